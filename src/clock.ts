@@ -1,0 +1,13 @@
+/** Where the service reads the time: passed in, so that a test decides what time it is. */
+export interface Clock {
+  /** Wall-clock time, milliseconds since the Unix epoch. */
+  now(): number;
+  /** Monotonic time in milliseconds from an arbitrary origin, for ages and rates. */
+  monotonic(): number;
+}
+
+/** The machine's own clocks. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+};

@@ -1,0 +1,58 @@
+/**
+ * Every refusal that a caller can meet: one stable code each. `docs/errors.md` shows the same table.
+ * `status` is the HTTP status; `title` is the short text that never changes with the occasion.
+ */
+export const catalogue = {
+  // 400
+  invalid_content_type: { status: 400, title: 'The content type is not one that this route takes' },
+  invalid_content_encoding: { status: 400, title: 'The body cannot be decoded with its content encoding' },
+  invalid_encoding: { status: 400, title: 'The body is not valid UTF-8' },
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  invalid_body: { status: 400, title: 'The body does not have the expected shape' },
+  invalid_name: { status: 400, title: 'A name is empty, too long or contains control characters' },
+  invalid_count: { status: 400, title: 'A count is not an integer from 0 to 2147483647' },
+  invalid_number: { status: 400, title: 'A number is not finite' },
+  too_many_features: { status: 400, title: 'More features than one packet may carry' },
+  too_many_variants: { status: 400, title: 'More variants than one feature of a packet may carry' },
+  invalid_query: { status: 400, title: 'A query parameter is missing or not valid' },
+  // 401
+  unauthorized: { status: 401, title: 'A valid bearer token is required' },
+  // 403
+  origin_missing: { status: 403, title: 'A browser-safe key needs an Origin header' },
+  origin_not_allowed: { status: 403, title: 'The application does not allow this origin' },
+  forbidden: { status: 403, title: 'The caller may not do this' },
+  // 404, 405
+  unknown_key: { status: 404, title: 'No application has this key' },
+  unknown_environment: { status: 404, title: 'The application has no such environment' },
+  not_found: { status: 404, title: 'There is no such thing here' },
+  method_not_allowed: { status: 405, title: 'The route does not take this method' },
+  // 408, 409, 413, 417, 429
+  conflict: { status: 409, title: 'The change conflicts with what is there' },
+  body_too_large: { status: 413, title: 'The body is larger than the limit' },
+  rate_limited: { status: 429, title: 'Too many requests; wait, then back off exponentially' },
+  // 5xx
+  internal: { status: 500, title: 'The service failed; the log has the cause' },
+  backpressure: { status: 503, title: 'More is waiting for the disk than may wait; try again' },
+  store_unavailable: { status: 503, title: 'The store cannot take data right now' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** A request that is not going to be served, and why. Holds nothing secret: it is shown to the caller. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: ErrorCode;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfter: number | undefined;
+
+  /** @param detail what is wrong with this one, and what to do; shown to the caller. */
+  constructor(code: ErrorCode, detail: string, retryAfter?: number) {
+    super(detail);
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+
+  get status(): number {
+    return catalogue[this.code].status;
+  }
+}

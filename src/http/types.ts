@@ -1,0 +1,72 @@
+/** A request as the handlers see it: nothing in it knows which engine read it from the socket. */
+export interface Request {
+  /** Upper-case method. */
+  readonly method: string;
+  /** Path as sent: percent-encoded, beginning with `/`, without the query. */
+  readonly path: string;
+  /** Query as sent, without the `?`; empty when there is none. */
+  readonly query: string;
+  /** Address of the peer; empty when the engine cannot tell. */
+  readonly remoteAddress: string;
+  /** A header's value by its lower-case name; repeated headers are joined with `, `. */
+  header(name: string): string | undefined;
+  /**
+   * The body as sent (not inflated), read at most once.
+   * @param limit the most bytes to take; of a longer body nothing is returned, and the engine closes the
+   *   connection after the reply.
+   * @throws {Refusal} `body_too_large`
+   * @throws {ClientGone} when the client went away in mid-body
+   */
+  body(limit: number): Promise<Uint8Array>;
+}
+
+/** What a handler answers. A body without `content-type` is sent as the engine's default: none. */
+export interface Reply {
+  readonly status: number;
+  /** Lower-case names. `content-length`, `date` and `connection` belong to the engine. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** Path parameters, percent-decoded, by the name after the colon in the route's pattern. */
+export type Params = Readonly<Record<string, string>>;
+
+export type Handler = (request: Request, params: Params) => Reply | Promise<Reply>;
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  /** `/fixed/:parameter`; a parameter is one whole, non-empty segment. */
+  readonly path: string;
+  readonly handle: Handler;
+}
+
+/** What an engine calls for each request; it never throws and never rejects. */
+export type Dispatch = (request: Request) => Reply | Promise<Reply>;
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly dispatch: Dispatch;
+}
+
+export interface Listener {
+  readonly host: string;
+  /** The real port, also when 0 was asked for. */
+  readonly port: number;
+  /** Stops accepting, lets requests under way be answered, then resolves; after `graceMs` it cuts the rest. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** One HTTP server implementation: the only thing that differs between the two runtimes. */
+export interface Engine {
+  readonly name: 'bun' | 'uws';
+  /** @throws {Error} when the address cannot be bound; the message names it and says why. */
+  listen(options: ListenOptions): Promise<Listener>;
+}
+
+/** Thrown by `Request.body` when the client went away: there is nobody left to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}

@@ -1,0 +1,32 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { type Database, open, type RootDatabase } from 'lmdb';
+
+/**
+ * Opens one LMDB environment in `path` (made when missing, for its owner only).
+ *
+ * `overlappingSync: false` makes a commit return only when fdatasync has: nothing may be answered as accepted
+ * before. noSync, noMetaSync and useWritemap stay off for the same reason.
+ */
+export function openEnvironment(path: string): RootDatabase<Buffer, Buffer> {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const environment = open<Buffer, Buffer>({
+    path,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    overlappingSync: false,
+    maxDbs: 32,
+    permissionsMode: 0o600,
+  } as Parameters<typeof open<Buffer, Buffer>>[0]);
+  chmodSync(path, 0o700);
+  return environment;
+}
+
+/** A table of binary keys and binary values. */
+export function openTable(environment: RootDatabase<Buffer, Buffer>, name: string): Database<Buffer, Buffer> {
+  return environment.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
+}
+
+/** A table of JSON records under string keys. */
+export function openRecords<T>(environment: RootDatabase<Buffer, Buffer>, name: string): Database<T, string> {
+  return environment.openDB<T, string>({ name, encoding: 'json' });
+}

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
-import type { ApiKey, Application, ApplicationKey, Team, User } from '../accounts/types.ts';
 import { openEnvironment, openRecords } from './environment.ts';
+import type { ApiKey, Application, ApplicationKey, Team, User } from './records.ts';
 
 /** A private signing key of the auth host, as JWK, and its life. Times are Unix milliseconds. */
 export interface SigningKey {

@@ -1,0 +1,145 @@
+/**
+ * Builds what is shipped: `dist/flagmeter`, one executable with Bun, the workers and the LMDB add-on inside, and
+ * `dist/node/`, the same service for Node. `bun build.ts [--target linux-arm64]`.
+ */
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BunPlugin } from 'bun';
+import { closest } from 'fastest-levenshtein';
+
+const root = import.meta.dir;
+
+/** Where the compiled executable finds what was built into it. */
+const embedded = '/$bunfs/root/';
+
+interface Platform {
+  readonly bun: Bun.Build.CompileTarget;
+  /** npm packages that hold the platform's Bun and LMDB add-on. */
+  readonly runtime: string;
+  readonly addon: string;
+}
+
+const platforms: Readonly<Record<string, Platform>> = {
+  'linux-x64': { bun: 'bun-linux-x64', runtime: 'bun-linux-x64', addon: 'lmdb-linux-x64' },
+  'linux-arm64': { bun: 'bun-linux-arm64', runtime: 'bun-linux-aarch64', addon: 'lmdb-linux-arm64' },
+  'darwin-x64': { bun: 'bun-darwin-x64', runtime: 'bun-darwin-x64', addon: 'lmdb-darwin-x64' },
+  'darwin-arm64': { bun: 'bun-darwin-arm64', runtime: 'bun-darwin-aarch64', addon: 'lmdb-darwin-arm64' },
+};
+
+const here = `${process.platform}-${process.arch}`;
+
+try {
+  const target = readTarget(process.argv.slice(2));
+  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);
+  if (target === here) await buildForNode();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+function readTarget(argv: readonly string[]): string {
+  const [flag = '', value] = argv[0]?.startsWith('--target=') ? ['--target', argv[0].slice(9)] : argv;
+  if (flag === '') return here;
+  if (flag !== '--target' || value === undefined)
+    throw new Error('Usage: npm run build -- [--target PLATFORM]');
+  if (platforms[value] !== undefined) return value;
+  const known = Object.keys(platforms);
+  throw new Error(
+    `Cannot build for ${value}: did you mean ${closest(value, known)}? Known: ${known.join(', ')}`,
+  );
+}
+
+async function buildExecutable(target: string, outfile: string): Promise<void> {
+  const platform = platforms[target];
+  if (platform === undefined) throw new Error(`Cannot build on ${here}: there is no LMDB add-on for it`);
+  const addon = findAddon(target, platform);
+  await build({
+    entrypoints: ['src/main.ts', 'src/aggregate/worker.ts', 'node_modules/piscina/dist/worker.js'],
+    target: 'bun',
+    minify: { whitespace: true, syntax: true },
+    external: ['uWebSockets.js'],
+    define: { FLAGMETER_WORKER: JSON.stringify(`${embedded}src/aggregate/worker.js`) },
+    plugins: [embedAddon(addon), embedPiscinaWorker],
+    compile: {
+      target: platform.bun,
+      outfile,
+      ...(target === here ? {} : { executablePath: findRuntime(target, platform) }),
+      // The executable obeys its flags, its environment and its --config file: nothing else that lies about.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+    },
+  });
+  console.error(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
+}
+
+async function buildForNode(): Promise<void> {
+  rmSync('dist/node', { recursive: true, force: true });
+  mkdirSync('dist/node', { recursive: true });
+  await build({
+    entrypoints: ['src/main.ts', 'src/aggregate/worker.ts'],
+    target: 'node',
+    packages: 'external',
+    splitting: true,
+    outdir: 'dist/node',
+    naming: '[dir]/[name].[ext]',
+    root: 'src',
+    sourcemap: 'linked',
+  });
+  console.error('dist/node/ (node dist/node/main.js)');
+}
+
+async function build(config: Bun.BuildConfig): Promise<void> {
+  process.chdir(root);
+  const result = await Bun.build({ ...config, throw: false });
+  if (!result.success) throw new AggregateError(result.logs, result.logs.map(String).join('\n'));
+}
+
+function findAddon(target: string, { addon }: Platform): string {
+  const folder = join(root, 'node_modules/@lmdb', addon);
+  const file = ['node.napi.glibc.node', 'node.napi.node'].map((name) => join(folder, name)).find(existsSync);
+  return file ?? missing(target, `@lmdb/${addon}`, 'lmdb');
+}
+
+function findRuntime(target: string, { runtime }: Platform): string {
+  const file = join(root, 'node_modules/@oven', runtime, 'bin/bun');
+  return existsSync(file) ? file : missing(target, `@oven/${runtime}`, 'bun');
+}
+
+function missing(target: string, name: string, like: string): never {
+  const { version } = require(join(root, 'node_modules', like, 'package.json'));
+  throw new Error(
+    `Cannot build for ${target} here: ${name} is not installed. Install it with\n` +
+      `  npm install --no-save --force ${name}@${version}`,
+  );
+}
+
+/** lmdb looks its add-on up on the disk at run time; inside the executable it is a file of the bundle. */
+function embedAddon(addon: string): BunPlugin {
+  return {
+    name: 'embed-lmdb-addon',
+    setup(build) {
+      build.onResolve({ filter: /^node-gyp-build-optional-packages$/ }, () => ({
+        path: 'addon',
+        namespace: 'lmdb',
+      }));
+      build.onLoad({ filter: /.*/, namespace: 'lmdb' }, () => ({
+        contents: `module.exports = () => require(${JSON.stringify(addon)});`,
+        loader: 'js',
+      }));
+    },
+  };
+}
+
+/** Piscina starts its worker by a path beside its own file; inside the executable that file is an entry point. */
+const embedPiscinaWorker: BunPlugin = {
+  name: 'embed-piscina-worker',
+  setup(build) {
+    build.onLoad({ filter: /piscina\/dist\/index\.js$/ }, async ({ path }) => {
+      const source = await Bun.file(path).text();
+      const lookup = "(0, node_path_1.resolve)(__dirname, 'worker.js')";
+      if (!source.includes(lookup)) throw new Error(`${path} does not start its worker as expected any more`);
+      const worker = JSON.stringify(`${embedded}node_modules/piscina/dist/worker.js`);
+      return { contents: source.replace(lookup, worker), loader: 'js' };
+    });
+  },
+};

@@ -1,0 +1,51 @@
+import type { Counts, Measurement } from '../store/cells.ts';
+
+export function noCounts(): Counts {
+  return { checks: 0, used: 0, viewed: 0 };
+}
+
+export function addCounts(into: Counts, checks: number, used: number, viewed: number): void {
+  into.checks += checks;
+  into.used += used;
+  into.viewed += viewed;
+}
+
+export function noMeasurement(): Measurement {
+  return {
+    sum: 0,
+    count: 0,
+    last: 0,
+    lastAt: 0,
+    min: Number.POSITIVE_INFINITY,
+    max: Number.NEGATIVE_INFINITY,
+  };
+}
+
+/** Adds one reported value; of two with the same time, the one that came later is the last. */
+export function addValue(into: Measurement, value: number, at: number): void {
+  into.sum = clamp(into.sum + value);
+  into.count += 1;
+  if (at >= into.lastAt) {
+    into.last = value;
+    into.lastAt = at;
+  }
+  if (value < into.min) into.min = value;
+  if (value > into.max) into.max = value;
+}
+
+/** Adds what another cell of the same series holds, `from` being the later one. */
+export function mergeMeasurement(into: Measurement, from: Measurement): void {
+  into.sum = clamp(into.sum + from.sum);
+  into.count += from.count;
+  if (from.lastAt >= into.lastAt) {
+    into.last = from.last;
+    into.lastAt = from.lastAt;
+  }
+  into.min = Math.min(into.min, from.min);
+  into.max = Math.max(into.max, from.max);
+}
+
+/** A sum of finite values stays finite: it sticks at the largest double rather than become Infinity, which JSON cannot say. */
+function clamp(sum: number): number {
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
+}

@@ -1,0 +1,33 @@
+import type { Route } from './types.ts';
+
+/** What `/readyz` tells: `ready` decides its status. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why not, for a person; empty when ready. */
+  readonly reason: string;
+  /** Batches committed since the start. */
+  readonly commits: number;
+}
+
+/** `GET /healthz`: the process is alive. `GET /readyz`: it can take data. Every listener has both. */
+export function healthRoutes(readiness: () => Readiness): readonly Route[] {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      handle: () => ({ status: 200, headers, body: '{"status":"alive"}' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: () => {
+        const { ready, ...rest } = readiness();
+        const body = JSON.stringify({ status: ready ? 'ready' : 'unavailable', ...rest });
+        return ready
+          ? { status: 200, headers, body }
+          : { status: 503, headers: { ...headers, 'retry-after': '5' }, body };
+      },
+    },
+  ];
+}

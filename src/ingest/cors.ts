@@ -1,0 +1,18 @@
+/** What a browser page may do here: post packets, nothing else (no credentials, no exposed headers). */
+const preflightHeaders = {
+  'access-control-allow-methods': 'POST, OPTIONS',
+  'access-control-allow-headers': 'content-type, content-encoding',
+  'access-control-max-age': '7200',
+};
+
+const none: Readonly<Record<string, string>> = {};
+
+/** The headers by which a page of `origin` may read the answer; none for a caller that is no browser. */
+export function allowOrigin(origin: string | undefined): Readonly<Record<string, string>> {
+  return origin === undefined ? none : { 'access-control-allow-origin': origin, vary: 'Origin' };
+}
+
+/** The headers of a preflight's answer. The application is not known yet, so any origin is allowed to ask. */
+export function preflight(origin: string | undefined): Readonly<Record<string, string>> {
+  return { ...preflightHeaders, ...allowOrigin(origin) };
+}

@@ -1,0 +1,101 @@
+import type { QueueMonitor, Waiting } from '../admission/queue-monitor.ts';
+import type { Committer } from '../aggregate/committer.ts';
+import type { Clock } from '../clock.ts';
+import { Refusal } from '../errors.ts';
+import type { NewSeries } from '../store/series.ts';
+import { Batch } from './batch.ts';
+
+/** Hears how commits end. */
+export interface CommitListener {
+  committed(packets: number): void;
+  failed(error: unknown): void;
+}
+
+interface Queued {
+  readonly batch: Batch;
+  readonly waiting: Waiting;
+}
+
+/**
+ * The way to one aggregate worker. While a commit is in flight the next batch fills (group commit): the disk sets the
+ * size of the batches, no timer does.
+ */
+export class Lane {
+  private readonly committer: Committer;
+  private readonly monitor: QueueMonitor;
+  private readonly clock: Clock;
+  private readonly batchPackets: number;
+  private readonly listener: CommitListener;
+  private queue: Queued[] = [];
+  private filling: Queued | undefined;
+  private draining: Promise<void> | undefined;
+  /** Series of batches that were not kept: later batches refer to them, so they go with the next one. */
+  private unkept: NewSeries[] = [];
+  private lastSize = { counts: 0, measurements: 0 };
+
+  constructor(
+    committer: Committer,
+    monitor: QueueMonitor,
+    clock: Clock,
+    batchPackets: number,
+    listener: CommitListener,
+  ) {
+    this.committer = committer;
+    this.monitor = monitor;
+    this.clock = clock;
+    this.batchPackets = batchPackets;
+    this.listener = listener;
+  }
+
+  /**
+   * The batch that takes the next packet, of `bytes`. The caller adds all of the packet before it awaits anything,
+   * so a packet is never split.
+   */
+  join(bytes: number): Batch {
+    if (this.filling === undefined || this.filling.batch.packets >= this.batchPackets) this.startBatch();
+    const { batch, waiting } = this.filling!;
+    batch.packets += 1;
+    this.monitor.join(waiting, bytes);
+    this.draining ??= this.drain();
+    return batch;
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.draining !== undefined) await this.draining;
+  }
+
+  private startBatch(): void {
+    this.filling = { batch: new Batch(this.lastSize), waiting: this.monitor.open(this.clock.monotonic()) };
+    this.queue.push(this.filling);
+  }
+
+  private async drain(): Promise<void> {
+    // What else this turn of the event loop has read joins the first batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let next = this.queue.shift(); next !== undefined; next = this.queue.shift()) {
+      if (next === this.filling) this.filling = undefined;
+      await this.commit(next);
+    }
+    this.draining = undefined;
+  }
+
+  private async commit({ batch, waiting }: Queued): Promise<void> {
+    this.lastSize = batch.size;
+    const envelope = batch.envelope(this.unkept);
+    try {
+      await this.committer.commit(envelope);
+      this.unkept = [];
+      this.monitor.leave(waiting);
+      this.listener.committed(batch.packets);
+      batch.settle.kept();
+    } catch (error) {
+      this.unkept = [...envelope.series];
+      this.monitor.leave(waiting);
+      this.listener.failed(error);
+      batch.settle.refused(
+        new Refusal('store_unavailable', 'The store did not take the data; nothing of it was kept', 5),
+      );
+    }
+  }
+}

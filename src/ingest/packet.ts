@@ -1,0 +1,84 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isName } from '../accounts/names.ts';
+import { type ErrorCode, Refusal } from '../errors.ts';
+
+/** Features one packet may carry. */
+export const featuresPerPacket = 256;
+/** Variants one feature of a packet may carry. */
+export const variantsPerPacketFeature = 64;
+
+const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+
+/**
+ * A map from any name to one kind of value. The pattern is empty because TypeBox's own record pattern, `^.*$`, does not
+ * match names with line separators and would let their values through unchecked.
+ */
+function Named<T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) {
+  return Type.Unsafe<Readonly<Record<string, Static<T>>>>({
+    type: 'object',
+    patternProperties: { '': value },
+    ...options,
+  });
+}
+
+export const Variants = Named(
+  Type.Unsafe<readonly number[]>(Type.Array(Count, { minItems: 1, maxItems: 3 })),
+  {
+    maxProperties: variantsPerPacketFeature,
+  },
+);
+
+/** Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. */
+export const PacketSchema = Type.Object({
+  k: Type.String({ minLength: 1, maxLength: 256 }),
+  e: Type.String({ minLength: 1, maxLength: 256 }),
+  f: Type.Optional(Named(Variants, { maxProperties: featuresPerPacket })),
+  m: Type.Optional(Named(Type.Number())),
+  i: Type.Optional(Type.String({ maxLength: 256 })),
+  u: Type.Optional(Type.String({ maxLength: 256 })),
+});
+
+export type Packet = Static<typeof PacketSchema>;
+
+const checker = Compile(PacketSchema);
+
+/**
+ * Checks a parsed body.
+ * @throws {Refusal} of status 400, saying what is wrong and where
+ */
+export function checkPacket(body: unknown): Packet {
+  if (!checker.Check(body)) throw explain(body);
+  const packet = body as Packet;
+  for (const feature in packet.f) {
+    checkName(feature, 'feature');
+    for (const variant in packet.f[feature]) checkName(variant, 'variant');
+  }
+  for (const metric in packet.m) checkName(metric, 'metric');
+  checkName(packet.e, 'environment');
+  return packet;
+}
+
+function checkName(name: string, what: string): void {
+  if (isName(name)) return;
+  throw new Refusal(
+    'invalid_name',
+    `A ${what} must be named with 1 to 256 UTF-8 bytes without control characters`,
+  );
+}
+
+/** Which refusal a failed keyword of the schema means; the first row that fits. */
+const refusals: readonly (readonly [schemaPath: RegExp, keyword: RegExp, code: ErrorCode])[] = [
+  [/^#\/properties\/f$/, /^maxProperties$/, 'too_many_features'],
+  [/^#\/properties\/f\/patternProperties\/$/, /^maxProperties$/, 'too_many_variants'],
+  [/\/items$/, /./, 'invalid_count'],
+  [/^#\/properties\/m\/patternProperties\//, /./, 'invalid_number'],
+];
+
+function explain(body: unknown): Refusal {
+  const [error] = checker.Errors(body);
+  if (error === undefined) return new Refusal('invalid_body', 'The body is not a telemetry packet');
+  const row = refusals.find(([path, keyword]) => path.test(error.schemaPath) && keyword.test(error.keyword));
+  const where = error.instancePath === '' ? 'The body' : `The value at ${error.instancePath.slice(0, 300)}`;
+  return new Refusal(row?.[2] ?? 'invalid_body', `${where} ${error.message}`);
+}

@@ -1,0 +1,105 @@
+import { seriesPerEnvironment, seriesRef } from '../store/cells.ts';
+import { type NewSeries, type SeriesName, seriesOf } from '../store/series.ts';
+import type { UsageStore } from '../store/usage.ts';
+
+/** The name that takes what is over a limit. */
+export const surplusName = '__other__';
+
+/** Variants of one feature that get their own series. */
+export const variantsPerFeature = 64;
+
+export interface SeriesLimits {
+  /** Features an environment. */
+  readonly features: number;
+  /** Metrics an environment. */
+  readonly metrics: number;
+}
+
+/** Takes the series that are seen for the first time, to be committed with the first cells that refer to them. */
+export interface SeriesSink {
+  readonly series: NewSeries[];
+}
+
+/** From names to series refs, for one environment. It only grows, up to the limits; names over them are folded. */
+export class EnvironmentSeries {
+  private readonly environment: number;
+  private readonly limits: SeriesLimits;
+  private readonly features = new Map<string, Map<string, number>>();
+  private readonly metrics = new Map<string, number>();
+  private nextOrdinal = 0;
+
+  constructor(environment: number, limits: SeriesLimits, known: Iterable<NewSeries>) {
+    this.environment = environment;
+    this.limits = limits;
+    for (const { ordinal, name } of known) {
+      this.remember(name, seriesRef(environment, ordinal));
+      this.nextOrdinal = ordinal + 1;
+    }
+  }
+
+  /** The series of a feature's variant; made, and given to `sink`, when there is none yet. */
+  variant(feature: string, variant: string, sink: SeriesSink): number {
+    const ref = this.features.get(feature)?.get(variant);
+    if (ref !== undefined) return ref;
+    const featureName = foldOver(this.features, feature, this.limits.features);
+    const variants = this.features.get(featureName);
+    const variantName = variants === undefined ? variant : foldOver(variants, variant, variantsPerFeature);
+    return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
+  }
+
+  /** The series of a metric; made, and given to `sink`, when there is none yet. */
+  metric(metric: string, sink: SeriesSink): number {
+    const ref = this.metrics.get(metric);
+    if (ref !== undefined) return ref;
+    const name = foldOver(this.metrics, metric, this.limits.metrics);
+    return this.metrics.get(name) ?? this.create([name], sink);
+  }
+
+  private create(name: SeriesName, sink: SeriesSink): number {
+    const ordinal = this.nextOrdinal;
+    if (ordinal >= seriesPerEnvironment)
+      throw new RangeError(`environment ${this.environment} has no ordinals left`);
+    this.nextOrdinal += 1;
+    const ref = seriesRef(this.environment, ordinal);
+    this.remember(name, ref);
+    sink.series.push({ environment: this.environment, ordinal, name });
+    return ref;
+  }
+
+  private remember(name: SeriesName, ref: number): void {
+    if (name.length === 1) {
+      this.metrics.set(name[0], ref);
+      return;
+    }
+    const variants = this.features.get(name[0]);
+    if (variants === undefined) this.features.set(name[0], new Map([[name[1], ref]]));
+    else variants.set(name[1], ref);
+  }
+}
+
+/** The name itself where it is known or there is room for it, else the surplus name, which needs no room. */
+function foldOver(names: ReadonlyMap<string, unknown>, name: string, limit: number): string {
+  if (names.has(name)) return name;
+  const own = names.size - (names.has(surplusName) ? 1 : 0);
+  return own < limit ? name : surplusName;
+}
+
+/** The dictionaries of all environments that were used since the start, each read from the store at its first use. */
+export class SeriesDictionary {
+  private readonly store: UsageStore;
+  private readonly limits: SeriesLimits;
+  private readonly environments = new Map<number, EnvironmentSeries>();
+
+  constructor(store: UsageStore, limits: SeriesLimits) {
+    this.store = store;
+    this.limits = limits;
+  }
+
+  of(environment: number): EnvironmentSeries {
+    const known = this.environments.get(environment);
+    if (known !== undefined) return known;
+    const loaded = new EnvironmentSeries(environment, this.limits, seriesOf(this.store, environment));
+    this.environments.set(environment, loaded);
+    return loaded;
+  }
+}

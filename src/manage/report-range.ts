@@ -1,0 +1,63 @@
+import { Refusal } from '../errors.ts';
+
+/** Widths of a report's buckets, in minutes. */
+const steps = { minute: 1, hour: 60, day: 1440 } as const;
+export type Step = keyof typeof steps;
+
+/** What a report covers. `from` and `to` are minutes since the epoch, `from` included, `to` not. */
+export interface ReportRange {
+  readonly from: number;
+  readonly to: number;
+  readonly step: Step;
+}
+
+/** Most buckets that one series of a report may have. */
+const mostBuckets = 10_000;
+
+/** RFC 3339 §5.6: date and time with `Z` or an offset. */
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/**
+ * Reads `from`, `to` and `step` of a report's query. Without `to` it ends now, without `from` it is a day long, without
+ * `step` it has hours.
+ * @param now Unix ms
+ * @throws {Refusal} `invalid_query`
+ */
+export function readReportRange(query: ReadonlyMap<string, string>, now: number): ReportRange {
+  const step = query.get('step') ?? 'hour';
+  if (!isStep(step)) throw new Refusal('invalid_query', 'step must be minute, hour or day');
+  const to = Math.ceil((readTime(query, 'to') ?? now + 1) / 60_000);
+  const from = Math.floor((readTime(query, 'from') ?? (to - steps.day) * 60_000) / 60_000);
+  if (from >= to) throw new Refusal('invalid_query', 'from must be before to');
+  if ((to - from) / steps[step] > mostBuckets) {
+    throw new Refusal(
+      'invalid_query',
+      `from and to are more than ${mostBuckets} steps apart: take a wider step`,
+    );
+  }
+  return { from, to, step };
+}
+
+/** The start of the bucket of a report that a minute falls in, Unix seconds. */
+export function bucketStart(minute: number, step: Step): number {
+  return Math.floor(minute / steps[step]) * steps[step] * 60;
+}
+
+/** A minute since the epoch as RFC 3339 UTC. */
+export function minuteText(minute: number): string {
+  return new Date(minute * 60_000).toISOString();
+}
+
+function isStep(text: string): text is Step {
+  return Object.hasOwn(steps, text);
+}
+
+function readTime(query: ReadonlyMap<string, string>, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  const time = rfc3339.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN;
+  if (!(time >= 0 && time < 2 ** 32 * 60_000)) {
+    throw new Refusal('invalid_query', `${name} must be an RFC 3339 time, such as 2026-01-31T12:00:00Z`);
+  }
+  return time;
+}

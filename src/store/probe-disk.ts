@@ -1,0 +1,29 @@
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** `full`: no room, but otherwise well. `broken`: cannot be written for any other reason. */
+export type DiskState = 'writable' | 'full' | 'broken';
+
+const outOfSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+/** More than the commit of a full batch takes. */
+const probeBytes = 16 * 1024 * 1024;
+
+/** Finds out whether the data directory takes data, by writing some: LMDB reports a full disk as a mere I/O error. */
+export function probeDisk(data: string): DiskState {
+  const file = join(data, 'probe.tmp');
+  const zeros = Buffer.alloc(probeBytes);
+  try {
+    const descriptor = openSync(file, 'w', 0o600);
+    try {
+      for (let written = 0; written < probeBytes; ) written += writeSync(descriptor, zeros, written);
+      fdatasyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    return 'writable';
+  } catch (error) {
+    return outOfSpace.has((error as NodeJS.ErrnoException).code ?? '') ? 'full' : 'broken';
+  } finally {
+    rmSync(file, { force: true });
+  }
+}

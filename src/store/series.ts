@@ -1,0 +1,36 @@
+import type { UsageStore } from './usage.ts';
+
+/**
+ * A series' durable name. Key: environment (u32), ordinal (u32), big-endian. Value: a JSON array, `[feature, variant]`
+ * for counts and `[metric]` for a metric. An ordinal is never given to another name.
+ */
+export type SeriesName = readonly [feature: string, variant: string] | readonly [metric: string];
+
+export interface NewSeries {
+  readonly environment: number;
+  readonly ordinal: number;
+  readonly name: SeriesName;
+}
+
+/** Puts one series into the dictionary; call it in the transaction of the first cells that refer to it. */
+export function putSeries(store: UsageStore, series: NewSeries): void {
+  store.series.putSync(
+    seriesKey(series.environment, series.ordinal),
+    Buffer.from(JSON.stringify(series.name)),
+  );
+}
+
+/** The series of an environment in the order of their ordinals. */
+export function* seriesOf(store: UsageStore, environment: number): Generator<NewSeries> {
+  const range = { start: seriesKey(environment, 0), end: seriesKey(environment + 1, 0) };
+  for (const { key, value } of store.series.getRange(range)) {
+    yield { environment, ordinal: key.readUInt32BE(4), name: JSON.parse(value.toString()) };
+  }
+}
+
+function seriesKey(environment: number, ordinal: number): Buffer {
+  const key = Buffer.alloc(8);
+  key.writeUInt32BE(environment, 0);
+  key.writeUInt32BE(ordinal, 4);
+  return key;
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RateLimits } from '../../src/admission/rate-limits.ts';
+import { TokenBucket } from '../../src/admission/token-bucket.ts';
+
+test('a new bucket gives its burst at once and then says how long to wait', () => {
+  const bucket = new TokenBucket(10, 3, 0);
+  expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0]);
+  expect(bucket.take(0)).toBeCloseTo(0.1);
+  expect(bucket.take(99)).toBeCloseTo(0.001);
+  expect(bucket.take(100)).toBe(0);
+});
+
+test('a rate of 0 is no limit', () => {
+  const bucket = new TokenBucket(0, 0, 0);
+  for (let packet = 0; packet < 1000; packet += 1) expect(bucket.take(0)).toBe(0);
+});
+
+test('a clock that steps back takes no tokens away', () => {
+  const bucket = new TokenBucket(1, 2, 1000);
+  expect(bucket.take(500)).toBe(0);
+  expect(bucket.take(500)).toBe(0);
+  expect(bucket.take(500)).toBeGreaterThan(0);
+});
+
+test('over any stretch of time no more than burst + rate × time passes, and waiting as told always helps', () => {
+  const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 500 }),
+      fc.integer({ min: 1, max: 50 }),
+      gaps,
+      (rate, burst, waits) => {
+        const bucket = new TokenBucket(rate, burst, 0);
+        let now = 0;
+        let passed = 0;
+        for (const wait of waits) {
+          now += wait;
+          const seconds = bucket.take(now);
+          if (seconds > 0) {
+            now += seconds * 1000 + 0.001;
+            expect(bucket.take(now)).toBe(0);
+          }
+          passed += 1;
+          expect(passed).toBeLessThanOrEqual(burst + (rate * now) / 1000 + 1e-6);
+        }
+      },
+    ),
+  );
+});
+
+test('each application has a bucket of its own, by its own figures where it has some', () => {
+  const limits = new RateLimits(1, 1);
+  const usual = { number: 1, rate: null, burst: null };
+  const generous = { number: 2, rate: 100, burst: 2 };
+  const unlimited = { number: 3, rate: 0, burst: null };
+  expect([limits.take(usual, 0), limits.take(usual, 0)]).toEqual([0, 1]);
+  expect([limits.take(generous, 0), limits.take(generous, 0), limits.take(generous, 0)]).toEqual([
+    0, 0, 0.01,
+  ]);
+  for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0)).toBe(0);
+});
+
+test('changed figures of an application take effect on the next packet', () => {
+  const limits = new RateLimits(1, 1);
+  limits.take({ number: 1, rate: null, burst: null }, 0);
+  expect(limits.take({ number: 1, rate: null, burst: null }, 0)).toBeGreaterThan(0);
+  expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0)).toBe(0);
+});

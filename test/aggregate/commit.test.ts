@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createCommit } from '../../src/aggregate/commit.ts';
+import { Batch } from '../../src/ingest/batch.ts';
+import { resolution, seriesRef } from '../../src/store/cells.ts';
+import { seriesOf } from '../../src/store/series.ts';
+import { countCells, measurementCells, openUsageStore } from '../../src/store/usage.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const environment = 3;
+
+test('cells of many commits, with the store reopened in between, are the sums of what was put in', async () => {
+  const data = temporaryDirectory();
+  let store = openUsageStore(data);
+  let commit = createCommit(store);
+  const expected = new Map<string, number[]>();
+
+  const record = fc.record({
+    ordinal: fc.integer({ min: 0, max: 5 }),
+    minute: fc.integer({ min: 1000, max: 1004 }),
+    counts: fc.tuple(fc.nat(), fc.nat(), fc.nat()),
+  });
+  const step = fc.record({ records: fc.array(record, { maxLength: 30 }), reopen: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
+      for (const { records, reopen } of steps) {
+        const batch = new Batch({ counts: 0, measurements: 0 });
+        for (const { ordinal, minute, counts } of records) {
+          batch.addCounts(seriesRef(environment, ordinal), minute, ...counts);
+          const sums = expected.get(`${minute}/${ordinal}`) ?? [0, 0, 0];
+          expected.set(
+            `${minute}/${ordinal}`,
+            sums.map((sum, index) => sum + counts[index]!),
+          );
+        }
+        commit(batch.envelope([]));
+        if (!reopen) continue;
+        await store.environment.close();
+        store = openUsageStore(data);
+        commit = createCommit(store);
+      }
+      const cells = [...countCells(store, environment, resolution.minute, 0, 2000)];
+      const stored = cells.map(({ minute, ordinal, value }) => [
+        `${minute}/${ordinal}`,
+        [value.checks, value.used, value.viewed],
+      ]);
+      expect(new Map(stored as [string, number[]][])).toEqual(expected);
+    }),
+    { numRuns: 40 },
+  );
+  await store.environment.close();
+});
+
+test('a metric keeps sum, count, last with its time, least and greatest', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const batch = new Batch({ counts: 0, measurements: 0 });
+  const ref = seriesRef(environment, 1);
+  for (const [value, at] of [
+    [5, 100],
+    [-2.5, 300],
+    [7, 200],
+  ] as const) {
+    batch.addValue(ref, 10, value, at);
+  }
+  createCommit(store)(batch.envelope([]));
+  const [cell] = measurementCells(store, environment, resolution.minute, 0, 20);
+  expect(cell?.value).toEqual({ sum: 9.5, count: 3, last: -2.5, lastAt: 300, min: -2.5, max: 7 });
+  await store.environment.close();
+});
+
+test('a batch that fails leaves nothing behind, neither on disk nor in memory', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const commit = createCommit(store);
+  const ref = seriesRef(environment, 1);
+  const broken = new Batch({ counts: 0, measurements: 0 });
+  broken.addCounts(ref, 10, 1, 1, 1);
+  broken.series.push({ environment, ordinal: 1, name: ['a', 'b'] });
+  const envelope = broken.envelope([]);
+  expect(() => commit({ ...envelope, series: [...envelope.series, undefined as never] })).toThrow();
+
+  expect([...seriesOf(store, environment)]).toEqual([]);
+  const whole = new Batch({ counts: 0, measurements: 0 });
+  whole.addCounts(ref, 10, 2, 0, 0);
+  commit(whole.envelope([]));
+  const cells = [...countCells(store, environment, resolution.minute, 0, 20)];
+  expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
+  await store.environment.close();
+});
+
+test('the series of an environment come back in order, under whatever name', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const batch = new Batch({ counts: 0, measurements: 0 });
+  const names = [['__proto__', 'constructor'], ['🚩'.repeat(64), '"\\/'], ['metric']] as const;
+  names.forEach((name, ordinal) => {
+    batch.series.push({ environment, ordinal, name });
+  });
+  batch.series.push({ environment: environment + 1, ordinal: 0, name: ['other'] });
+  createCommit(store)(batch.envelope([]));
+  expect([...seriesOf(store, environment)].map(({ name }) => name)).toEqual(names);
+  await store.environment.close();
+});

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { EnvironmentSeries, surplusName, variantsPerFeature } from '../../src/ingest/series-dictionary.ts';
+import type { NewSeries } from '../../src/store/series.ts';
+
+function dictionary(limits = { features: 3, metrics: 2 }, known: NewSeries[] = []) {
+  return { names: new EnvironmentSeries(7, limits, known), sink: { series: [] as NewSeries[] } };
+}
+
+const anyName = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 5 }),
+  fc.constantFrom('__proto__', 'constructor', 'toString', surplusName, '🚩'),
+);
+
+test('a name keeps its series, and only a new name is given to the sink', () => {
+  const { names, sink } = dictionary();
+  const first = names.variant('checkout', 'on', sink);
+  expect(names.variant('checkout', 'on', sink)).toBe(first);
+  expect(names.variant('checkout', 'off', sink)).not.toBe(first);
+  expect(sink.series.map(({ name }) => name)).toEqual([
+    ['checkout', 'on'],
+    ['checkout', 'off'],
+  ]);
+});
+
+test('features over the limit are folded into the surplus feature, those known before are not', () => {
+  const { names, sink } = dictionary();
+  for (const feature of ['a', 'b', 'c', 'd', 'e', 'a']) names.variant(feature, 'on', sink);
+  expect(sink.series.map(({ name }) => name[0])).toEqual(['a', 'b', 'c', surplusName]);
+});
+
+test('variants over the limit are folded into the surplus variant', () => {
+  const { names, sink } = dictionary();
+  for (let variant = 0; variant < variantsPerFeature + 5; variant += 1)
+    names.variant('a', `v${variant}`, sink);
+  expect(sink.series).toHaveLength(variantsPerFeature + 1);
+  expect(sink.series.at(-1)?.name).toEqual(['a', surplusName]);
+});
+
+test('metrics over the limit are folded into the surplus metric', () => {
+  const { names, sink } = dictionary();
+  for (const metric of ['x', 'y', 'z', 'w', 'x']) names.metric(metric, sink);
+  expect(sink.series.map(({ name }) => name)).toEqual([['x'], ['y'], [surplusName]]);
+});
+
+test('a metric and a feature of the same name are two series', () => {
+  const { names, sink } = dictionary();
+  expect(names.metric('a', sink)).not.toBe(names.variant('a', 'a', sink));
+});
+
+test('whatever comes: bounded, one series a name, and read back from its own entries it gives the same series', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(anyName, anyName), { maxLength: 60 }), (pairs) => {
+      const { names, sink } = dictionary();
+      const refs = pairs.map(([feature, variant]) => names.variant(feature, variant, sink));
+      const features = new Set(sink.series.map(({ name }) => name[0]));
+      features.delete(surplusName);
+      expect(features.size).toBeLessThanOrEqual(3);
+      expect(new Set(sink.series.map(({ ordinal }) => ordinal)).size).toBe(sink.series.length);
+
+      const again = dictionary(undefined, sink.series);
+      expect(pairs.map(([feature, variant]) => again.names.variant(feature, variant, again.sink))).toEqual(
+        refs,
+      );
+      expect(again.sink.series).toEqual([]);
+    }),
+  );
+});

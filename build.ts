@@ -28,15 +28,6 @@ const platforms: Readonly<Record<string, Platform>> = {
 
 const here = `${process.platform}-${process.arch}`;
 
-try {
-  const target = readTarget(process.argv.slice(2));
-  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);
-  if (target === here) await buildForNode();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
-
 function readTarget(argv: readonly string[]): string {
   const [flag = '', value] = argv[0]?.startsWith('--target=') ? ['--target', argv[0].slice(9)] : argv;
   if (flag === '') return here;
@@ -143,3 +134,12 @@ const embedPiscinaWorker: BunPlugin = {
     });
   },
 };
+
+try {
+  const target = readTarget(process.argv.slice(2));
+  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);
+  if (target === here) await buildForNode();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

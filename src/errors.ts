@@ -14,6 +14,7 @@ export const catalogue = {
   invalid_number: { status: 400, title: 'A number is not finite' },
   too_many_features: { status: 400, title: 'More features than one packet may carry' },
   too_many_variants: { status: 400, title: 'More variants than one feature of a packet may carry' },
+  invalid_path: { status: 400, title: 'The path is not percent-encoded UTF-8' },
   invalid_query: { status: 400, title: 'A query parameter is missing or not valid' },
   // 401
   unauthorized: { status: 401, title: 'A valid bearer token is required' },
@@ -21,6 +22,7 @@ export const catalogue = {
   origin_missing: { status: 403, title: 'A browser-safe key needs an Origin header' },
   origin_not_allowed: { status: 403, title: 'The application does not allow this origin' },
   forbidden: { status: 403, title: 'The caller may not do this' },
+  plan_limit: { status: 403, title: 'The plan does not allow more of these' },
   // 404, 405
   unknown_key: { status: 404, title: 'No application has this key' },
   unknown_environment: { status: 404, title: 'The application has no such environment' },

@@ -1,5 +1,5 @@
-import type { Database } from 'lmdb';
 import { cellKeyBytes, resolution, writeCellKey } from '../store/cells.ts';
+import type { Table } from '../store/environment.ts';
 
 /** How a kind of cell begins and how it lies in the store. */
 export interface CellCodec<T> {
@@ -21,7 +21,7 @@ interface HotCell<T> {
  * here was read from the store or committed to it, except for what was touched since the last `put`.
  */
 export class HotCells<T> {
-  private readonly table: Database<Buffer, Buffer>;
+  private readonly table: Table;
   private readonly codec: CellCodec<T>;
   private readonly limit: number;
   private readonly minutes = new Map<number, Map<number, HotCell<T>>>();
@@ -31,7 +31,7 @@ export class HotCells<T> {
   private readonly value: Buffer;
 
   /** @param limit most cells kept in memory between two commits */
-  constructor(table: Database<Buffer, Buffer>, codec: CellCodec<T>, limit: number) {
+  constructor(table: Table, codec: CellCodec<T>, limit: number) {
     this.table = table;
     this.codec = codec;
     this.limit = limit;

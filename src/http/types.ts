@@ -20,7 +20,7 @@ export interface Request {
   body(limit: number): Promise<Uint8Array>;
 }
 
-/** What a handler answers. A body without `content-type` is sent as the engine's default: none. */
+/** What a handler answers. A body needs a `content-type`: without one the engine would choose. */
 export interface Reply {
   readonly status: number;
   /** Lower-case names. `content-length`, `date` and `connection` belong to the engine. */
@@ -38,9 +38,12 @@ export interface Route {
   /** `/fixed/:parameter`; a parameter is one whole, non-empty segment. */
   readonly path: string;
   readonly handle: Handler;
+  /** `OPTIONS` on this path is answered 405 instead of 204: no browser may ever pass a preflight here. */
+  readonly noOptions?: true;
 }
 
-/** What an engine calls for each request; it never throws and never rejects. */
+/** What an engine calls for each request; it never throws and never rejects. A `HEAD` request gets the reply of its
+ * `GET`: the engine sends its headers and length, and leaves the body out. */
 export type Dispatch = (request: Request) => Reply | Promise<Reply>;
 
 export interface ListenOptions {

@@ -84,13 +84,13 @@ function describe({ metric, buckets }: MetricBuckets): MetricReport {
   const kind: MetricKind = 'counter'; // No kind can be declared yet, and this is the default of those that are not.
   const total = noMeasurement();
   for (const bucket of buckets.values()) mergeMeasurement(total, bucket);
-  const valueOf = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
+  const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
   return {
     metric,
     kind,
-    value: valueOf(total),
+    value: valueIn(total),
     ...total,
     lastAt: new Date(total.lastAt).toISOString(),
-    series: [...buckets].map(([t, bucket]) => [t, valueOf(bucket)]),
+    series: [...buckets].map(([t, bucket]) => [t, valueIn(bucket)]),
   };
 }

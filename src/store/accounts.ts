@@ -26,7 +26,7 @@ export interface AccountStore {
   readonly applicationKeys: Database<ApplicationKey, string>;
   /** By `kid`. */
   readonly signingKeys: Database<SigningKey, string>;
-  /** Named numbers: the next application number, the next environment number, the layout's version. */
+  /** Named numbers: the next of each sequence (`application`, `environment`, `key`) and the `layout`'s version. */
   readonly numbers: Database<number, string>;
 }
 

@@ -50,12 +50,14 @@ export interface Counts {
 
 export const countsBytes = 24;
 
+/** Writes counts as a cell's value. */
 export function writeCounts(value: Buffer, counts: Counts): void {
   value.writeDoubleLE(counts.checks, 0);
   value.writeDoubleLE(counts.used, 8);
   value.writeDoubleLE(counts.viewed, 16);
 }
 
+/** Reads a count cell's value. */
 export function readCounts(value: Buffer): Counts {
   return { checks: value.readDoubleLE(0), used: value.readDoubleLE(8), viewed: value.readDoubleLE(16) };
 }
@@ -75,6 +77,7 @@ export interface Measurement {
 
 export const measurementBytes = 48;
 
+/** Writes a measurement as a cell's value. */
 export function writeMeasurement(value: Buffer, measurement: Measurement): void {
   value.writeDoubleLE(measurement.sum, 0);
   value.writeDoubleLE(measurement.count, 8);
@@ -84,6 +87,7 @@ export function writeMeasurement(value: Buffer, measurement: Measurement): void 
   value.writeDoubleLE(measurement.max, 40);
 }
 
+/** Reads a measurement cell's value. */
 export function readMeasurement(value: Buffer): Measurement {
   return {
     sum: value.readDoubleLE(0),

@@ -22,7 +22,10 @@ export function openEnvironment(path: string): RootDatabase<Buffer, Buffer> {
 }
 
 /** A table of binary keys and binary values. */
-export function openTable(environment: RootDatabase<Buffer, Buffer>, name: string): Database<Buffer, Buffer> {
+export type Table = Database<Buffer, Buffer>;
+
+/** Opens a table of an environment, and makes it when it is not there. */
+export function openTable(environment: RootDatabase<Buffer, Buffer>, name: string): Table {
   return environment.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }
 

@@ -59,6 +59,8 @@ export interface Application {
 /** What a packet carries. Its text is found by SHA-256; only a browser-safe key's text is kept to be shown again. */
 export interface ApplicationKey {
   readonly id: string;
+  /** Grows from key to key: the order of a list. */
+  readonly number: number;
   readonly applicationId: string;
   readonly type: KeyType;
   readonly name: string;

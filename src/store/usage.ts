@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Database, RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import {
   type Counts,
   cellKeyFrom,
@@ -9,17 +9,17 @@ import {
   readCounts,
   readMeasurement,
 } from './cells.ts';
-import { openEnvironment, openTable } from './environment.ts';
+import { openEnvironment, openTable, type Table } from './environment.ts';
 
 /** The tables of the usage environment. The aggregate workers write it; the service's own thread only reads. */
 export interface UsageStore {
   readonly environment: RootDatabase<Buffer, Buffer>;
   /** Cells of variants: see cells.ts. */
-  readonly counts: Database<Buffer, Buffer>;
+  readonly counts: Table;
   /** Cells of metrics: see cells.ts. */
-  readonly measurements: Database<Buffer, Buffer>;
+  readonly measurements: Table;
   /** The series dictionary: see series.ts. */
-  readonly series: Database<Buffer, Buffer>;
+  readonly series: Table;
 }
 
 /** Opens the usage environment of a data directory; each thread opens it for itself. */
@@ -63,7 +63,7 @@ export function measurementCells(
 }
 
 function* scan<T>(
-  table: Database<Buffer, Buffer>,
+  table: Table,
   read: (value: Buffer) => T,
   environment: number,
   width: Resolution,

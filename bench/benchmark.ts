@@ -1,0 +1,88 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { binaryPath } from '../test/support/binary.ts';
+
+/** One benchmark, as `bench/main.ts` lists and runs it. */
+export interface Benchmark {
+  /** One line: what it measures. */
+  readonly summary: string;
+  /** Its own options, after the name. */
+  readonly usage: string;
+  /** @throws {TypeError} on an unknown or malformed option */
+  run(args: string[]): Promise<void>;
+}
+
+/** Options of every benchmark. */
+export interface CommonOptions {
+  /** Print one JSON object on stdout and nothing else. */
+  readonly json: boolean;
+  /** A run of a second or two, to see that the benchmark works: its figures mean nothing. */
+  readonly small: boolean;
+  /** The executable to measure. */
+  readonly binary: string;
+}
+
+/**
+ * Reads `--json`, `--small`, `--binary` and the named numeric options.
+ * @param defaults value of each numeric option
+ * @param small values that `--small` sets instead
+ * @throws {TypeError} on an unknown option or one that is no positive number
+ */
+export function readOptions<Name extends string>(
+  args: string[],
+  defaults: Readonly<Record<Name, number>>,
+  small: Partial<Readonly<Record<Name, number>>> = {},
+): CommonOptions & Record<Name, number> {
+  const names = Object.keys(defaults) as Name[];
+  const { values } = parseArgs({
+    args,
+    options: {
+      json: { type: 'boolean', default: false },
+      small: { type: 'boolean', default: false },
+      binary: { type: 'string', default: binaryPath },
+      ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+    },
+  });
+  const given = values as Record<string, string | boolean | undefined>;
+  const numbers = names.map((name) => {
+    const fallback = (values.small ? small[name] : undefined) ?? defaults[name];
+    return [name, numberOf(name, given[name] as string | undefined, fallback)];
+  });
+  return {
+    json: values.json === true,
+    small: values.small === true,
+    binary: resolve(String(values.binary)),
+    ...(Object.fromEntries(numbers) as Record<Name, number>),
+  };
+}
+
+function numberOf(name: string, text: string | undefined, fallback: number): number {
+  const value = text === undefined ? fallback : Number(text);
+  if (!(value > 0 && Number.isFinite(value))) {
+    throw new TypeError(`Option '--${name}' must be a positive number: it is '${text}'`);
+  }
+  return value;
+}
+
+/** Prints a line that is not part of the result: on stderr, so that `--json` leaves stdout alone. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Prints the result: as JSON, or as rows of label and text. */
+export function show(
+  json: boolean,
+  result: Readonly<Record<string, unknown>>,
+  rows: readonly (readonly string[])[],
+): void {
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : table(rows));
+}
+
+/** Rows of cells as aligned text, the first column to the left, the others to the right; a row of one cell is a remark. */
+function table(rows: readonly (readonly string[])[]): string {
+  const aligned = rows.filter((row) => row.length > 1);
+  const widthOf = (column: number) => Math.max(...aligned.map((row) => row[column]?.length ?? 0));
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widthOf(column)) : cell.padStart(widthOf(column));
+  return rows.map((row) => `${row.length > 1 ? row.map(pad).join('  ') : row.join('')}\n`).join('');
+}

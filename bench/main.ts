@@ -1,0 +1,50 @@
+import { closest } from 'fastest-levenshtein';
+import type { Benchmark } from './benchmark.ts';
+import { ingest } from './ingest.ts';
+import { memory } from './memory.ts';
+import { micro } from './micro.ts';
+import { start } from './start.ts';
+
+const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
+  ['ingest', ingest],
+  ['start', start],
+  ['memory', memory],
+  ['micro', micro],
+]);
+
+const wrongUsage = 2;
+
+/** Runs the benchmark that is named first, with the arguments after it. */
+async function main([name = 'help', ...args]: string[]): Promise<void> {
+  if (name === 'help' || name === '--help') {
+    process.stdout.write(help());
+    return;
+  }
+  const benchmark = benchmarks.get(name);
+  if (benchmark === undefined) {
+    const nearest = closest(name, [...benchmarks.keys()]);
+    return fail(`there is no benchmark '${name}': did you mean '${nearest}'?`, wrongUsage);
+  }
+  try {
+    await benchmark.run(args);
+  } catch (error) {
+    const usage = error instanceof TypeError && error.message.startsWith('Option');
+    const wrong = usage || (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+    fail((error as Error).message, wrong ? wrongUsage : 1);
+  }
+}
+
+function help(): string {
+  const lines = [...benchmarks].map(
+    ([name, { summary, usage }]) => `  ${name.padEnd(8)}${summary}\n          ${usage}\n`,
+  );
+  return `npm run bench -- NAME [options]\n\n${lines.join('')}`;
+}
+
+function fail(message: string, code: number): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = code;
+}
+
+process.once('SIGINT', () => process.exit(130));
+await main(process.argv.slice(2));

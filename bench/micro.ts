@@ -1,0 +1,74 @@
+import { Bench } from 'tinybench';
+import { TokenBucket } from '../src/admission/token-bucket.ts';
+import { addCounts, addValue, noCounts, noMeasurement } from '../src/aggregate/merge.ts';
+import { decodeText, parseJson } from '../src/http/body.ts';
+import { addPacket } from '../src/ingest/add-packet.ts';
+import { Batch } from '../src/ingest/batch.ts';
+import { checkPacket } from '../src/ingest/packet.ts';
+import { EnvironmentSeries } from '../src/ingest/series-dictionary.ts';
+import { type Benchmark, readOptions, show } from './benchmark.ts';
+import { round } from './figures.ts';
+import { ingestMix, packetsOf } from './packets.ts';
+
+/** Packets that one measured iteration handles: one alone is over before a clock can tell. */
+const packetsPerIteration = ingestMix.features;
+
+/** The steps of the packet path by themselves, in this process. */
+export const micro: Benchmark = {
+  summary: 'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge',
+  usage: '[--json] [--milliseconds 1000] [--small]',
+  async run(args) {
+    const options = readOptions(args, { milliseconds: 1_000 }, { milliseconds: 50 });
+    const bench = new Bench({ time: options.milliseconds, warmupTime: options.milliseconds / 5 });
+    for (const [name, step] of Object.entries(steps())) bench.add(name, step);
+    await bench.run();
+    const rows = bench.tasks.map((task) => [task.name, nanosPerPacket(task)] as const);
+    const result = Object.fromEntries(rows.map(([name, nanos]) => [`${name}Ns`, nanos]));
+    show(options.json, result, [
+      ['step', 'ns a packet'],
+      ...rows.map(([name, nanos]) => [name, String(nanos)]),
+    ]);
+  },
+};
+
+/** Each step does its part of the way for all packets. */
+function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () => void> {
+  const bodies = packetsOf(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
+  const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));
+  const limits = { features: ingestMix.features, metrics: ingestMix.metrics };
+  const series = new EnvironmentSeries(1, limits, []);
+  const sink = { series: [] };
+  const bucket = new TokenBucket(1_000_000, 1_000_000, 0);
+  const counts = noCounts();
+  const measurement = noMeasurement();
+  const records = { counts: packetsPerIteration * 6, measurements: packetsPerIteration * 2 };
+  let now = 0;
+  return {
+    parse() {
+      for (const body of bodies) checkPacket(parseJson(decodeText(body)));
+    },
+    resolve() {
+      for (const { f } of packets) {
+        for (const feature in f) for (const variant in f[feature]) series.variant(feature, variant, sink);
+      }
+    },
+    bucket() {
+      for (const _ of packets) bucket.take(now++);
+    },
+    batch() {
+      const batch = new Batch(records);
+      for (const packet of packets) addPacket(packet, series, batch, now);
+    },
+    merge() {
+      for (let n = 0; n < records.counts; n++) addCounts(counts, 3, 1, 0);
+      for (let n = 0; n < records.measurements; n++) addValue(measurement, 1.5, now++);
+    },
+  };
+}
+
+function nanosPerPacket(task: Bench['tasks'][number]): number {
+  const { result } = task;
+  if (result.state !== 'completed')
+    throw new Error(`the step '${task.name}' did not complete: ${result.state}`);
+  return round((result.latency.p50 * 1e6) / packetsPerIteration, 1);
+}

@@ -1,0 +1,89 @@
+/** One telemetry packet that a benchmark sends again and again, and what each sending must add to the counts. */
+export interface BenchPacket {
+  readonly body: string;
+  /** Counts by `feature/variant`. */
+  readonly counts: ReadonlyMap<string, readonly [checks: number, used: number, viewed: number]>;
+}
+
+/** How a set of packets spreads over series. */
+export interface PacketMix {
+  readonly features: number;
+  readonly variants: number;
+  readonly metrics: number;
+  /** Features in one packet; each comes with two variants. */
+  readonly featuresPerPacket: number;
+  readonly metricsPerPacket: number;
+}
+
+/** Ingest: 3 features × 2 variants + 2 metrics a packet, over 100 features × 2 variants + 10 metrics = 210 series. */
+export const ingestMix: PacketMix = {
+  features: 100,
+  variants: 2,
+  metrics: 10,
+  featuresPerPacket: 3,
+  metricsPerPacket: 2,
+};
+
+/** Memory and start: the same packets, over 490 features × 2 variants + 20 metrics = 1 000 series. */
+export const thousandSeries: PacketMix = {
+  features: 490,
+  variants: 2,
+  metrics: 20,
+  featuresPerPacket: 3,
+  metricsPerPacket: 2,
+};
+
+/** Series that the packets of a mix touch. */
+export function seriesOf(mix: PacketMix): number {
+  return mix.features * mix.variants + mix.metrics;
+}
+
+/** Packets that together touch every series of the mix, as a browser SDK would send them: no two alike. */
+export function packetsOf(mix: PacketMix, key: string): BenchPacket[] {
+  return Array.from({ length: mix.features }, (_, index) => packetAt(index, mix, key));
+}
+
+function packetAt(index: number, mix: PacketMix, key: string): BenchPacket {
+  const counts = new Map<string, [number, number, number]>();
+  const f: Record<string, Record<string, number[]>> = {};
+  for (let n = 0; n < mix.featuresPerPacket; n++) {
+    const feature = `feature-${(index * mix.featuresPerPacket + n) % mix.features}`;
+    f[feature] = { on: [3 + (index % 5), 1 + (index % 2), 1], off: [2] };
+    counts.set(`${feature}/on`, [3 + (index % 5), 1 + (index % 2), 1]);
+    counts.set(`${feature}/off`, [2, 0, 0]);
+  }
+  const m: Record<string, number> = {};
+  for (let n = 0; n < mix.metricsPerPacket; n++) {
+    m[`metric.${(index * mix.metricsPerPacket + n) % mix.metrics}`] = 1.5 + index;
+  }
+  return { body: JSON.stringify({ k: key, e: 'Production', f, m }), counts };
+}
+
+/** The packet as a browser's keep-alive request. */
+export function requestText(packet: BenchPacket, http: string): string {
+  return [
+    'POST /api/frontend/telemetry HTTP/1.1',
+    `Host: ${http}`,
+    'Origin: https://shop.example.com',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(packet.body)}`,
+    '',
+    packet.body,
+  ].join('\r\n');
+}
+
+/** What a service must show after it accepted packet `n` of the list `accepted[n]` times. */
+export function expectedCounts(
+  packets: readonly BenchPacket[],
+  accepted: readonly number[],
+): Map<string, [checks: number, used: number, viewed: number]> {
+  const sums = new Map<string, [number, number, number]>();
+  packets.forEach((packet, index) => {
+    const times = accepted[index] ?? 0;
+    for (const [series, [checks, used, viewed]] of packet.counts) {
+      const sum = sums.get(series) ?? [0, 0, 0];
+      sums.set(series, [sum[0] + times * checks, sum[1] + times * used, sum[2] + times * viewed]);
+    }
+  });
+  return sums;
+}

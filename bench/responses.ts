@@ -1,0 +1,95 @@
+const newline = 10;
+const carriageReturn = 13;
+const contentLength = Buffer.from('content-length:');
+/** A head longer than this is not an answer that the load generator can be measuring. */
+const maxHead = 65_536;
+
+/**
+ * Reads HTTP/1.1 responses from chunks as the socket gives them, split or merged anywhere.
+ * Only what a load generator needs: the status, and where the next response begins.
+ * @param answered called with the status of each complete response, 1xx left out
+ * @returns takes the next chunk
+ * @throws {Error} from the returned function, when the stream is no response or its body has no declared length
+ */
+export function responseReader(answered: (status: number) => void): (chunk: Uint8Array) => void {
+  let held: Buffer | undefined;
+  let status = 0;
+  let bodyLeft = 0;
+
+  return (chunk) => {
+    const bytes = held === undefined ? chunk : Buffer.concat([held, chunk]);
+    held = undefined;
+    let at = 0;
+    while (at < bytes.length) {
+      if (bodyLeft > 0) {
+        const taken = Math.min(bodyLeft, bytes.length - at);
+        at += taken;
+        bodyLeft -= taken;
+        if (bodyLeft === 0) answered(status);
+        continue;
+      }
+      const head = readHead(bytes, at);
+      if (head === undefined) {
+        if (bytes.length - at > maxHead) throw new Error('the head of a response does not end');
+        held = Buffer.from(bytes.subarray(at));
+        return;
+      }
+      status = head.status;
+      bodyLeft = head.length;
+      at = head.end;
+      if (bodyLeft === 0 && status >= 200) answered(status);
+    }
+  };
+}
+
+interface Head {
+  readonly status: number;
+  /** Bytes of the body. */
+  readonly length: number;
+  /** Where the body begins. */
+  readonly end: number;
+}
+
+/** One pass over the bytes, with no string made: the generator shares its cores with what it measures. */
+function readHead(bytes: Uint8Array, start: number): Head | undefined {
+  let length = -1;
+  for (let i = start; i + 2 < bytes.length; i++) {
+    if (bytes[i] !== newline) continue;
+    if (bytes[i + 1] === carriageReturn && bytes[i + 2] === newline) {
+      const status = statusAt(bytes, start);
+      return { status, length: bodyLength(status, length), end: i + 3 };
+    }
+    if (isContentLength(bytes, i + 1)) length = numberAt(bytes, i + 1 + contentLength.length);
+  }
+  return undefined;
+}
+
+function statusAt(bytes: Uint8Array, start: number): number {
+  const status = numberAt(bytes, start + 'HTTP/1.1'.length);
+  if (bytes[start] !== 72 /* H */ || status < 100 || status > 599)
+    throw new Error('the stream is not HTTP/1.1');
+  return status;
+}
+
+function bodyLength(status: number, declared: number): number {
+  if (status < 200 || status === 204 || status === 304) return 0;
+  if (declared < 0) throw new Error(`a response with status ${status} declares no content-length`);
+  return declared;
+}
+
+function isContentLength(bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < contentLength.length; i++) {
+    if ((bytes[start + i]! | 32) !== (contentLength[i]! | 32)) return false;
+  }
+  return true;
+}
+
+/** The decimal number after any spaces; 0 where there is none. */
+function numberAt(bytes: Uint8Array, start: number): number {
+  let i = start;
+  while (bytes[i] === 32) i++;
+  let value = 0;
+  for (let digit = bytes[i]! - 48; digit >= 0 && digit <= 9; digit = bytes[++i]! - 48)
+    value = value * 10 + digit;
+  return value;
+}

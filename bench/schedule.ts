@@ -1,0 +1,39 @@
+/** When the next request is meant to be sent. */
+export interface Schedule {
+  /** The intended time (milliseconds, monotonic) of the next request due by `now`; `undefined`: none is due. */
+  next(now: number): number | undefined;
+  /** Whether no request will ever be due again. */
+  over(now: number): boolean;
+}
+
+/** Full speed: a request is due whenever a connection is free, until `end` or until `limit` were sent. */
+export function closedLoop(end: number, limit: number): Schedule {
+  let sent = 0;
+  return {
+    next(now) {
+      if (now >= end || sent >= limit) return undefined;
+      sent++;
+      return now;
+    },
+    over: (now) => now >= end || sent >= limit,
+  };
+}
+
+/**
+ * A fixed rate, whatever the server does: requests are due at even distances from `start`. One that found no free
+ * connection is sent late with the time at which it was due, so that a stall shows in the latencies (no coordinated
+ * omission).
+ */
+export function openLoop(start: number, rate: number, seconds: number): Schedule {
+  const total = Math.floor(rate * seconds);
+  let sent = 0;
+  return {
+    next(now) {
+      const due = start + (sent * 1000) / rate;
+      if (sent >= total || due > now) return undefined;
+      sent++;
+      return due;
+    },
+    over: () => sent >= total,
+  };
+}

@@ -1,0 +1,97 @@
+import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Binary,
+  createApplication,
+  createKey,
+  freshDirectory,
+  prepare,
+  startBinary,
+  token,
+  type UsageReport,
+  usage,
+} from '../test/support/binary.ts';
+import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { type BenchPacket, expectedCounts, requestText } from './packets.ts';
+
+const tmpfs = 0x01021994;
+
+/** A service on a fresh store, with one application whose Frontend key the packets carry. */
+export interface Service extends Binary {
+  readonly accessToken: string;
+  readonly applicationId: string;
+  readonly key: string;
+}
+
+/** Prepares a fresh store and starts the service on it, without a rate limit. */
+export async function startService(binary: string): Promise<Service> {
+  if (statfsSync(tmpdir()).type === tmpfs) {
+    process.stderr.write(`${tmpdir()} is in memory: commits cost nothing there; set TMPDIR to a disk\n`);
+  }
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data, binary);
+  const service = await startBinary({ data, binary, args: ['--rate', '0'] });
+  const accessToken = await token(service.http, credentials);
+  const applicationId = await createApplication(service.http, accessToken, { name: 'bench' });
+  const { key } = await createKey(service.http, accessToken, applicationId, 'Frontend');
+  return { ...service, accessToken, applicationId, key };
+}
+
+/** Drives a target with packets. Says on stderr, loudly, what was not answered with 202. */
+export async function sendPackets(
+  http: string,
+  packets: readonly BenchPacket[],
+  plan: Omit<LoadPlan, 'host' | 'port' | 'requests'>,
+): Promise<LoadReport> {
+  const [host, port] = http.split(':') as [string, string];
+  const requests = packets.map((packet) => requestText(packet, http));
+  const report = await load({ ...plan, host, port: Number(port), requests });
+  if (Object.keys(report.errors).length > 0) {
+    process.stderr.write(`NOT ACCEPTED by ${http}: ${JSON.stringify(report.errors)}\n`);
+    process.exitCode = 1;
+  }
+  return report;
+}
+
+/**
+ * Checks that the service counted exactly what it accepted: a benchmark of wrong results is worthless.
+ * @param accepted answers with 202 by index of the packet
+ * @throws {Error} that names the first series whose counts differ
+ */
+export async function verifyCounts(
+  service: Service,
+  packets: readonly BenchPacket[],
+  accepted: readonly number[],
+  since: Date,
+): Promise<void> {
+  const to = new Date(Date.now() + 3_600_000);
+  const query = { environment: 'Production', from: hourOf(since), to: hourOf(to), step: 'hour' } as const;
+  const counted = countsOf(await usage(service.http, service.accessToken, service.applicationId, query));
+  const expected = expectedCounts(packets, accepted);
+  for (const series of new Set([...expected.keys(), ...counted.keys()])) {
+    const want = String(expected.get(series) ?? [0, 0, 0]);
+    const got = String(counted.get(series) ?? [0, 0, 0]);
+    if (got !== want) throw new Error(`wrong counts of ${series}: accepted ${want}, reported ${got}`);
+  }
+}
+
+/** Reports are asked for in whole hours: they are made of whole buckets. */
+function hourOf(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / 3_600_000) * 3_600_000);
+}
+
+function countsOf(report: UsageReport): Map<string, readonly number[]> {
+  return new Map(
+    report.features.flatMap(({ feature, variants }) =>
+      variants.map((v) => [`${feature}/${v.variant}`, [v.checks, v.used, v.viewed]] as const),
+    ),
+  );
+}
+
+/** Commits so far, as the service says in its readiness; `null` when it does not say. */
+export async function commitsOf(http: string): Promise<number | null> {
+  const response = await fetch(`http://${http}/readyz`);
+  const body = (await response.json()) as { commits?: number };
+  return body.commits ?? null;
+}

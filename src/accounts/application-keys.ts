@@ -1,0 +1,52 @@
+import type { ApplicationKey, KeyType } from '../store/records.ts';
+import { checkLimit, checkName, mustExist } from './checks.ts';
+import type { Directory } from './directory.ts';
+import { limits } from './limits.ts';
+import { hashSecret, keyPrefix, newId, newKeyText } from './secrets.ts';
+
+/** A key just made, with its text: a Backend key's text exists nowhere else. */
+export interface NewKey {
+  readonly key: ApplicationKey;
+  readonly text: string;
+}
+
+/**
+ * Makes a key; without a name it is named after its type.
+ * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
+ */
+export function createKey(
+  directory: Directory,
+  applicationId: string,
+  { type, name = type }: { readonly type: KeyType; readonly name?: string },
+): Promise<NewKey> {
+  return directory.change((draft) => {
+    mustExist('application', directory.applications.get(applicationId));
+    checkName('a key', name);
+    const count = directory.keysOf(applicationId).length + 1;
+    checkLimit('keys of an application', count, limits.keysPerApplication);
+    const text = newKeyText(type, directory.randomBytes);
+    const key: ApplicationKey = {
+      id: newId('key', directory.randomBytes),
+      number: draft.takeNumber('key'),
+      applicationId,
+      type,
+      name,
+      hash: hashSecret(text),
+      prefix: keyPrefix(text),
+      text: type === 'Backend' ? null : text,
+      leakedAt: null,
+      lastUsedAt: null,
+      createdAt: directory.clock.now(),
+    };
+    draft.put('applicationKeys', key.hash, key);
+    return { key, text };
+  });
+}
+
+/** Revokes a key: the next packet that carries it is refused. @throws {Refusal} `not_found` */
+export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
+  return directory.change((draft) => {
+    const found = directory.keysOf(applicationId).find((key) => key.id === keyId);
+    draft.remove('applicationKeys', mustExist('key', found).hash);
+  });
+}

@@ -1,0 +1,105 @@
+import { Refusal } from '../errors.ts';
+import type { Application } from '../store/records.ts';
+import { checkLimit, checkName, mustExist } from './checks.ts';
+import type { Directory } from './directory.ts';
+import { checkEnvironmentNames, newEnvironment } from './environments.ts';
+import { limits } from './limits.ts';
+import { isOriginPattern } from './origins.ts';
+import { newId } from './secrets.ts';
+
+/** What an application's owner decides. */
+export type ApplicationSettings = Pick<
+  Application,
+  'name' | 'allowedOrigins' | 'acceptClientIdentities' | 'rate' | 'burst'
+>;
+
+/** A new application: settings that are left out are at their defaults. */
+export interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'>> {
+  readonly name: string;
+  readonly teamId: string;
+  /** Names, in the order to show them. */
+  readonly environments?: readonly string[];
+}
+
+const defaultEnvironments = ['Production', 'Staging', 'Development'];
+const defaultSettings = { allowedOrigins: [], acceptClientIdentities: false, rate: null, burst: null };
+
+/**
+ * Makes an application with its environments.
+ * @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body`, `plan_limit`
+ */
+export function createApplication(directory: Directory, wanted: NewApplication): Promise<Application> {
+  const { environments: names = defaultEnvironments, teamId, ...given } = wanted;
+  return directory.change((draft) => {
+    const settings = { ...defaultSettings, ...given };
+    checkSettings(settings);
+    checkEnvironmentNames(names);
+    mustExist('team', directory.teams.get(teamId));
+    checkLimit(
+      'applications in a team',
+      applicationsOf(directory, teamId).length + 1,
+      limits.applicationsPerTeam,
+    );
+    const now = directory.clock.now();
+    const application: Application = {
+      id: newId('app', directory.randomBytes),
+      number: draft.takeNumber('application'),
+      teamId,
+      ...settings,
+      environments: names.map((name) => newEnvironment(draft, name, now)),
+      createdAt: now,
+      updatedAt: now,
+    };
+    draft.put('applications', application.id, application);
+    return application;
+  });
+}
+
+/**
+ * Changes the settings that are given.
+ * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`
+ */
+export function patchApplication(
+  directory: Directory,
+  id: string,
+  patch: Partial<ApplicationSettings>,
+): Promise<Application> {
+  return directory.change((draft) => {
+    const application = mustExist('application', directory.applications.get(id));
+    if (Object.keys(patch).length === 0) return application;
+    const patched = { ...application, ...patch, updatedAt: directory.clock.now() };
+    checkSettings(patched);
+    draft.put('applications', id, patched);
+    return patched;
+  });
+}
+
+/** Deletes an application with its environments and keys. @throws {Refusal} `not_found` */
+export function deleteApplication(directory: Directory, id: string): Promise<void> {
+  return directory.change((draft) => {
+    mustExist('application', directory.applications.get(id));
+    draft.remove('applications', id);
+    for (const key of directory.keysOf(id)) draft.remove('applicationKeys', key.hash);
+  });
+}
+
+/** The applications of a team, in no particular order. */
+export function applicationsOf(directory: Directory, teamId: string): Application[] {
+  return [...directory.applications.values()].filter((application) => application.teamId === teamId);
+}
+
+function checkSettings({ name, allowedOrigins, rate, burst }: ApplicationSettings): void {
+  checkName('an application', name);
+  checkLimit('allowed origins', allowedOrigins.length, limits.originsPerApplication);
+  const wrong = allowedOrigins.findIndex((pattern) => !isOriginPattern(pattern));
+  if (wrong !== -1) {
+    const must = 'must be an origin such as https://example.com or https://*.example.com, without a path';
+    throw new Refusal('invalid_body', `Cannot take allowedOrigins[${wrong}]: ${must}`);
+  }
+  if (rate !== null && !(rate >= 0 && rate < Infinity)) {
+    throw new Refusal('invalid_body', 'Cannot take rate: must be null or a number from 0');
+  }
+  if (burst !== null && !(Number.isSafeInteger(burst) && burst >= 0)) {
+    throw new Refusal('invalid_body', 'Cannot take burst: must be null or an integer from 0');
+  }
+}

@@ -1,0 +1,22 @@
+import { Refusal } from '../errors.ts';
+import { isName } from './names.ts';
+
+/** @throws {Refusal} `invalid_name` when a text cannot be the name of `what`. */
+export function checkName(what: string, name: string): void {
+  if (isName(name)) return;
+  throw new Refusal(
+    'invalid_name',
+    `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`,
+  );
+}
+
+/** @throws {Refusal} `plan_limit` when there would be more than `limit` of `what`. */
+export function checkLimit(what: string, count: number, limit: number): void {
+  if (count > limit) throw new Refusal('plan_limit', `Cannot have more than ${limit} ${what}`);
+}
+
+/** Gives the thing when it is there. @throws {Refusal} `not_found` when not. */
+export function mustExist<T>(what: string, thing: T | undefined): T {
+  if (thing === undefined) throw new Refusal('not_found', `There is no such ${what}`);
+  return thing;
+}

@@ -1,0 +1,86 @@
+import type { Application, ApplicationKey } from '../store/records.ts';
+import type { KeyHolder } from './key-holder.ts';
+import { originMatcher } from './origins.ts';
+import { hashSecret } from './secrets.ts';
+import type { Write } from './tables.ts';
+
+/** No key is longer: a stranger does not choose how much is hashed for him. */
+const longestText = 128;
+
+/**
+ * Finds the holder of a key's text. Browser-safe keys are found by the text itself, without hashing, since all
+ * of them are known; everything else is looked for by its hash. A look-up never makes the index grow.
+ */
+export class KeyIndex {
+  readonly #byText = new Map<string, KeyHolder>();
+  readonly #byHash = new Map<string, KeyHolder>();
+  readonly #applications = new Map<string, Application>();
+  /** By application, then by hash. */
+  readonly #keys = new Map<string, Map<string, ApplicationKey>>();
+
+  find(text: string): KeyHolder | undefined {
+    const known = this.#byText.get(text);
+    if (known || text.length > longestText) return known;
+    return this.#byHash.get(hashSecret(text));
+  }
+
+  /** The keys of an application, the oldest first. */
+  keysOf(applicationId: string): readonly ApplicationKey[] {
+    return [...(this.#keys.get(applicationId)?.values() ?? [])].sort((a, b) => a.number - b.number);
+  }
+
+  /** Takes over what was written to the tables; all of an application's holders change in one go. */
+  update(writes: readonly Write[]): void {
+    const touched = new Set<string>();
+    for (const write of writes) {
+      if (isOf(write, 'applications')) {
+        if (write.value) this.#applications.set(write.key, write.value);
+        else this.#applications.delete(write.key);
+        touched.add(write.key);
+      } else if (isOf(write, 'applicationKeys')) {
+        const applicationId = write.value?.applicationId ?? this.#byHash.get(write.key)?.application.id;
+        if (applicationId === undefined) continue;
+        this.#setKey(applicationId, write.key, write.value);
+        touched.add(applicationId);
+      }
+    }
+    for (const applicationId of touched) this.#rebuild(applicationId);
+  }
+
+  #setKey(applicationId: string, hash: string, key: ApplicationKey | undefined): void {
+    const keys = this.#keys.get(applicationId) ?? new Map<string, ApplicationKey>();
+    this.#keys.set(applicationId, keys);
+    if (key) keys.set(hash, key);
+    else {
+      keys.delete(hash);
+      this.#drop(hash);
+    }
+  }
+
+  #rebuild(applicationId: string): void {
+    const application = this.#applications.get(applicationId);
+    const keys = this.#keys.get(applicationId) ?? new Map<string, ApplicationKey>();
+    if (!application) {
+      for (const hash of keys.keys()) this.#drop(hash);
+      this.#keys.delete(applicationId);
+      return;
+    }
+    const environments = new Map(application.environments.map((each) => [each.name, each]));
+    const allowsOrigin = originMatcher(application.allowedOrigins);
+    for (const [hash, key] of keys) {
+      const holder: KeyHolder = { key, application, environments, allowsOrigin };
+      this.#byHash.set(hash, holder);
+      if (key.text !== null) this.#byText.set(key.text, holder);
+    }
+  }
+
+  #drop(hash: string): void {
+    const text = this.#byHash.get(hash)?.key.text;
+    this.#byHash.delete(hash);
+    if (typeof text === 'string') this.#byText.delete(text);
+  }
+}
+
+function isOf<Name extends Write['table']>(write: Write, table: Name): write is Write<Name> {
+  return write.table === table;
+}

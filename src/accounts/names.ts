@@ -1,0 +1,34 @@
+const longest = 256;
+
+/**
+ * Whether a text can be a name: 1–256 UTF-8 bytes of well-formed Unicode without control characters
+ * (C0, DEL and C1). On the packet path, so plain ASCII is settled in one loop.
+ */
+export function isName(text: string): boolean {
+  const { length } = text;
+  if (length === 0 || length > longest) return false;
+  for (let at = 0; at < length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7e) return isWideName(text, at);
+    if (unit < 0x20) return false;
+  }
+  return true;
+}
+
+/** The rest of `isName` from `start`, where everything before is printable ASCII. */
+function isWideName(text: string, start: number): boolean {
+  let bytes = start;
+  for (let at = start; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return false;
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else if (unit < 0xd800 || unit > 0xdfff) bytes += 3;
+    else {
+      const low = text.charCodeAt(++at);
+      if (unit > 0xdbff || !(low >= 0xdc00 && low <= 0xdfff)) return false;
+      bytes += 4;
+    }
+  }
+  return bytes <= longest;
+}

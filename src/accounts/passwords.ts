@@ -1,0 +1,37 @@
+import { argon2id, argon2Verify } from 'hash-wasm';
+import type { RandomBytes } from './secrets.ts';
+
+/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
+const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
+
+/** A longer one is refused unread: hashing time must not be a stranger's to choose. */
+const longestBytes = 1024;
+
+/** Letters and digits that cannot be taken for one another, 32 of them: five bits each. */
+const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
+
+/** Whether a password is short enough to be hashed: at most 1024 UTF-8 bytes, and not empty. */
+export function isPassword(password: string): boolean {
+  return password.length > 0 && Buffer.byteLength(password) <= longestBytes;
+}
+
+/**
+ * Hashes a password with argon2id; gives the PHC string, which carries salt and cost.
+ * @throws {RangeError} when it is not one by `isPassword`
+ */
+export function hashPassword(password: string, randomBytes: RandomBytes): Promise<string> {
+  if (!isPassword(password))
+    throw new RangeError(`Cannot hash the password: must be 1–${longestBytes} bytes`);
+  return argon2id({ password, salt: randomBytes(16), ...cost, outputType: 'encoded' });
+}
+
+/** Whether a password belongs to a PHC string of `hashPassword`. */
+export async function verifyPassword(password: string, hash: string): Promise<boolean> {
+  return isPassword(password) && (await argon2Verify({ password, hash }));
+}
+
+/** A password of 100 random bits that a person can read and type: four groups of five characters. */
+export function newPassword(randomBytes: RandomBytes): string {
+  const letters = Array.from(randomBytes(20), (byte) => alphabet[byte % alphabet.length]).join('');
+  return (letters.match(/.{5}/g) ?? []).join('-');
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '../clock.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { User } from '../store/records.ts';
+import { newApiKey } from './api-keys.ts';
+import { newSigningKey } from './new-signing-key.ts';
+import { hashPassword, newPassword } from './passwords.ts';
+import { newId, type RandomBytes } from './secrets.ts';
+import { applyTo, type Write } from './tables.ts';
+import { newTeam } from './teams.ts';
+
+/** The layout of the tables that this program reads and writes. */
+const layout = 1;
+
+export interface Preparation {
+  readonly adminEmail: string;
+  /** Generated when left out. */
+  readonly adminPassword?: string;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+}
+
+/** The first credentials. The password, unless given, and the secret exist nowhere else. */
+export interface FirstCredentials {
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+  readonly teamId: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The store was prepared before; nothing has changed. */
+export class AlreadyPrepared extends Error {
+  override readonly name = 'AlreadyPrepared';
+  readonly code = 'already_prepared';
+
+  constructor() {
+    super('Cannot prepare the store: it is prepared already');
+  }
+}
+
+/** Whether a store has what `prepareStore` makes. */
+export function isPrepared(store: AccountStore): boolean {
+  return store.numbers.get('layout') !== undefined;
+}
+
+/**
+ * Makes the first team, its administrator, an Admin API key and a signing key, all in one durable transaction.
+ * @throws {AlreadyPrepared} when the store is prepared
+ * @throws {RangeError} when the given password cannot be hashed
+ */
+export async function prepareStore(store: AccountStore, wanted: Preparation): Promise<FirstCredentials> {
+  if (isPrepared(store)) throw new AlreadyPrepared();
+  const { adminEmail, clock, randomBytes } = wanted;
+  const adminPassword = wanted.adminPassword ?? newPassword(randomBytes);
+  const now = clock.now();
+  const team = newTeam('Default', now, randomBytes);
+  const { apiKey, clientSecret } = newApiKey(
+    { teamId: team.id, name: 'First API key', role: 'Admin' },
+    now,
+    randomBytes,
+  );
+  const admin: User = {
+    id: newId('user', randomBytes),
+    email: adminEmail,
+    name: 'Administrator',
+    role: 'Admin',
+    teams: [team.id],
+    primaryTeam: team.id,
+    passwordHash: await hashPassword(adminPassword, randomBytes),
+    createdAt: now,
+  };
+  const signingKey = await newSigningKey(now);
+  const writes: Write[] = [
+    { table: 'teams', key: team.id, value: team },
+    { table: 'users', key: admin.id, value: admin },
+    { table: 'apiKeys', key: apiKey.clientId, value: apiKey },
+    { table: 'numbers', key: 'layout', value: layout },
+  ];
+  const first = await store.environment.transaction(() => {
+    // Another preparation may have been under way at the same time.
+    if (isPrepared(store)) return false;
+    applyTo(store, writes);
+    store.signingKeys.putSync(signingKey.kid, signingKey);
+    return true;
+  });
+  if (!first) throw new AlreadyPrepared();
+  return { adminEmail, adminPassword, teamId: team.id, clientId: apiKey.clientId, clientSecret };
+}

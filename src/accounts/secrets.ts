@@ -1,0 +1,50 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { KeyType } from '../store/records.ts';
+
+/** Gives that many random bytes, from a cryptographic source outside of tests. */
+export type RandomBytes = (size: number) => Uint8Array;
+
+const keyMarks: Readonly<Record<KeyType, string>> = {
+  Frontend: 'fm_fe_',
+  Mobile: 'fm_mo_',
+  Backend: 'fm_be_',
+};
+
+/** How much of a key's text is shown to recognise it by: the mark and six digits. */
+const shownLength = 12;
+
+/** An opaque id such as `app_1f…`: 96 random bits after a mark that tells a reader what it names. */
+export function newId(mark: string, randomBytes: RandomBytes): string {
+  return `${mark}_${hex(randomBytes(12))}`;
+}
+
+/** The text of an application key: a mark for its type and 160 random bits. */
+export function newKeyText(type: KeyType, randomBytes: RandomBytes): string {
+  return keyMarks[type] + hex(randomBytes(20));
+}
+
+/** The first characters of a key's text. What stays unknown of a Backend key is 136 bits. */
+export function keyPrefix(text: string): string {
+  return text.slice(0, shownLength);
+}
+
+/** A client secret: 256 random bits. */
+export function newClientSecret(randomBytes: RandomBytes): string {
+  return `fm_secret_${hex(randomBytes(32))}`;
+}
+
+/** SHA-256 of a secret's UTF-8 text, hex. Enough for what has 128 random bits or more; not for passwords. */
+export function hashSecret(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Whether a secret has this SHA-256 (hex), in a time that does not depend on where they differ. */
+export function matchesHash(secret: string, hash: string): boolean {
+  const found = createHash('sha256').update(secret).digest();
+  const wanted = Buffer.from(hash, 'hex');
+  return found.length === wanted.length && timingSafeEqual(found, wanted);
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

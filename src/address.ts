@@ -1,0 +1,9 @@
+/**
+ * The two parts of a checked `HOST:PORT`; an empty host means every IPv4 address.
+ * @returns the host without brackets, as the socket functions take it
+ */
+export function parseAddress(address: string): { host: string; port: number } {
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  return { host: host === '' ? '0.0.0.0' : host, port: Number(address.slice(colon + 1)) };
+}

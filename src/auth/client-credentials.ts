@@ -1,0 +1,55 @@
+import { decodeFormText, type Form } from './form.ts';
+import { OAuthError } from './oauth-error.ts';
+
+/** What a client says it is, not verified. */
+export interface ClaimedClient {
+  readonly id: string;
+  readonly secret: string;
+  /** Whether it came in the `Authorization` header, which decides how a refusal looks. */
+  readonly byHeader: boolean;
+}
+
+/**
+ * Takes a client's id and secret from the `Authorization: Basic` header or from the form (RFC 6749 §2.3.1).
+ * @throws {OAuthError} `invalid_request` when both are used, `invalid_client` when neither is whole
+ */
+export function readClient(authorization: string | undefined, form: Form): ClaimedClient {
+  const id = form.get('client_id');
+  const secret = form.get('client_secret');
+  if (authorization === undefined) {
+    if (id === undefined || secret === undefined) throw invalidClient(false);
+    return { id, secret, byHeader: false };
+  }
+  if (secret !== undefined) {
+    throw new OAuthError(
+      'invalid_request',
+      'Authenticate by the Authorization header or by the form, not by both',
+    );
+  }
+  const client = parseBasic(authorization);
+  if (!client) throw invalidClient(true);
+  if (id !== undefined && id !== client.id) {
+    throw new OAuthError('invalid_request', 'client_id is not that of the Authorization header');
+  }
+  return { ...client, byHeader: true };
+}
+
+/** The refusal of a client, the same for an unknown one and for a wrong secret. */
+export function invalidClient(byHeader: boolean): OAuthError {
+  return new OAuthError('invalid_client', 'The client is unknown or its secret is wrong', {
+    status: 401,
+    ...(byHeader ? { challenge: 'Basic realm="flagmeter", charset="UTF-8"' } : {}),
+  });
+}
+
+/** RFC 7617 §2, with id and secret form-encoded inside, as RFC 6749 §2.3.1 wants it. */
+function parseBasic(authorization: string): { id: string; secret: string } | undefined {
+  const encoded = /^basic +([a-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  if (colon < 0) return undefined;
+  const id = decodeFormText(text.slice(0, colon));
+  const secret = decodeFormText(text.slice(colon + 1));
+  return id && secret ? { id, secret } : undefined;
+}

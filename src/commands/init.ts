@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { isPassword } from '../accounts/passwords.ts';
+import { type FirstCredentials, isPrepared, prepareStore } from '../accounts/prepare.ts';
+import { systemClock } from '../clock.ts';
+import { loadConfig } from '../config.ts';
+import { readFlags, UsageError } from '../flags.ts';
+import { openAccountStore } from '../store/accounts.ts';
+import { lockDataDirectory } from '../store/lock.ts';
+import { credentialsText } from './credentials.ts';
+import type { Terminal } from './terminal.ts';
+
+const shortestPassword = 12;
+
+/**
+ * Prepares a data directory and prints the first credentials, which are not shown again.
+ * @throws {UsageError} for wrong flags, e-mail address or password
+ * @throws {Error} when the directory is in use, cannot be written or is prepared already; nothing has changed then
+ */
+export async function init(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, {
+    values: ['data', 'config', 'admin-email', 'admin-password-file'],
+    switches: ['json'],
+  });
+  const adminEmail = readEmail(flags.get('admin-email'));
+  const adminPassword = readPassword(flags.get('admin-password-file'), terminal);
+  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+
+  const made = await prepare(data, { adminEmail, ...(adminPassword === undefined ? {} : { adminPassword }) });
+  terminal.out(flags.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made));
+  return 0;
+}
+
+async function prepare(
+  data: string,
+  admin: { adminEmail: string; adminPassword?: string },
+): Promise<FirstCredentials> {
+  const lock = await lockDataDirectory(data);
+  try {
+    const store = openAccountStore(data);
+    try {
+      if (isPrepared(store))
+        throw new Error(`Cannot prepare ${data}: it is prepared already; nothing was changed`);
+      return await prepareStore(store, { ...admin, clock: systemClock, randomBytes });
+    } finally {
+      await store.environment.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The flags that are the server's own, as arguments again. */
+function serverFlags(flags: ReadonlyMap<string, string>): string[] {
+  return ['data', 'config'].flatMap((name) => (flags.has(name) ? [`--${name}=${flags.get(name)}`] : []));
+}
+
+/** No more than a check against slips: the mail system alone knows which addresses exist. */
+function readEmail(email: string | undefined): string {
+  if (email === undefined) throw new UsageError('Cannot prepare a store without --admin-email');
+  if (email.length > 254 || !/^[^\s@<>,;"\p{Cc}]+@[^\s@<>,;"\p{Cc}]+$/u.test(email)) {
+    throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
+  }
+  return email;
+}
+
+function readPassword(path: string | undefined, terminal: Terminal): string | undefined {
+  if (path === undefined) return undefined;
+  let text: string;
+  try {
+    text = terminal.readFile(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`Cannot read --admin-password-file ${path}: ${why}`);
+  }
+  const password = text.split(/\r?\n/, 1)[0] ?? '';
+  if ([...password].length < shortestPassword || !isPassword(password)) {
+    const must = `its first line must be a password of at least ${shortestPassword} characters and at most 1024 bytes`;
+    throw new UsageError(`Cannot use --admin-password-file ${path}: ${must}`);
+  }
+  return password;
+}

@@ -1,0 +1,64 @@
+import { parseAddress } from '../address.ts';
+import type { Config } from '../config.ts';
+import type { Dispatch, Engine, Listener } from '../http/types.ts';
+
+/** The three sets of routes. */
+export const hosts = ['auth', 'api', 'metrics'] as const;
+export type Host = (typeof hosts)[number];
+
+/** One listener and the hosts that it serves. */
+export interface HostListener {
+  readonly listener: Listener;
+  readonly hosts: readonly Host[];
+}
+
+/** Which hosts share which address: those without an address of their own share `--listen`. */
+export function assignHosts(config: Config): readonly { address: string; hosts: readonly Host[] }[] {
+  const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
+  const shared = hosts.filter((host) => own[host] === undefined);
+  const single = hosts.flatMap((host) =>
+    own[host] === undefined ? [] : [{ address: own[host], hosts: [host] }],
+  );
+  return shared.length === 0 ? single : [{ address: config.listen, hosts: shared }, ...single];
+}
+
+/**
+ * Opens every HTTP listener. The first one is `--listen`, unless every host has its own.
+ * @param dispatchOf what answers the requests of a listener, by the hosts that it serves
+ */
+export async function listen(
+  engine: Engine,
+  config: Config,
+  dispatchOf: (hosts: readonly Host[]) => Dispatch,
+): Promise<readonly HostListener[]> {
+  const open: HostListener[] = [];
+  try {
+    for (const { address, hosts } of assignHosts(config)) {
+      const { tlsCert, tlsKey } = config;
+      const tls =
+        tlsCert !== undefined && tlsKey !== undefined ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
+      const options = { ...parseAddress(address), dispatch: dispatchOf(hosts), ...(tls && { tls }) };
+      open.push({ listener: await engine.listen(options), hosts });
+    }
+    return open;
+  } catch (error) {
+    await Promise.all(open.map(({ listener }) => listener.close(0)));
+    throw error;
+  }
+}
+
+/** The URL that a host has when none is configured: its listener's. */
+export function urlOf(listeners: readonly HostListener[], host: Host, tls: boolean): string {
+  const { listener } = listeners.find(({ hosts }) => hosts.includes(host))!;
+  const name = isEveryAddress(listener.host) ? 'localhost' : listener.host;
+  return `${tls ? 'https' : 'http'}://${authority(name, listener.port)}`;
+}
+
+/** HOST:PORT, an IPv6 host in brackets. */
+export function authority(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function isEveryAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { isPrepared, prepareStore } from '../accounts/prepare.ts';
+import { systemClock } from '../clock.ts';
+import { type Config, loadConfig } from '../config.ts';
+import type { Engine } from '../http/types.ts';
+import { createLog } from '../log.ts';
+import { type AccountStore, openAccountStore } from '../store/accounts.ts';
+import { lockDataDirectory } from '../store/lock.ts';
+import { credentialsText } from './credentials.ts';
+import { authority } from './listeners.ts';
+import { type Service, startService } from './service.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Set by the build where the worker is a part of the executable; beside this bundle otherwise. */
+declare const FLAGMETER_WORKER: string | undefined;
+
+/** How long the last 503s have to leave when the store has failed, ms. */
+const fatalGraceMs = 500;
+
+/**
+ * Runs the server until SIGTERM or SIGINT, or until its store fails.
+ * @returns exit code: 0 after a signal, 1 after a failure
+ * @throws {UsageError} for wrong settings
+ * @throws {Error} when the data directory or an address cannot be used
+ */
+export async function serve(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
+  const log = createLog(config.logLevel, terminal.err, systemClock);
+  const lock = await lockDataDirectory(config.data);
+  try {
+    const accounts = openAccountStore(config.data);
+    await prepareIfEmpty(accounts, terminal);
+    const end = untilToldToStop();
+    const service = await startService({
+      config,
+      accounts,
+      engine: await loadEngine(),
+      workerFile: workerFile(),
+      clock: systemClock,
+      randomBytes,
+      log,
+      fatal: end.fail,
+    });
+    terminal.out(readyLine(service));
+    log.info('ready', { data: config.data });
+    const code = await end.told;
+    await stop(service, config, code);
+    log.info('stopped', { code });
+    return code;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** On an empty data directory `serve` does what `init` does. */
+async function prepareIfEmpty(accounts: AccountStore, terminal: Terminal): Promise<void> {
+  if (isPrepared(accounts)) return;
+  const made = await prepareStore(accounts, {
+    adminEmail: 'admin@localhost',
+    clock: systemClock,
+    randomBytes,
+  });
+  terminal.err(credentialsText(made));
+}
+
+/** Bun's own server is µWebSockets; on Node the same engine is an add-on. */
+async function loadEngine(): Promise<Engine> {
+  if (process.versions['bun'] !== undefined) return (await import('../http/engines/bun.ts')).bunEngine;
+  return (await import('../http/engines/uws.ts')).uwsEngine;
+}
+
+function workerFile(): string {
+  if (typeof FLAGMETER_WORKER === 'string') return FLAGMETER_WORKER;
+  return fileURLToPath(new URL('./aggregate/worker.js', import.meta.url));
+}
+
+function readyLine({ listeners, grpc }: Service): string {
+  const [first, ...others] = listeners.map(({ listener, hosts }) => ({
+    address: authority(listener.host, listener.port),
+    name: hosts.join('+'),
+  }));
+  const more = others.map(({ name, address }) => ` ${name}=${address}`).join('');
+  return `flagmeter ready http=${first?.address} grpc=${authority(grpc.host, grpc.port)}${more}\n`;
+}
+
+function untilToldToStop(): { told: Promise<number>; fail: () => void } {
+  let tell: (code: number) => void = () => {};
+  const told = new Promise<number>((resolve) => {
+    tell = resolve;
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => tell(0));
+  return { told, fail: () => tell(1) };
+}
+
+/** A process whose store failed does not wait for it: what it had answered is on disk, the rest was refused. */
+async function stop(service: Service, config: Config, code: number): Promise<void> {
+  const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
+  const deadline = setTimeout(() => process.exit(code), graceMs + 250);
+  await service.stop(graceMs);
+  clearTimeout(deadline);
+}

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { type Directory, openDirectory } from '../accounts/directory.ts';
+import { parseAddress } from '../address.ts';
+import { RateLimits } from '../admission/rate-limits.ts';
+import { startCommitter } from '../aggregate/committer.ts';
+import type { TokenSettings } from '../auth/access-token.ts';
+import { createBearer } from '../auth/bearer.ts';
+import { jwksRoutes } from '../auth/jwks.ts';
+import { openSigningKeys, type SigningKeys } from '../auth/signing-keys.ts';
+import { tokenRoutes } from '../auth/token-endpoint.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { Refusal } from '../errors.ts';
+import { healthRoutes, type Readiness } from '../http/health.ts';
+import { problem } from '../http/problem.ts';
+import { createRouter } from '../http/router.ts';
+import type { Dispatch, Engine, Route } from '../http/types.ts';
+import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
+import { Intake } from '../ingest/intake.ts';
+import { SeriesDictionary } from '../ingest/series-dictionary.ts';
+import { StoreHealth } from '../ingest/store-health.ts';
+import { telemetryRoutes } from '../ingest/telemetry.ts';
+import type { Log } from '../log.ts';
+import { applicationRoutes } from '../manage/applications.ts';
+import { environmentRoutes } from '../manage/environments.ts';
+import { keyRoutes } from '../manage/keys.ts';
+import { reportRoutes } from '../manage/reports.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import { openUsageStore, type UsageStore } from '../store/usage.ts';
+import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
+
+/** What the service is made of that differs between a deployment and a test. */
+export interface ServiceParts {
+  readonly config: Config;
+  /** Open and prepared; the service closes it. */
+  readonly accounts: AccountStore;
+  readonly engine: Engine;
+  /** The compiled `aggregate/worker`. */
+  readonly workerFile: string;
+  readonly clock: Clock;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly log: Log;
+  /** The store cannot be trusted any more: the process must end with a failure. */
+  readonly fatal: (reason: string) => void;
+}
+
+export interface Service {
+  readonly listeners: readonly HostListener[];
+  readonly grpc: GrpcListener;
+  /** Stops accepting, answers and commits what was accepted, closes everything. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Uses of keys that are not on disk yet may be this old, ms. */
+const flushEveryMs = 60_000;
+
+/**
+ * Starts the whole service on an open store: the one place where its parts are put together.
+ * @throws {Error} when an address cannot be bound or the usage store cannot be opened
+ */
+export async function startService(parts: ServiceParts): Promise<Service> {
+  const { config, log, fatal } = parts;
+  const directory = openDirectory(parts.accounts, parts);
+  const usage = openUsageStore(config.data);
+  const health = new StoreHealth({
+    log,
+    fatal,
+    data: config.data,
+    after: (ms, then) => setTimeout(then, ms).unref(),
+  });
+  const committers = Array.from({ length: config.workers }, () =>
+    startCommitter(parts.workerFile, config.data),
+  );
+  const intake = new Intake(committers, health, parts.clock, config);
+  const signingKeys = await openSigningKeys(parts.accounts.signingKeys.getRange().map(({ value }) => value));
+  const listeners = await listenHttp({ ...parts, directory, usage, health, intake, signingKeys });
+  const grpc = await listenGrpc({ ...parseAddress(config.grpcListen), ...grpcTls(config) });
+  const flushing = setInterval(() => void flush(directory, log), flushEveryMs);
+  return {
+    listeners,
+    grpc,
+    async stop(graceMs) {
+      clearInterval(flushing);
+      await Promise.all([...listeners.map(({ listener }) => listener.close(graceMs)), grpc.close(graceMs)]);
+      await intake.close();
+      await flush(directory, log);
+      await Promise.all([usage.environment.close(), parts.accounts.environment.close()]);
+    },
+  };
+}
+
+interface HttpParts extends ServiceParts {
+  readonly directory: Directory;
+  readonly usage: UsageStore;
+  readonly health: StoreHealth;
+  readonly intake: Intake;
+  readonly signingKeys: SigningKeys;
+}
+
+/** Opens the HTTP listeners. A token's issuer may depend on the port that was free, so routes are made after binding. */
+async function listenHttp(parts: HttpParts): Promise<readonly HostListener[]> {
+  const routers = new Map<readonly Host[], Dispatch>();
+  const listeners = await listen(parts.engine, parts.config, (hosts) => {
+    routers.set(hosts, () => starting);
+    return (request) => routers.get(hosts)!(request);
+  });
+  const onError = (error: unknown) => parts.log.error('a request failed', { error });
+  const routes = routesOf(parts, listeners);
+  for (const { hosts } of listeners) {
+    const own = hosts.flatMap((host) => routes[host]);
+    routers.set(hosts, createRouter([...healthRoutes(() => readinessOf(parts)), ...own], onError));
+  }
+  return listeners;
+}
+
+const starting = problem(new Refusal('store_unavailable', 'The service is starting', 1));
+
+function routesOf(parts: HttpParts, listeners: readonly HostListener[]): Record<Host, readonly Route[]> {
+  const tls = parts.config.tlsCert !== undefined;
+  const tokens: TokenSettings = {
+    ...parts,
+    keys: parts.signingKeys,
+    issuer: parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
+    audience: parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
+  };
+  return { auth: authRoutes(parts, tokens), api: apiRoutes(parts, tokens), metrics: metricsRoutes(parts) };
+}
+
+function authRoutes({ config, directory }: HttpParts, tokens: TokenSettings): readonly Route[] {
+  const { serviceScope } = config;
+  return [...tokenRoutes({ ...tokens, directory, serviceScope }), ...jwksRoutes(tokens.keys)];
+}
+
+function apiRoutes({ config, directory, usage, clock }: HttpParts, tokens: TokenSettings): readonly Route[] {
+  const { serviceScope } = config;
+  const manage = { directory, authenticate: createBearer({ ...tokens, directory, serviceScope }) };
+  return [
+    ...applicationRoutes(manage),
+    ...environmentRoutes(manage),
+    ...keyRoutes(manage),
+    ...reportRoutes({ ...manage, store: usage, clock }),
+  ];
+}
+
+function metricsRoutes(parts: HttpParts): readonly Route[] {
+  const { config, clock, directory, health, intake, usage } = parts;
+  const { maxBody, maxFeatures, maxMetrics } = config;
+  return telemetryRoutes({
+    clock,
+    health,
+    maxBody,
+    keys: directory,
+    monitor: intake.monitor,
+    rates: new RateLimits(config.rate, config.burst),
+    dictionary: new SeriesDictionary(usage, { features: maxFeatures, metrics: maxMetrics }),
+    laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
+  });
+}
+
+function readinessOf({ health, intake, clock }: HttpParts): Readiness {
+  const { commits } = intake;
+  if (!health.ready) return { ready: false, reason: 'the store cannot take data; see the log', commits };
+  const queueOpen = intake.monitor.admits(clock.monotonic());
+  return { ready: queueOpen, reason: queueOpen ? '' : 'too much is waiting for the disk', commits };
+}
+
+async function flush(directory: Directory, log: Log): Promise<void> {
+  try {
+    await directory.flush();
+  } catch (error) {
+    log.warn('when keys were last used could not be kept', { error });
+  }
+}
+
+function grpcTls({ tlsCert, tlsKey }: Config): { tls?: { cert: Buffer; key: Buffer } } {
+  if (tlsCert === undefined || tlsKey === undefined) return {};
+  return { tls: { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) } };
+}

@@ -1,0 +1,10 @@
+/** What a command may touch of the process that runs it. */
+export interface Terminal {
+  /** Writes to standard output, as is. */
+  readonly out: (text: string) => void;
+  /** Writes to standard error, as is. */
+  readonly err: (text: string) => void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A file's text; `-` is standard input. Throws as `fs.readFileSync` does. */
+  readonly readFile: (path: string) => string;
+}

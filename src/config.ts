@@ -1,0 +1,180 @@
+import { closest } from 'fastest-levenshtein';
+import Value from 'typebox/value';
+import { type Setting, type Settings, settings } from './config-schema.ts';
+import { readFlags, UsageError } from './flags.ts';
+import { parseSize, showSize } from './size.ts';
+
+/** The server's settings, checked and frozen. */
+export type Config = Readonly<Settings & { burst: number }>;
+
+/** Where settings come from, passed in so that loading touches no process. */
+export interface ConfigSources {
+  /** Flags only: what follows the command's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Gives a file's text, or throws. */
+  readonly readFile: (path: string) => string;
+}
+
+/** A value as it was given, and by whom; `by` says so in a message and is empty for a flag. */
+interface Given {
+  readonly raw: unknown;
+  readonly by: string;
+}
+type Layer = Map<keyof Settings, Given>;
+type Checked = Map<keyof Settings, Given & { readonly value: string | number }>;
+
+const flagNames = settings.map((setting) => setting.flag);
+
+/**
+ * Loads the settings: flags beat environment variables beat the `--config` file beats the defaults.
+ * @throws {UsageError} that names the setting, where it came from, and what it must be
+ */
+export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
+  const flags = fromFlags(argv);
+  const variables = fromEnvironment(env);
+  const path = (flags.get('config') ?? variables.get('config'))?.raw;
+  const file: Layer = typeof path === 'string' ? fromFile(path, readFile) : new Map();
+  const checked: Checked = new Map();
+  for (const setting of settings) {
+    const given = flags.get(setting.key) ?? variables.get(setting.key) ?? file.get(setting.key);
+    const chosen = given ?? { raw: setting.schema.default, by: 'the default' };
+    if (chosen.raw !== undefined) checked.set(setting.key, { ...chosen, value: check(setting, chosen) });
+  }
+  if (!checked.has('burst')) {
+    const value = 2 * number(checked, 'rate');
+    checked.set('burst', { raw: value, value, by: 'the default' });
+  }
+  checkRelations(checked);
+  return Object.freeze(Object.fromEntries([...checked].map(([key, { value }]) => [key, value]))) as Config;
+}
+
+function fromFlags(argv: readonly string[]): Layer {
+  const found = readFlags(argv, { values: flagNames });
+  const layer: Layer = new Map();
+  for (const { key, flag } of settings) {
+    if (found.has(flag)) layer.set(key, { raw: found.get(flag), by: '' });
+  }
+  return layer;
+}
+
+/** An empty variable counts as one that is not set: that is how compose files leave a setting out. */
+function fromEnvironment(env: ConfigSources['env']): Layer {
+  const layer: Layer = new Map();
+  for (const [name, raw] of Object.entries(env)) {
+    if (!name.startsWith('FLAGMETER_')) continue;
+    const setting = settings.find(({ variable }) => variable === name);
+    if (setting === undefined) {
+      const nearest = closest(
+        name,
+        settings.map(({ variable }) => variable),
+      );
+      throw new UsageError(`Unknown environment variable ${name}; the nearest known one is ${nearest}`);
+    }
+    if (raw !== undefined && raw !== '') layer.set(setting.key, { raw, by: `from ${name}` });
+  }
+  return layer;
+}
+
+function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
+  const keys = settings.map(({ key }) => key).filter((key) => key !== 'config');
+  const layer: Layer = new Map();
+  for (const [name, raw] of Object.entries(readObject(path, readFile))) {
+    const key = keys.find((known) => known === name || flagOf(known) === name);
+    if (key === undefined) {
+      throw new UsageError(`Unknown key ${name} in ${path}; the nearest known one is ${closest(name, keys)}`);
+    }
+    if (layer.has(key)) throw new UsageError(`Cannot use ${path}: ${key} is in it twice`);
+    layer.set(key, { raw, by: `from ${path}` });
+  }
+  return layer;
+}
+
+/** The parser's own message is left out: it quotes the file, and a secret with it. */
+function readObject(path: string, readFile: ConfigSources['readFile']): object {
+  let text: string;
+  try {
+    text = readFile(path);
+  } catch (error) {
+    throw new UsageError(`Cannot read --config ${path}: ${error instanceof Error ? error.message : error}`);
+  }
+  let object: unknown;
+  try {
+    object = JSON.parse(text);
+  } catch {
+    throw new UsageError(`Cannot use --config ${path}: must be valid JSON`);
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw new UsageError(`Cannot use --config ${path}: must hold one JSON object`);
+  }
+  return object;
+}
+
+function check(setting: Setting, given: Given): string | number {
+  const { schema } = setting;
+  const value = schema.type === 'integer' ? parseSize(given.raw, schema.size === true) : given.raw;
+  if (!Value.Check(schema, value)) throw cannot(setting.key, given, `must ${must(setting)}`);
+  return value as string | number;
+}
+
+function must({ schema }: Setting): string {
+  if (schema.must !== undefined) return schema.must;
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  const unit = schema.size ? ' bytes, or end in KiB, MiB or GiB' : '';
+  return maximum < Number.MAX_SAFE_INTEGER
+    ? `be a whole number from ${minimum} to ${maximum}${unit}`
+    : `be a whole number, at least ${minimum}${unit}`;
+}
+
+/** What must hold between two settings; the first of each pair is the one to blame. */
+function checkRelations(checked: Checked): void {
+  const relations = [
+    ['queueLowPackets', 'below', 'queueHighPackets'],
+    ['queueLowBytes', 'below', 'queueHighBytes'],
+    ['queueLowAge', 'below', 'queueHighAge'],
+    ['batchPackets', 'at most', 'queueHighPackets'],
+    ['maxBody', 'at most', 'queueHighBytes'],
+  ] as const;
+  for (const [key, relation, bound] of relations) {
+    const room = number(checked, bound) - number(checked, key);
+    if (room < (relation === 'below' ? 1 : 0)) {
+      throw blame(checked, key, `must be ${relation} --${flagOf(bound)}, which is ${shown(checked, bound)}`);
+    }
+  }
+  if (number(checked, 'rate') > 0 && number(checked, 'burst') < 1) {
+    throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);
+  }
+  if (checked.has('tlsCert') && !checked.has('tlsKey'))
+    throw blame(checked, 'tlsCert', 'needs --tls-key too');
+  if (checked.has('tlsKey') && !checked.has('tlsCert'))
+    throw blame(checked, 'tlsKey', 'needs --tls-cert too');
+}
+
+function blame(checked: Checked, key: keyof Settings, why: string): UsageError {
+  return cannot(key, { raw: shown(checked, key), by: checked.get(key)?.by ?? '' }, why);
+}
+
+function cannot(key: keyof Settings, { raw, by }: Given, why: string): UsageError {
+  const value = typeof raw === 'string' ? raw.replace(/\/\/[^/]*@/, '//…@') : JSON.stringify(raw);
+  return new UsageError(`Cannot use --${flagOf(key)} ${value}${by && ` (${by})`}: ${why}`);
+}
+
+function number(checked: Checked, key: keyof Settings): number {
+  return Number(checked.get(key)?.value);
+}
+
+function shown(checked: Checked, key: keyof Settings): string {
+  const value = checked.get(key)?.value;
+  const { size } = settingOf(key).schema;
+  return size && typeof value === 'number' ? showSize(value) : String(value);
+}
+
+function flagOf(key: keyof Settings): string {
+  return settingOf(key).flag;
+}
+
+function settingOf(key: keyof Settings): Setting {
+  const setting = settings.find((known) => known.key === key);
+  if (setting === undefined) throw new TypeError(`There is no setting ${key}`);
+  return setting;
+}

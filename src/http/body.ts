@@ -1,0 +1,77 @@
+import { gunzipSync, type ZlibOptions } from 'node:zlib';
+import { Refusal } from '../errors.ts';
+import type { Request } from './types.ts';
+
+/**
+ * Reads a body and undoes its `Content-Encoding`.
+ * @param limit the most bytes that it may have, inflated
+ * @throws {Refusal} `body_too_large`; `invalid_content_encoding` when the encoding is unknown or the data is not in it
+ * @throws {ClientGone} when the client went away in mid-body
+ */
+export function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  const encoding = request.header('content-encoding');
+  if (encoding === undefined) return request.body(limit);
+  switch (encoding.toLowerCase()) {
+    case '':
+    case 'identity':
+      return request.body(limit);
+    case 'gzip':
+    case 'x-gzip':
+      return readGzip(request, limit);
+    default:
+      return Promise.reject(new Refusal('invalid_content_encoding', 'Send the body as it is, or as gzip'));
+  }
+}
+
+/** What gzip may add to bytes that cannot be compressed: a header and a little for every block. */
+const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
+
+async function readGzip(request: Request, limit: number): Promise<Uint8Array> {
+  return inflate(await request.body(limit + overhead(limit)), limit);
+}
+
+/** Synchronous: a body that passes the limit inflates faster than a thread could be asked to do it. */
+function inflate(packed: Uint8Array, limit: number): Uint8Array {
+  try {
+    const { buffer, engine } = gunzip(packed, { maxOutputLength: limit, info: true });
+    if (engine.bytesWritten === packed.length) return buffer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new Refusal('body_too_large', `A body may have ${limit} bytes at most, inflated`);
+    }
+  }
+  throw new Refusal('invalid_content_encoding', 'The body is not whole and valid gzip');
+}
+
+/** With `info` zlib also tells how many bytes it took, which shows what follows the end: its types do not say so. */
+const gunzip = gunzipSync as unknown as (
+  packed: Uint8Array,
+  options: ZlibOptions,
+) => { buffer: Uint8Array; engine: { bytesWritten: number } };
+
+/** A leading byte order mark is dropped, as RFC 8259 §8.1 allows. */
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The text of a body.
+ * @throws {Refusal} `invalid_encoding` when it is not UTF-8
+ */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new Refusal('invalid_encoding', 'Send UTF-8');
+  }
+}
+
+/**
+ * The value of a JSON text. How deep it is and what numbers it holds is for the caller to check.
+ * @throws {Refusal} `invalid_json`; the detail repeats nothing of the text, which may hold a secret
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal('invalid_json', 'Send one JSON value');
+  }
+}

@@ -1,0 +1,103 @@
+import { Refusal } from '../../errors.ts';
+import { ClientGone } from '../types.ts';
+
+/** What the inbox asks of the socket that feeds it. */
+export interface Tap {
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * A request's body on its way in, for an engine that pushes it. Nothing is kept of a body that turned out too large,
+ * and the sender of one that nobody asked for yet is held back.
+ */
+export class BodyInbox {
+  readonly #tap: Tap;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #state: 'arriving' | 'whole' | 'refused' | 'gone' = 'arriving';
+  #complete = false;
+  #paused = false;
+  /** The one who waits for the body. */
+  #reader: { limit: number; resolve(body: Uint8Array): void; reject(error: Error): void } | undefined;
+
+  constructor(tap: Tap) {
+    this.#tap = tap;
+  }
+
+  get refused(): boolean {
+    return this.#state === 'refused';
+  }
+
+  /** The last byte has come, whatever became of it. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** @param chunk is copied */
+  push(chunk: ArrayBuffer, last: boolean): void {
+    this.#complete ||= last;
+    if (this.#state !== 'arriving') return;
+    this.#length += chunk.byteLength;
+    if (chunk.byteLength > 0) this.#chunks.push(Buffer.from(new Uint8Array(chunk)));
+    if (last) this.#state = 'whole';
+    if (this.#reader !== undefined) this.#settle();
+    else if (!last && !this.#paused) this.#pause();
+  }
+
+  /**
+   * @param declared the `content-length`, when there is one
+   * @throws {Refusal} `body_too_large`
+   * @throws {ClientGone} when it does not arrive
+   */
+  read(limit: number, declared: string | undefined): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#reader = { limit, resolve, reject };
+      if (declared !== undefined && !(Number(declared) <= limit)) this.#refuse(limit);
+      else this.#settle();
+      this.flow();
+    });
+  }
+
+  /** Lets a sender go on who was held back. */
+  flow(): void {
+    if (!this.#paused || this.#state === 'gone') return;
+    this.#paused = false;
+    this.#tap.resume();
+  }
+
+  /** The client went away. */
+  abort(): void {
+    if (this.#state === 'arriving') this.#chunks = [];
+    this.#state = 'gone';
+    this.#reader?.reject(new ClientGone());
+  }
+
+  #pause(): void {
+    this.#paused = true;
+    this.#tap.pause();
+  }
+
+  #settle(): void {
+    const { limit, resolve, reject } = this.#reader!;
+    if (this.#state === 'gone') reject(new ClientGone());
+    else if (this.#length > limit) this.#refuse(limit);
+    else if (this.#state === 'whole') resolve(this.#take());
+  }
+
+  #refuse(limit: number): void {
+    this.#state = 'refused';
+    this.#chunks = [];
+    this.#reader!.reject(new Refusal('body_too_large', `A body may have ${limit} bytes at most`));
+  }
+
+  #take(): Uint8Array {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.#length);
+  }
+}

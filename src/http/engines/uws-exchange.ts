@@ -1,0 +1,174 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { Dispatch, Reply, Request } from '../types.ts';
+import { BodyInbox } from './body-inbox.ts';
+import { linger, maxHead } from './limits.ts';
+
+/** uWebSockets.js ends a connection when its 10 s are over; every so many bytes of a body they begin anew. */
+const bytesPerIdleTime = 8 * 1024;
+
+/** One request and its reply. All that is needed of the head is copied: uWebSockets.js takes it back at once. */
+export class UwsExchange implements Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #headers = new Map<string, string>();
+  readonly #res: HttpResponse;
+  readonly #inbox: BodyInbox;
+  readonly #onOver: () => void;
+  #headBytes: number;
+  #bytesInIdleTime = 0;
+  /** Set while a client that was refused may go on sending. */
+  #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
+  /** `#res` may not be touched any more. */
+  #over = false;
+
+  /** @param onOver called once, when the reply is sent or the client has gone */
+  constructor(res: HttpResponse, req: HttpRequest, onOver: () => void) {
+    this.#res = res;
+    this.#onOver = onOver;
+    this.#inbox = new BodyInbox(res);
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    this.query = req.getQuery() ?? '';
+    this.#headBytes = this.path.length + this.query.length;
+    req.forEach((name, value) => {
+      this.#addHeader(name, value);
+    });
+    res.onAborted(() => this.#abort());
+  }
+
+  get remoteAddress(): string {
+    return this.#over ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString();
+  }
+
+  header(name: string): string | undefined {
+    return this.#headers.get(name);
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    return this.#inbox.read(limit, this.#headers.get('content-length'));
+  }
+
+  /** Has the request answered. */
+  answer(dispatch: Dispatch): void {
+    const fault = this.#fault();
+    if (fault !== undefined) {
+      this.#end({ status: fault }, true);
+      return;
+    }
+    this.#res.onData((chunk, last) => this.#receive(chunk, last));
+    const reply = dispatch(this);
+    if (reply instanceof Promise) void reply.then((late) => this.#reply(late));
+    else this.#reply(reply);
+  }
+
+  #addHeader(name: string, value: string): void {
+    this.#headBytes += name.length + value.length + 4;
+    const before = this.#headers.get(name);
+    const joined = before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`;
+    this.#headers.set(name, joined);
+  }
+
+  /** What uWebSockets.js lets pass: a long head in one piece, and framing that others may read otherwise. */
+  #fault(): number | undefined {
+    if (this.#headBytes > maxHead) return 431;
+    const coding = this.#headers.get('transfer-encoding');
+    if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 400;
+    return this.#headers.get('content-length')?.includes(',') ? 400 : undefined;
+  }
+
+  #receive(chunk: ArrayBuffer, last: boolean): void {
+    if (this.#over) return; // The rest of a body that nobody wanted.
+    if (this.#draining !== undefined) {
+      this.#drain(chunk.byteLength, last);
+    } else {
+      this.#inbox.push(chunk, last);
+      if (!last && !this.#inbox.paused) this.#keepAlive(chunk.byteLength);
+    }
+  }
+
+  #keepAlive(bytes: number): void {
+    this.#bytesInIdleTime += bytes;
+    if (this.#bytesInIdleTime < bytesPerIdleTime) return;
+    this.#bytesInIdleTime = 0;
+    this.#res.pause();
+    this.#res.resume(); // Resuming is what begins the time anew.
+  }
+
+  #reply(reply: Reply): void {
+    if (this.#over) return;
+    if (this.#inbox.refused) {
+      this.#replyAndDrain(reply);
+    } else {
+      this.#inbox.flow();
+      this.#end(reply, false);
+    }
+  }
+
+  #end({ status, headers, body }: Reply, close: boolean): void {
+    const res = this.#res;
+    res.cork(() => {
+      res.writeStatus(statusLine(status));
+      for (const name in headers) res.writeHeader(name, oneLine(headers[name]!));
+      if (status === 204 || status === 304) res.endWithoutBody();
+      else if (this.method === 'HEAD') endHead(res, body ?? '');
+      else res.end(body, close);
+    });
+    this.#finish();
+  }
+
+  /**
+   * Sends the whole reply at once and closes when the client has stopped sending. `end` cannot be used: it would
+   * either close at once or never, so the reply goes out as one raw piece.
+   */
+  #replyAndDrain({ status, headers = {}, body = '' }: Reply): void {
+    const fields = Object.entries(headers).map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
+    const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
+    const head = `${statusLine(status)}\r\n${fields.join('')}${length}connection: close\r\n\r\n`;
+    const whole = Buffer.concat([Buffer.from(head), typeof body === 'string' ? Buffer.from(body) : body]);
+    this.#res.cork(() => this.#res.writeStatus(whole));
+    this.#draining = { bytes: 0, late: setTimeout(() => this.#close(), linger.milliseconds) };
+    if (this.#inbox.complete) this.#closeSoon();
+  }
+
+  #drain(bytes: number, last: boolean): void {
+    this.#draining!.bytes += bytes;
+    if (last || this.#draining!.bytes > linger.bytes) this.#closeSoon();
+  }
+
+  /** After uWebSockets.js has written out what this turn has given it. */
+  #closeSoon(): void {
+    setImmediate(() => this.#close());
+  }
+
+  #close(): void {
+    if (!this.#over) this.#res.close(); // Runs #abort.
+  }
+
+  #abort(): void {
+    this.#inbox.abort();
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#draining?.late);
+    this.#onOver();
+  }
+}
+
+/** `endWithoutBody(length)` would wait for that many bytes for ever. */
+function endHead(res: HttpResponse, body: string | Uint8Array): void {
+  res.writeHeader('content-length', String(Buffer.byteLength(body))).endWithoutBody();
+}
+
+function statusLine(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ''}`;
+}
+
+/** A header's value can never begin another header. */
+function oneLine(value: string): string {
+  return value.replace(/[\r\n\0]/g, ' ');
+}

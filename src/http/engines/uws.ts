@@ -1,0 +1,108 @@
+import type { AppOptions, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import type { Dispatch, Engine, Listener, ListenOptions } from '../types.ts';
+import { bindFailure } from './bind-failure.ts';
+import { maxHead } from './limits.ts';
+import { readTls, type TlsFiles } from './tls-files.ts';
+import { UwsExchange } from './uws-exchange.ts';
+
+/**
+ * uWebSockets.js on Node. It answers `Expect: 100-continue` by itself, speaks HTTP/1.1 only, and drops a connection
+ * after 10 s without a whole head or reply.
+ */
+export const uwsEngine: Engine = {
+  name: 'uws',
+  async listen(options) {
+    const uws = load();
+    const server = new Server(createApp(uws, options.tls), options.dispatch);
+    return server.listen(uws, options);
+  },
+};
+
+/** What is used of the package: its own types leave out the constant and the way to listen with host and option. */
+interface Uws {
+  App(): App;
+  SSLApp(options: AppOptions): App;
+  us_listen_socket_close(socket: us_listen_socket): void;
+  us_socket_local_port(socket: us_socket): number;
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+}
+
+type App = Omit<TemplatedApp, 'listen'> & {
+  listen(
+    host: string,
+    port: number,
+    option: number,
+    listening: (socket: us_listen_socket | false) => void,
+  ): void;
+};
+
+/** Loaded late, so that Bun, which cannot load it, may import this file. */
+function load(): Uws {
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(maxHead);
+  return createRequire(import.meta.url)('uWebSockets.js');
+}
+
+function createApp(uws: Uws, tls: TlsFiles | undefined): App {
+  if (tls === undefined) return uws.App();
+  readTls(tls); // uWebSockets.js would fail without a reason.
+  return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+}
+
+/** One listening socket with the requests that are under way on it. */
+class Server {
+  readonly #app: App;
+  #underWay = 0;
+  /** Called when nothing is under way; set while closing. */
+  #onIdle: (() => void) | undefined;
+
+  constructor(app: App, dispatch: Dispatch) {
+    this.#app = app;
+    app.any('/*', (res, req) => {
+      this.#underWay += 1;
+      new UwsExchange(res, req, () => this.#finish()).answer(dispatch);
+    });
+  }
+
+  listen(uws: Uws, { host, port }: ListenOptions): Promise<Listener> {
+    return new Promise((resolve, reject) => {
+      const listening = async (socket: us_listen_socket | false) => {
+        if (socket === false) return reject(bindFailure(host, port, await whyNot(host, port)));
+        const close = (graceMs: number) => {
+          uws.us_listen_socket_close(socket);
+          return this.#close(graceMs);
+        };
+        resolve({ host, port: uws.us_socket_local_port(socket), close });
+      };
+      // Without this option the port would be shared with whoever else listens there.
+      this.#app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening);
+    });
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    if (this.#underWay > 0) {
+      await new Promise<void>((resolve) => {
+        const cut = setTimeout(resolve, graceMs);
+        this.#onIdle = () => {
+          clearTimeout(cut);
+          resolve();
+        };
+      });
+    }
+    this.#app.close();
+  }
+
+  #finish(): void {
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#onIdle?.();
+  }
+}
+
+/** Why an address cannot be bound: uWebSockets.js does not say, so Node is asked. */
+function whyNot(host: string, port: number): Promise<Error> {
+  return new Promise((resolve) => {
+    const probe = createServer().on('error', resolve);
+    probe.listen(port, host, () => probe.close(() => resolve(new Error('uWebSockets.js gave no reason'))));
+  });
+}

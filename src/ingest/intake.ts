@@ -1,0 +1,55 @@
+import { QueueMonitor } from '../admission/queue-monitor.ts';
+import type { Committer } from '../aggregate/committer.ts';
+import type { Clock } from '../clock.ts';
+import { Lane } from './lane.ts';
+import type { StoreHealth } from './store-health.ts';
+
+/** The figures that bound what waits for the disk; see the settings of the same names. */
+export interface IntakeLimits {
+  readonly batchPackets: number;
+  readonly queueHighPackets: number;
+  readonly queueLowPackets: number;
+  readonly queueHighBytes: number;
+  readonly queueLowBytes: number;
+  readonly queueHighAge: number;
+  readonly queueLowAge: number;
+}
+
+/** The lanes to the aggregate workers and the monitor that watches over all of them. */
+export class Intake {
+  readonly monitor: QueueMonitor;
+  /** Batches committed since the start. */
+  commits = 0;
+  private readonly committers: readonly Committer[];
+  private readonly lanes: readonly Lane[];
+
+  /** @param committers one a worker; they are closed with the intake */
+  constructor(committers: readonly Committer[], health: StoreHealth, clock: Clock, limits: IntakeLimits) {
+    this.committers = committers;
+    this.monitor = new QueueMonitor({
+      packets: { high: limits.queueHighPackets, low: limits.queueLowPackets },
+      bytes: { high: limits.queueHighBytes, low: limits.queueLowBytes },
+      age: { high: limits.queueHighAge, low: limits.queueLowAge },
+    });
+    const listener = {
+      committed: () => {
+        this.commits += 1;
+      },
+      failed: (error: unknown) => health.failed(error),
+    };
+    this.lanes = committers.map(
+      (committer) => new Lane(committer, this.monitor, clock, limits.batchPackets, listener),
+    );
+  }
+
+  /** An application belongs to one lane: its packets are committed in the order they came. */
+  laneOf(applicationNumber: number): Lane {
+    return this.lanes[applicationNumber % this.lanes.length]!;
+  }
+
+  /** Commits what waits, then closes the workers. */
+  async close(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.idle()));
+    await Promise.all(this.committers.map((committer) => committer.close()));
+  }
+}

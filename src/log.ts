@@ -1,0 +1,74 @@
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+
+export type LogLevel = Config['logLevel'];
+/** What belongs to one line beside its message; a field with a secret's name is blacked out. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** One JSON object a line. A message is fixed text; what varies goes into the fields. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+const deepest = 4;
+
+/**
+ * Makes the log. A line is `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC.
+ * @param level the least level that is written
+ * @param write takes one line with its newline
+ */
+export function createLog(level: LogLevel, write: (line: string) => void, clock: Pick<Clock, 'now'>): Log {
+  const at = (own: LogLevel) => {
+    if (levels.indexOf(own) < levels.indexOf(level)) return () => {};
+    return (message: string, fields: LogFields = {}) => {
+      const head = { time: new Date(clock.now()).toISOString(), level: own, msg: message };
+      write(`${JSON.stringify({ ...head, ...plainFields(fields, 0), ...head })}\n`);
+    };
+  };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+function plainFields(fields: object, depth: number): Record<string, unknown> {
+  const pairs = Object.entries(fields).map(([name, value]) => {
+    const secret = isSecretName(name) && value !== undefined && value !== null;
+    return [name, secret ? '[redacted]' : plain(value, depth)];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** What JSON can hold, at any depth that is still readable: a log call must never throw. */
+function plain(value: unknown, depth: number): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (depth >= deepest) return '[deeper]';
+  if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    return plainFields({ ...value, name, message, stack, cause }, depth + 1);
+  }
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  return plainFields(value, depth + 1);
+}
+
+const secretWords = new Set(
+  'authorization cookie credential credentials identities identity key keys passphrase password secret secrets token tokens'.split(
+    ' ',
+  ),
+);
+/** What a secret's name becomes harmless with: `keyId` and `tokenCount` say which or how many, not what. */
+const harmlessEndings = new Set(['id', 'type', 'count']);
+
+/** Whether a field of this name holds a secret, whatever its spelling: clientSecret, app_key, Set-Cookie, `k`. */
+function isSecretName(name: string): boolean {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  if (['instance id', 'k', 'i', 'u'].includes(words.join(' '))) return true;
+  return words.some((word) => secretWords.has(word)) && !harmlessEndings.has(words.at(-1) ?? '');
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { type CommandName, helpText, isCommand, unknownCommand } from './commands/help.ts';
+import type { Terminal } from './commands/terminal.ts';
+import { UsageError } from './flags.ts';
+
+type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
+
+/** Each command is loaded when it is asked for: help and version need no server to start. */
+const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  init: async () => (await import('./commands/init.ts')).init,
+  version: async () => (await import('./commands/version.ts')).version,
+  help: async () => (await import('./commands/help.ts')).help,
+};
+
+async function run([name, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
+  if (name === undefined) throw new UsageError(helpText().trimEnd());
+  if (name === '--help' || name === '-h') return (await commands.help())([], terminal);
+  if (name === '--version') return (await commands.version())([], terminal);
+  if (!isCommand(name)) throw unknownCommand(name);
+  if (argv.includes('--help') || argv.includes('-h')) return (await commands.help())([name], terminal);
+  return (await commands[name]())(argv, terminal);
+}
+
+/** What is expected to go wrong explains itself; a fault of the program needs the place where it happened. */
+function complaint(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  return error instanceof TypeError || error instanceof ReferenceError ? error.stack : error.message;
+}
+
+const terminal: Terminal = {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  env: process.env,
+  readFile: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
+};
+
+try {
+  process.exitCode = await run(process.argv.slice(2), terminal);
+} catch (error) {
+  terminal.err(`${complaint(error)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

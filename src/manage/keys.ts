@@ -1,0 +1,75 @@
+import Type from 'typebox';
+import { createKey, deleteKey } from '../accounts/application-keys.ts';
+import type { Directory } from '../accounts/directory.ts';
+import type { Route } from '../http/types.ts';
+import type { ApplicationKey } from '../store/records.ts';
+import { created, deleted, ok, timeText } from './answers.ts';
+import { type ManageParts, withApplication } from './caller.ts';
+import { jsonBody } from './json-body.ts';
+import { pageOf } from './lists.ts';
+
+/** The body of `POST /applications/{id}/keys`. */
+export const newKeySchema = Type.Object(
+  {
+    type: Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')]),
+    name: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+const readNewKey = jsonBody(newKeySchema);
+
+/** `/api/v2/applications/{id}/keys` and what is below. */
+export function keyRoutes(parts: ManageParts): readonly Route[] {
+  const { directory } = parts;
+  const all = '/api/v2/applications/:id/keys';
+  return [
+    {
+      method: 'GET',
+      path: all,
+      handle: withApplication(parts, 'members', ({ id }, { query }) => {
+        const { items, nextCursor } = pageOf(directory.keysOf(id), query, ({ number }) => number);
+        return ok({ items: items.map((key) => keyJson(directory, key)), nextCursor });
+      }),
+    },
+    {
+      method: 'POST',
+      path: all,
+      handle: withApplication(parts, 'admins', async ({ id }, request) => {
+        const { key, text } = await createKey(directory, id, await readNewKey(request));
+        const { type, name, createdAt } = key;
+        const body = { id: key.id, type, name, key: text, createdAt: timeText(createdAt) };
+        return created(['applications', id, 'keys', key.id], body);
+      }),
+    },
+    {
+      method: 'DELETE',
+      path: `${all}/:keyId`,
+      handle: withApplication(parts, 'admins', async ({ id }, _request, params) => {
+        await deleteKey(directory, id, params['keyId'] ?? '');
+        return deleted;
+      }),
+    },
+  ];
+}
+
+/** A key as lists show it: the text of a Backend key is not there, nor known to the service. */
+function keyJson(directory: Directory, key: ApplicationKey): object {
+  return {
+    id: key.id,
+    type: key.type,
+    name: key.name,
+    prefix: key.prefix,
+    ...(key.text === null ? {} : { key: key.text }),
+    createdAt: timeText(key.createdAt),
+    lastUsedAt: timeText(directory.lastUsedAt(key)),
+    warnings: warningsOf(key),
+  };
+}
+
+function warningsOf({ leakedAt }: ApplicationKey): object[] {
+  if (leakedAt === null) return [];
+  const message =
+    'This Backend key came in a telemetry packet, so it is in a browser or an app: replace it, then delete it';
+  return [{ code: 'leaked', message, at: timeText(leakedAt) }];
+}

@@ -1,0 +1,24 @@
+const units: ReadonlyMap<string, number> = new Map([
+  ['GiB', 1_073_741_824],
+  ['MiB', 1_048_576],
+  ['KiB', 1_024],
+]);
+
+/**
+ * Reads a whole number as a person or a JSON file gives it: 65536, "65536" and, where `suffixes`, "64KiB".
+ * @returns the number, or NaN when it is none
+ */
+export function parseSize(raw: unknown, suffixes: boolean): number {
+  if (typeof raw === 'number') return raw;
+  const [, digits, unit] = /^(\d+)(KiB|MiB|GiB)?$/.exec(typeof raw === 'string' ? raw : '') ?? [];
+  if (digits === undefined || (unit !== undefined && !suffixes)) return Number.NaN;
+  return Number(digits) * (units.get(unit ?? '') ?? 1);
+}
+
+/** A byte count in the largest unit that it is a whole number of: 65536 is 64KiB, 1000 stays 1000. */
+export function showSize(bytes: number): string {
+  for (const [unit, size] of units) {
+    if (bytes > 0 && bytes % size === 0) return `${bytes / size}${unit}`;
+  }
+  return String(bytes);
+}

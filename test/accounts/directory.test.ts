@@ -1,0 +1,228 @@
+import { expect, test, vi } from 'vitest';
+import { createApiKey, deleteApiKey, verifyClient } from '../../src/accounts/api-keys.ts';
+import { createKey, deleteKey } from '../../src/accounts/application-keys.ts';
+import { createApplication, deleteApplication, patchApplication } from '../../src/accounts/applications.ts';
+import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
+import type { KeyHolder } from '../../src/accounts/key-holder.ts';
+import { limits } from '../../src/accounts/limits.ts';
+import { createTeam, deleteTeam, renameTeam } from '../../src/accounts/teams.ts';
+import type { KeyType } from '../../src/store/records.ts';
+import { openFixture, reopen } from './fixture.ts';
+
+const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
+
+test.each(types)('a %s key is found by its text, also by the next process', async (type) => {
+  const fixture = await openFixture();
+  const { directory, application } = fixture;
+  const { text, key } = await createKey(directory, application.id, { type });
+  for (const reader of [directory, reopen(fixture)]) {
+    const holder = reader.findKey(text);
+    expect(holder?.key.id).toBe(key.id);
+    expect(holder?.application.id).toBe(application.id);
+    expect([...(holder?.environments.keys() ?? [])]).toEqual(['Production', 'Staging', 'Development']);
+  }
+  expect(directory.findKey(key.hash)).toBeUndefined();
+  expect(directory.findKey(text.toUpperCase())).toBeUndefined();
+});
+
+test('any other text finds nothing', async () => {
+  const { directory } = await openFixture();
+  for (const text of ['', 'fm_fe_', '__proto__', '\ud800', 'x'.repeat(100_000)]) {
+    expect(directory.findKey(text)).toBeUndefined();
+  }
+});
+
+test('only a Backend key is kept without its text', async () => {
+  const { directory, application, store } = await openFixture();
+  const made = await Promise.all(types.map((type) => createKey(directory, application.id, { type })));
+  const stored = JSON.stringify([...store.applicationKeys.getRange()]);
+  expect(made.map(({ text }) => stored.includes(text))).toEqual([true, true, false]);
+});
+
+test.each(types)('what changes around a %s key is seen by the next look-up', async (type) => {
+  const { directory, application } = await openFixture();
+  const { text, key } = await createKey(directory, application.id, { type });
+  expect(directory.findKey(text)?.allowsOrigin('https://b.example')).toBe(true);
+  await patchApplication(directory, application.id, { allowedOrigins: ['https://a.example'] });
+  expect(directory.findKey(text)?.allowsOrigin('https://b.example')).toBe(false);
+  await createEnvironment(directory, application.id, 'Test');
+  expect(directory.findKey(text)?.environments.has('Test')).toBe(true);
+  await deleteEnvironment(directory, application.id, 'Test');
+  expect(directory.findKey(text)?.environments.has('Test')).toBe(false);
+  await deleteKey(directory, application.id, key.id);
+  expect(directory.findKey(text)).toBeUndefined();
+});
+
+test('deleting an application takes its keys and environments along, for good', async () => {
+  const fixture = await openFixture();
+  const { directory, application, store } = fixture;
+  const keys = await Promise.all(types.map((type) => createKey(directory, application.id, { type })));
+  await deleteApplication(directory, application.id);
+  for (const reader of [directory, reopen(fixture)]) {
+    expect(reader.applications.has(application.id)).toBe(false);
+    expect(keys.map(({ text }) => reader.findKey(text))).toEqual([undefined, undefined, undefined]);
+  }
+  expect([...store.applicationKeys.getRange()]).toEqual([]);
+});
+
+test('numbers of applications and environments are never given twice, not even by the next process', async () => {
+  const fixture = await openFixture();
+  const { directory, application, team } = fixture;
+  await deleteEnvironment(directory, application.id, 'Staging');
+  const again = await createEnvironment(directory, application.id, 'Staging');
+  await deleteApplication(directory, application.id);
+  const second = await createApplication(reopen(fixture), { name: 'Second', teamId: team.id });
+  expect(second.number).toBeGreaterThan(application.number);
+  const numbers = [...application.environments, again, ...second.environments].map(({ number }) => number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+test('a rejected commit leaves everything as it was, and the next change goes through', async () => {
+  const { directory, application, store, team } = await openFixture();
+  const { text, key } = await createKey(directory, application.id, { type: 'Frontend' });
+  const before = directory.findKey(text);
+  const broken = vi
+    .spyOn(store.environment, 'transaction')
+    .mockImplementation(() => Promise.reject(new Error('disk')));
+  await expect(patchApplication(directory, application.id, { name: 'New' })).rejects.toThrow('disk');
+  await expect(deleteKey(directory, application.id, key.id)).rejects.toThrow('disk');
+  await expect(createApplication(directory, { name: 'New', teamId: team.id })).rejects.toThrow('disk');
+  expect(directory.findKey(text)).toBe(before);
+  expect([...directory.applications.values()]).toEqual([application]);
+  broken.mockRestore();
+  const next = await createApplication(directory, { name: 'Next', teamId: team.id });
+  expect(next.number).toBe(application.number + 1);
+});
+
+test('a change is not seen before it is on disk', async () => {
+  const { directory, application } = await openFixture();
+  const change = patchApplication(directory, application.id, { name: 'New' });
+  await Promise.resolve();
+  expect(directory.applications.get(application.id)?.name).toBe('Shop');
+  await change;
+  expect(directory.applications.get(application.id)?.name).toBe('New');
+});
+
+test('changes at the same time are made one after another', async () => {
+  const { directory, application } = await openFixture();
+  const made = await Promise.allSettled([
+    createEnvironment(directory, application.id, 'Same'),
+    createEnvironment(directory, application.id, 'Same'),
+    createEnvironment(directory, application.id, 'Other'),
+  ]);
+  expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(directory.applications.get(application.id)?.environments).toHaveLength(5);
+});
+
+test('uses are seen at once and are on disk after a flush', async () => {
+  const fixture = await openFixture();
+  const { directory, application, clock, store } = fixture;
+  const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
+  expect(directory.lastUsedAt(key)).toBeNull();
+  clock.advance(5000);
+  directory.markUsed(directory.findKey(text) as KeyHolder);
+  expect(directory.lastUsedAt(key)).toBe(clock.now());
+  expect(store.applicationKeys.get(key.hash)?.lastUsedAt).toBeNull();
+  await directory.flush();
+  expect(store.applicationKeys.get(key.hash)?.lastUsedAt).toBe(clock.now());
+  expect(directory.findKey(text)?.key.lastUsedAt).toBe(clock.now());
+});
+
+test('a flush that fails is made good by the next, and a deleted key stays deleted', async () => {
+  const { directory, application, store } = await openFixture();
+  const kept = await createKey(directory, application.id, { type: 'Mobile' });
+  const gone = await createKey(directory, application.id, { type: 'Mobile' });
+  for (const { text } of [kept, gone]) directory.markUsed(directory.findKey(text) as KeyHolder);
+  vi.spyOn(store.environment, 'transaction').mockImplementationOnce(() => Promise.reject(new Error('disk')));
+  await expect(directory.flush()).rejects.toThrow('disk');
+  await deleteKey(directory, application.id, gone.key.id);
+  await directory.flush();
+  expect(store.applicationKeys.get(kept.key.hash)?.lastUsedAt).not.toBeNull();
+  expect(store.applicationKeys.get(gone.key.hash)).toBeUndefined();
+});
+
+test('a leaked Backend key is recorded once, with the time it was first seen', async () => {
+  const fixture = await openFixture();
+  const { directory, application, clock } = fixture;
+  const { text } = await createKey(directory, application.id, { type: 'Backend' });
+  const first = clock.now();
+  for (let times = 0; times < 3; times++) {
+    directory.markLeaked(directory.findKey(text) as KeyHolder);
+    clock.advance(1000);
+  }
+  await directory.flush();
+  directory.markLeaked(directory.findKey(text) as KeyHolder);
+  await directory.flush();
+  expect(reopen(fixture).findKey(text)?.key.leakedAt).toBe(first);
+});
+
+test('a leak that the store did not take is written by the next flush', async () => {
+  const fixture = await openFixture();
+  const { directory, application, store } = fixture;
+  const { text } = await createKey(directory, application.id, { type: 'Backend' });
+  vi.spyOn(store.environment, 'transaction').mockImplementationOnce(() => Promise.reject(new Error('disk')));
+  directory.markLeaked(directory.findKey(text) as KeyHolder);
+  await directory.change(() => undefined);
+  expect(directory.findKey(text)?.key.leakedAt).toBeNull();
+  await directory.flush();
+  expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
+});
+
+test('limits are told with their number', async () => {
+  const { directory, application, team } = await openFixture();
+  const tooMany = Array.from({ length: limits.environmentsPerApplication + 1 }, (_, at) => `e${at}`);
+  const wanted = { name: 'x', teamId: team.id, environments: tooMany };
+  await expect(createApplication(directory, wanted)).rejects.toMatchObject({ code: 'plan_limit' });
+  await directory.change((draft) => {
+    const environments = tooMany.slice(1).map((name, number) => ({ name, number, createdAt: 0 }));
+    draft.put('applications', application.id, { ...application, environments });
+  });
+  await expect(createEnvironment(directory, application.id, 'more')).rejects.toMatchObject({
+    code: 'plan_limit',
+    message: 'Cannot have more than 50 environments in an application',
+  });
+  const keys = Array.from({ length: limits.keysPerApplication }, () =>
+    createKey(directory, application.id, { type: 'Mobile' }),
+  );
+  await Promise.all(keys);
+  await expect(createKey(directory, application.id, { type: 'Mobile' })).rejects.toMatchObject({
+    code: 'plan_limit',
+  });
+});
+
+test('an API key works until it is deleted, and only its own team can delete it', async () => {
+  const { directory, team } = await openFixture();
+  const { apiKey, clientSecret } = await createApiKey(directory, {
+    teamId: team.id,
+    name: 'CI',
+    role: 'User',
+  });
+  const { clientId } = apiKey;
+  expect(verifyClient(directory, clientId, clientSecret)?.role).toBe('User');
+  expect(verifyClient(directory, clientId, `${clientSecret}x`)).toBeUndefined();
+  expect(verifyClient(directory, 'nobody', clientSecret)).toBeUndefined();
+  await expect(deleteApiKey(directory, 'team_other', clientId)).rejects.toMatchObject({ code: 'not_found' });
+  await deleteApiKey(directory, team.id, clientId);
+  expect(verifyClient(directory, clientId, clientSecret)).toBeUndefined();
+});
+
+test('a team is renamed, kept while it has applications, and deleted with its API keys', async () => {
+  const { directory, application, team } = await openFixture();
+  const { apiKey } = await createApiKey(directory, { teamId: team.id, name: 'CI', role: 'User' });
+  const other = await createTeam(directory, 'Other');
+  expect((await renameTeam(directory, team.id, 'Renamed')).name).toBe('Renamed');
+  await expect(deleteTeam(directory, team.id)).rejects.toMatchObject({ code: 'conflict' });
+  await deleteApplication(directory, application.id);
+  await deleteTeam(directory, team.id);
+  expect([...directory.teams.keys()]).toEqual([other.id]);
+  expect(directory.apiKeys.has(apiKey.clientId)).toBe(false);
+});
+
+test('known keys are found at the pace of packets', async () => {
+  const { directory, application } = await openFixture();
+  const { text } = await createKey(directory, application.id, { type: 'Frontend' });
+  const started = performance.now();
+  for (let call = 0; call < 200_000; call++) directory.markUsed(directory.findKey(text) as KeyHolder);
+  const perCall = (performance.now() - started) / 200_000;
+  expect(perCall).toBeLessThan(0.005);
+});

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import { createApplication } from '../../src/accounts/applications.ts';
+import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import type { Clock } from '../../src/clock.ts';
+import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
+import type { Application, Team } from '../../src/store/records.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** A clock that stands still until a test moves it. */
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function testClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): TestClock {
+  let time = start;
+  return {
+    now: () => time,
+    monotonic: () => time,
+    advance: (ms) => {
+      time += ms;
+    },
+  };
+}
+
+/** A store in a fresh directory, closed when the test is over. */
+export function openTestStore(data = temporaryDirectory()): AccountStore {
+  const store = openAccountStore(data);
+  onTestFinished(() => store.environment.close());
+  return store;
+}
+
+export interface Fixture {
+  readonly store: AccountStore;
+  readonly directory: Directory;
+  readonly clock: TestClock;
+  readonly team: Team;
+  readonly application: Application;
+}
+
+/** A directory with one team and one application. */
+export async function openFixture(): Promise<Fixture> {
+  const store = openTestStore();
+  const clock = testClock();
+  const directory = openDirectory(store, { clock, randomBytes });
+  const team = await createTeam(directory, 'Team');
+  const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
+  return { store, directory, clock, team, application };
+}
+
+/** What a fresh process would read from the same store. */
+export function reopen({ store, clock }: Fixture): Directory {
+  return openDirectory(store, { clock, randomBytes });
+}

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isOriginPattern, originMatcher } from '../../src/accounts/origins.ts';
+
+describe('a pattern', () => {
+  test.each([
+    'https://example.com',
+    'HTTP://Example.COM:8080',
+    'http://localhost:3000',
+    'http://127.0.0.1',
+    'http://[::1]:8080',
+    'https://*.example.com',
+    'https://*.example.com:8443',
+    'capacitor://localhost',
+    'chrome-extension://abcdef',
+    'https://bücher.example',
+  ])('may be %s', (pattern) => {
+    expect(isOriginPattern(pattern)).toBe(true);
+  });
+
+  test.each([
+    '',
+    '*',
+    'null',
+    'example.com',
+    'https://',
+    'https://example.com/',
+    'https://example.com/path',
+    'https://example.com?q',
+    'https://user@example.com',
+    'https://example.com:',
+    'https://example.com:65536',
+    'https://*',
+    'https://*.',
+    'https://*.*.example.com',
+    'https://a.*.example.com',
+    'https://*example.com',
+    'https://*.1.2.3.4',
+    'https://*.[::1]',
+    'https://*.user@example.com',
+    'https://exa mple.com',
+    'https://example.com\n',
+    `https://${'a'.repeat(300)}`,
+  ])('may not be %j', (pattern) => {
+    expect(isOriginPattern(pattern)).toBe(false);
+  });
+});
+
+describe('an origin', () => {
+  test.each([
+    ['https://example.com', 'https://example.com', true],
+    ['https://example.com', 'https://example.com:443', true],
+    ['https://example.com:443', 'https://example.com', true],
+    ['http://example.com:80', 'http://example.com', true],
+    ['https://Example.com', 'HTTPS://eXample.com', true],
+    ['https://bücher.example', 'https://xn--bcher-kva.example', true],
+    ['capacitor://localhost', 'capacitor://localhost', true],
+    ['https://example.com', 'http://example.com', false],
+    ['https://example.com', 'https://example.com:8443', false],
+    ['https://example.com', 'https://example.com.', false],
+    ['https://example.com', 'https://www.example.com', false],
+    ['https://example.com', 'https://example.com.evil.net', false],
+    ['https://example.com', 'https://example.com/', false],
+    ['https://example.com', 'null', false],
+    ['https://example.com', '', false],
+    ['https://*.example.com', 'https://a.example.com', true],
+    ['https://*.example.com', 'https://a.b.example.com:443', true],
+    ['https://*.example.com', 'https://A.Example.com', true],
+    ['https://*.example.com', 'https://example.com', false],
+    ['https://*.example.com', 'https://.example.com', false],
+    ['https://*.example.com', 'https://evilexample.com', false],
+    ['https://*.example.com', 'http://a.example.com', false],
+    ['https://*.example.com', 'https://a.example.com:8443', false],
+    ['https://*.example.com', 'https://evil.net/.example.com', false],
+    ['https://*.example.com', 'https://evil.net#.example.com', false],
+    ['https://*.example.com', 'https://evil.net\\.example.com', false],
+    ['https://*.example.com', 'https://evil@a.example.com', false],
+    ['https://*.example.com:8443', 'https://a.example.com:8443', true],
+  ])('with %s allowed, %j passes: %s', (pattern, origin, expected) => {
+    expect(originMatcher([pattern])(origin)).toBe(expected);
+  });
+
+  test('passes when nothing is listed, and needs only one match when more is', () => {
+    expect(originMatcher([])('https://anything.example')).toBe(true);
+    expect(originMatcher(['https://a.example', 'https://*.b.example'])('https://x.b.example')).toBe(true);
+  });
+
+  const label = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);
+  const host = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => `${labels.join('.')}.example`);
+  const port = fc.option(fc.integer({ min: 1, max: 65_535 }), { nil: undefined });
+  const origin = fc
+    .tuple(fc.constantFrom('http', 'https'), host, port)
+    .map(([scheme, name, number]) => ({ scheme, name, at: number === undefined ? '' : `:${number}` }));
+
+  test('matches itself in any case and any subdomain of itself by wildcard, never the apex', () => {
+    fc.assert(
+      fc.property(origin, label, ({ scheme, name, at }, sub) => {
+        const apex = `${scheme}://${name}${at}`;
+        const wildcard = originMatcher([`${scheme}://*.${name}${at}`]);
+        expect(originMatcher([apex])(apex.toUpperCase())).toBe(true);
+        expect(wildcard(`${scheme}://${sub}.${name}${at}`)).toBe(true);
+        expect(wildcard(`${scheme}://${sub}${name}${at}`)).toBe(false);
+        expect(wildcard(apex)).toBe(false);
+      }),
+    );
+  });
+
+  test('agrees with comparing scheme, host and port as the URL standard reads them', () => {
+    fc.assert(
+      fc.property(origin, origin, (a, b) => {
+        const [one, other] = [a, b].map(({ scheme, name, at }) => `${scheme}://${name}${at}`) as [
+          string,
+          string,
+        ];
+        expect(originMatcher([one])(other)).toBe(new URL(one).origin === new URL(other).origin);
+      }),
+    );
+  });
+
+  test('any text is a question that can be asked', () => {
+    const matches = originMatcher(['https://*.example.com', 'https://example.com']);
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => typeof matches(text) === 'boolean'));
+  });
+});

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { verifyClient } from '../../src/accounts/api-keys.ts';
+import { openDirectory } from '../../src/accounts/directory.ts';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
+import type { AccountStore } from '../../src/store/accounts.ts';
+import { openTestStore, testClock } from './fixture.ts';
+
+const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
+
+function everything(store: AccountStore): unknown {
+  const { environment: _, ...tables } = store;
+  return Object.entries(tables).map(([name, table]) => [name, [...table.getRange()]]);
+}
+
+test('prepares a store with credentials that work', async () => {
+  const store = openTestStore();
+  expect(isPrepared(store)).toBe(false);
+  const made = await prepareStore(store, wanted);
+  expect(isPrepared(store)).toBe(true);
+  expect(Object.keys(made).sort()).toEqual([
+    'adminEmail',
+    'adminPassword',
+    'clientId',
+    'clientSecret',
+    'teamId',
+  ]);
+
+  const directory = openDirectory(store, wanted);
+  const [user] = directory.users.values();
+  expect(user).toMatchObject({ email: 'admin@example.com', role: 'Admin', teams: [made.teamId] });
+  expect(await verifyPassword(made.adminPassword, user?.passwordHash ?? '')).toBe(true);
+  expect(verifyClient(directory, made.clientId, made.clientSecret)).toMatchObject({
+    teamId: made.teamId,
+    role: 'Admin',
+  });
+  expect([...store.signingKeys.getRange()].map(({ value }) => value.alg)).toEqual(['ES256']);
+});
+
+test('keeps no secret in clear', async () => {
+  const store = openTestStore();
+  const { adminPassword, clientSecret } = await prepareStore(store, wanted);
+  const text = JSON.stringify(everything(store));
+  expect(text).not.toContain(adminPassword);
+  expect(text).not.toContain(clientSecret);
+});
+
+test('takes a given password', async () => {
+  const made = await prepareStore(openTestStore(), { ...wanted, adminPassword: 'my own password' });
+  expect(made.adminPassword).toBe('my own password');
+});
+
+test('refuses a prepared store and changes nothing', async () => {
+  const store = openTestStore();
+  await prepareStore(store, wanted);
+  const before = everything(store);
+  await expect(prepareStore(store, wanted)).rejects.toThrow(AlreadyPrepared);
+  expect(everything(store)).toEqual(before);
+});
+
+test('of two preparations at once exactly one wins', async () => {
+  const store = openTestStore();
+  const both = await Promise.allSettled([prepareStore(store, wanted), prepareStore(store, wanted)]);
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect([...store.users.getRange()]).toHaveLength(1);
+  expect([...store.signingKeys.getRange()]).toHaveLength(1);
+});

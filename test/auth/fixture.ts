@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
+import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
+import { openSigningKeys } from '../../src/auth/signing-keys.ts';
+import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
+import { Refusal } from '../../src/errors.ts';
+import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
+import type { SigningKey } from '../../src/store/accounts.ts';
+import type { ApiKey, Role } from '../../src/store/records.ts';
+import { type Fixture, openFixture } from '../accounts/fixture.ts';
+
+export interface RequestParts {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** A request as an engine would hand it over, without the engine. */
+export function requestOf(
+  target: string,
+  { method = 'GET', headers = {}, body = '' }: RequestParts = {},
+): Request {
+  const [path = '', query = ''] = target.split('?');
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  return {
+    method,
+    path,
+    query,
+    remoteAddress: '127.0.0.1',
+    header: (name) => headers[name],
+    body: async (limit) => {
+      if (bytes.length > limit) throw new Refusal('body_too_large', 'Too large');
+      return bytes;
+    },
+  };
+}
+
+/** A reply with its JSON read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json: any;
+  readonly text: string;
+}
+
+export async function send(dispatch: Dispatch, target: string, parts?: RequestParts): Promise<Answer> {
+  const { status, headers = {}, body = '' }: Reply = await dispatch(requestOf(target, parts));
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  return { status, headers, text, json: text === '' ? undefined : JSON.parse(text) };
+}
+
+export interface Client {
+  readonly apiKey: ApiKey;
+  readonly clientSecret: string;
+}
+
+export interface AuthFixture extends Fixture {
+  readonly settings: TokenEndpointSettings;
+  readonly signingKey: SigningKey;
+  addClient(role: Role, teamId?: string): Promise<Client>;
+}
+
+/** A directory and what tokens are issued and verified with. */
+export async function openAuthFixture(): Promise<AuthFixture> {
+  const fixture = await openFixture();
+  const { directory, clock, team } = fixture;
+  const signingKey = await newSigningKey(clock.now());
+  const settings: TokenEndpointSettings = {
+    issuer: 'https://auth.example',
+    audience: 'https://api.example',
+    keys: await openSigningKeys([signingKey]),
+    clock,
+    randomBytes,
+    directory,
+    serviceScope: 'flagmeter',
+  };
+  const addClient = (role: Role, teamId = team.id) => createApiKey(directory, { teamId, name: role, role });
+  return { ...fixture, settings, signingKey, addClient };
+}

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const bun = join(root, 'node_modules/.bin/bun');
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function bench(...args: string[]): Promise<Outcome> {
+  return new Promise((done) => {
+    const child = execFile(bun, [join(root, 'bench/main.ts'), ...args], (_, stdout, stderr) => {
+      done({ code: child.exitCode ?? -1, stdout, stderr });
+    });
+  });
+}
+
+/** Runs a benchmark small, and gives the one object that it printed. */
+async function result(name: string): Promise<Record<string, number>> {
+  const { code, stdout, stderr } = await bench(name, '--small', '--json');
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+  return JSON.parse(stdout) as Record<string, number>;
+}
+
+describe('the benchmarks', () => {
+  it('measure ingest', async () => {
+    const figures = await result('ingest');
+    expect(Object.keys(figures)).toEqual([
+      'floorRps',
+      'rps',
+      'ratio',
+      'p50Ms',
+      'p99Ms',
+      'rssMb',
+      'cpuUsPerPacket',
+      'commits',
+      'connections',
+    ]);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(figures['p99Ms']).toBeGreaterThanOrEqual(figures['p50Ms'] ?? Number.NaN);
+    expect(figures['connections']).toBe(8);
+  });
+
+  it('measure the start', async () => {
+    const figures = await result('start');
+    expect(Object.keys(figures)).toEqual(['startMs', 'minMs', 'maxMs', 'runs', 'series', 'binaryMb']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(figures).toMatchObject({ runs: 2, series: 1_000 });
+  });
+
+  it('measure the memory', async () => {
+    const figures = await result('memory');
+    expect(Object.keys(figures)).toEqual(['packets', 'series', 'idleRssMb', 'rssMb', 'peakRssMb']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(figures).toMatchObject({ packets: 2_000, series: 1_000 });
+  });
+
+  it('measure the steps of the packet path', async () => {
+    const figures = await result('micro');
+    expect(Object.keys(figures)).toEqual(['parseNs', 'resolveNs', 'bucketNs', 'batchNs', 'mergeNs']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+  });
+});
+
+describe('the command line of the benchmarks', () => {
+  it('lists every benchmark', async () => {
+    const { code, stdout } = await bench('help');
+    expect(code).toBe(0);
+    for (const name of ['ingest', 'start', 'memory', 'micro']) expect(stdout).toContain(`\n  ${name} `);
+  });
+
+  it.each([
+    ['an unknown name', ['ingets'], "did you mean 'ingest'"],
+    ['an unknown option', ['ingest', '--rond', '1'], '--rond'],
+    ['a number that is none', ['ingest', '--rounds', 'many'], '--rounds'],
+  ])('refuses %s with exit code 2', async (_, args, said) => {
+    const { code, stdout, stderr } = await bench(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(said);
+  });
+
+  it('says how to build a missing executable', async () => {
+    const { code, stderr } = await bench('start', '--binary', 'no/such/flagmeter');
+    expect(code).toBe(1);
+    expect(stderr).toContain('run `npm run build` first');
+  });
+});

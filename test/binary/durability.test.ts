@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
+import { openSender } from '../support/packet-sender.ts';
+import { seededRandom } from '../support/random.ts';
+import { openShop, readChecks } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+const connections = 8;
+const rounds = 20;
+
+/** What one connection did: how many packets it sent, and how many of them were answered with 202. */
+interface Tally {
+  sent: number;
+  accepted: number;
+}
+
+/** Sends until the connection breaks. Every packet says the same of two features, so a half packet would show. */
+async function sendUntilKilled(http: string, key: string, connection: number, tally: Tally): Promise<void> {
+  const sender = openSender(http);
+  const counts = { on: [1, 0, 1] };
+  const packet = {
+    k: key,
+    e: 'Production',
+    f: { [`first-${connection}`]: counts, [`second-${connection}`]: counts },
+  };
+  for (;;) {
+    tally.sent += 1;
+    const status = await sender.send(packet);
+    if (status === undefined) return sender.close();
+    expect(status).toBe(202);
+    tally.accepted += 1;
+  }
+}
+
+test('killed at any moment: what was answered 202 is counted, what was not sent is not, and no packet is half', async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const tallies = Array.from({ length: connections }, (): Tally => ({ sent: 0, accepted: 0 }));
+  let service = await startBinary({ data });
+  const shop = await openShop(service.http, credentials);
+
+  for (let round = 0; round < rounds; round += 1) {
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const untilKill = 20 + seededRandom(seed)() * 200;
+    console.log(`round ${round + 1}: seed ${seed}, SIGKILL after ${untilKill.toFixed(1)} ms`);
+    const senders = tallies.map((tally, index) => sendUntilKilled(service.http, shop.key, index, tally));
+    await pause(untilKill);
+    service.kill('SIGKILL');
+    await Promise.all([...senders, service.exit]);
+
+    service = await startBinary({ data });
+    const counted = await readChecks(service.http, shop);
+    tallies.forEach(({ sent, accepted }, index) => {
+      const first = counted.get(`first-${index}`) ?? 0;
+      expect(counted.get(`second-${index}`) ?? 0, `seed ${seed}: a packet was counted half`).toBe(first);
+      expect(first, `seed ${seed}: an accepted packet is missing`).toBeGreaterThanOrEqual(accepted);
+      expect(first, `seed ${seed}: more counted than sent`).toBeLessThanOrEqual(sent);
+    });
+    // A packet in flight at the kill was counted or not: from here on it is known which.
+    tallies.forEach((tally, index) => {
+      tally.sent = counted.get(`first-${index}`) ?? 0;
+      tally.accepted = tally.sent;
+    });
+  }
+  expect(Math.min(...tallies.map(({ accepted }) => accepted))).toBeGreaterThan(rounds);
+  service.kill('SIGTERM');
+  expect((await service.exit).code).toBe(0);
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { help, helpText, isCommand, summaries } from '../../src/commands/help.ts';
+import type { Terminal } from '../../src/commands/terminal.ts';
+import { settings } from '../../src/config-schema.ts';
+import { UsageError } from '../../src/flags.ts';
+
+const commands = Object.keys(summaries).filter(isCommand);
+
+function run(...argv: string[]): { code: number; out: string } {
+  let out = '';
+  const terminal: Terminal = {
+    out: (text) => {
+      out += text;
+    },
+    err: () => {},
+    env: {},
+    readFile: () => '',
+  };
+  return { code: help(argv, terminal), out };
+}
+
+describe('the help text', () => {
+  it('names every command', () => {
+    const { code, out } = run();
+    expect(code).toBe(0);
+    for (const command of commands) expect(out).toMatch(new RegExp(`^ {2}${command} +\\w`, 'm'));
+  });
+
+  it('of serve has every flag with its variable and default', () => {
+    const { out } = run('serve');
+    for (const { flag, variable, schema } of settings) {
+      expect(out).toContain(`  --${flag} ${schema.value} `);
+      expect(out).toMatch(new RegExp(` ${variable}$`, 'm'));
+    }
+    expect(out).toContain('default: 64KiB, FLAGMETER_MAX_BODY');
+    expect(out).toContain('default: twice --rate, FLAGMETER_BURST');
+  });
+
+  it.each([undefined, ...commands])('of %s fits 100 columns', (command) => {
+    for (const line of helpText(command).split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
+  });
+
+  it('is refused for what is no command', () => {
+    expect(() => run('sevre')).toThrow(
+      new UsageError('Unknown command sevre; the nearest known one is serve'),
+    );
+    expect(() => run('constructor')).toThrow(UsageError);
+    expect(() => run('serve', 'init')).toThrow(UsageError);
+  });
+});

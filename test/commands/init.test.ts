@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { init } from '../../src/commands/init.ts';
+import { UsageError } from '../../src/flags.ts';
+import { openAccountStore } from '../../src/store/accounts.ts';
+import { lockDataDirectory } from '../../src/store/lock.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'flagmeter-init-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function freshDirectory(): string {
+  return join(root, randomBytes(6).toString('hex'));
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+}
+
+/** Runs `init`; `files` are the texts of the files that it may read. */
+async function run(argv: string[], files: Record<string, string> = {}, env = {}): Promise<Outcome> {
+  let out = '';
+  const code = await init(argv, {
+    out: (text) => {
+      out += text;
+    },
+    err: () => {},
+    env,
+    readFile: (path) => {
+      const text = files[path];
+      if (text === undefined) throw new Error('ENOENT: no such file');
+      return text;
+    },
+  });
+  return { code, out };
+}
+
+const admin = ['--admin-email', 'admin@example.com'];
+
+describe('init', () => {
+  it('prints one JSON object and nothing else', async () => {
+    const data = freshDirectory();
+    const { code, out } = await run(['--data', data, ...admin, '--json']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\{.*\}\n$/);
+    const made = JSON.parse(out);
+    expect(Object.keys(made)).toEqual(['adminEmail', 'adminPassword', 'teamId', 'clientId', 'clientSecret']);
+    expect(made.adminEmail).toBe('admin@example.com');
+  });
+
+  it('shows a person the same things', async () => {
+    const { out } = await run(['--data', freshDirectory(), ...admin]);
+    for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret ']) {
+      expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
+    }
+  });
+
+  it.each(['password.txt', '-'])('takes the password from the first line of %s', async (path) => {
+    const data = freshDirectory();
+    const argv = ['--data', data, ...admin, '--json', `--admin-password-file=${path}`];
+    const { out } = await run(argv, { [path]: 'correct horse battery\r\nsecond line\n' });
+    expect(JSON.parse(out).adminPassword).toBe('correct horse battery');
+    const store = openAccountStore(data);
+    const [user] = [...store.users.getRange()].map(({ value }) => value);
+    expect(user?.email).toBe('admin@example.com');
+    expect(await verifyPassword('correct horse battery', user?.passwordHash ?? '')).toBe(true);
+    await store.environment.close();
+  });
+
+  it('takes the data directory from the environment', async () => {
+    const data = freshDirectory();
+    await run(admin, {}, { FLAGMETER_DATA: data });
+    expect(existsSync(join(data, 'accounts'))).toBe(true);
+  });
+
+  it('refuses a prepared directory and changes nothing', async () => {
+    const data = freshDirectory();
+    await run(['--data', data, ...admin]);
+    const before = readFileSync(join(data, 'accounts/data.mdb'));
+    await expect(run(['--data', data, '--admin-email', 'other@example.com'])).rejects.toThrow(
+      `Cannot prepare ${data}: it is prepared already; nothing was changed`,
+    );
+    expect(readFileSync(join(data, 'accounts/data.mdb')).equals(before)).toBe(true);
+  });
+
+  it('refuses a directory that a server uses', async () => {
+    const data = freshDirectory();
+    const lock = await lockDataDirectory(data);
+    await expect(run(['--data', data, ...admin])).rejects.toThrow(`process ${process.pid} is using it`);
+    await lock.release();
+    expect((await run(['--data', data, ...admin])).code).toBe(0);
+  });
+
+  it.each<[string[], Record<string, string>, string]>([
+    [[], {}, 'Cannot prepare a store without --admin-email'],
+    [['--admin-email', 'admin'], {}, 'Cannot use --admin-email admin: must be one address'],
+    [['--admin-email', 'a@b, c@d'], {}, 'must be one address'],
+    [['--admin-email', 'a@b\nc'], {}, 'must be one address'],
+    [['--admin-email', `${'a'.repeat(251)}@b.c`], {}, 'must be one address'],
+    [
+      [...admin, '--admin-password-file', 'p'],
+      {},
+      'Cannot read --admin-password-file p: ENOENT: no such file',
+    ],
+    [[...admin, '--admin-password-file', 'p'], { p: '' }, 'a password of at least 12 characters'],
+    [[...admin, '--admin-password-file', 'p'], { p: '\nlong enough password' }, 'a password of at least 12'],
+    [
+      [...admin, '--admin-password-file', 'p'],
+      { p: 'elevenchars\n' },
+      'a password of at least 12 characters',
+    ],
+    [[...admin, '--admin-password-file', 'p'], { p: 'x'.repeat(5_000) }, 'at most 1024 bytes'],
+    [[...admin, '--workers', '2'], {}, 'Unknown flag --workers'],
+    [[...admin, '--json=yes'], {}, 'Cannot use --json with a value: it takes none'],
+  ])('refuses %j with %j before it touches the directory', async (argv, files, message) => {
+    const data = freshDirectory();
+    const attempt = run(['--data', data, ...argv], files);
+    await expect(attempt).rejects.toThrow(UsageError);
+    await expect(attempt).rejects.toThrow(message);
+    expect(existsSync(data)).toBe(false);
+  });
+});

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { defaultOf } from '../../src/commands/help.ts';
+import { groups, type Setting, settings } from '../../src/config-schema.ts';
+
+/** What the document says before the tables. */
+const introduction = `# Configuration
+
+Made from \`src/config-schema.ts\`; after a change there, \`npx vitest run test/docs -u\` writes it again.
+
+Every setting of \`flagmeter serve\` takes its value from the first of these that gives one:
+
+1. a flag: \`--max-body 128KiB\` or \`--max-body=128KiB\`; of a flag given twice the last one counts
+2. an environment variable: \`FLAGMETER_MAX_BODY=128KiB\`; an empty one counts as not set
+3. a key of the JSON file that \`--config\` names: \`{"maxBody": 131072}\`, or \`"max-body"\`
+4. the default
+
+A flag, variable or key that does not exist is an error, and so is a value that cannot be used: the server says which
+one and why, and ends with exit code 2. Byte counts are whole numbers and may end in \`KiB\`, \`MiB\` or \`GiB\`. Addresses
+are \`HOST:PORT\`; \`:8080\` is every IPv4 address, an IPv6 address stands in brackets, and port 0 takes any free port.
+
+Together these must hold: each \`--queue-low-…\` is below its \`--queue-high-…\`; \`--batch-packets\` is at most
+\`--queue-high-packets\`, and \`--max-body\` at most \`--queue-high-bytes\`; \`--burst\` is at least 1 unless \`--rate\` is 0;
+\`--tls-cert\` and \`--tls-key\` come together.
+`;
+
+function row({ flag, variable, schema }: Setting): string {
+  const value = defaultOf(schema);
+  const words = schema.defaultText === undefined ? `\`${value}\`` : value;
+  const description = schema.description.replace(/--[a-z-]+|__other__/g, '`$&`');
+  return `| \`--${flag} ${schema.value}\` | \`${variable}\` | ${value === undefined ? '' : words} | ${description} |`;
+}
+
+function table(group: string): string {
+  const rows = settings.filter(({ schema }) => schema.group === group).map(row);
+  return `\n## ${group}\n\n| Flag | Variable | Default | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+it('docs/configuration.md says what the schema says', async () => {
+  const document = introduction + groups.map(table).join('');
+  await expect(document).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/configuration.md'));
+});

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { catalogue, type ErrorCode, Refusal } from '../src/errors.ts';
+
+/** The rows of the table: code, status and title. */
+function documented(): string[][] {
+  const text = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
+  return [...text.matchAll(/^\| `(\w+)` \| (\d+) \| ([^|]+) \|/gm)].map((row) => row.slice(1));
+}
+
+describe('the catalogue of errors', () => {
+  it('is the table of docs/errors.md, in the same order', () => {
+    const rows = Object.entries(catalogue).map(([code, { status, title }]) => [code, String(status), title]);
+    expect(documented()).toEqual(rows);
+  });
+
+  it('is sorted by status', () => {
+    const statuses = Object.values(catalogue).map(({ status }) => status);
+    expect(statuses).toEqual(statuses.toSorted((a, b) => a - b));
+  });
+
+  it.each(Object.keys(catalogue) as ErrorCode[])('gives the refusal %s its status', (code) => {
+    const refusal = new Refusal(code, 'why', 3);
+    expect(refusal).toMatchObject({ code, status: catalogue[code].status, message: 'why', retryAfter: 3 });
+  });
+});

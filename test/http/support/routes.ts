@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readBody } from '../../../src/http/body.ts';
+import { parseQuery } from '../../../src/http/query.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import { ClientGone, type Dispatch, type Reply, type Request, type Route } from '../../../src/http/types.ts';
+
+/** Most bytes of a body that these routes take. */
+export const bodyLimit = 65_536;
+
+const json = (value: unknown): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
+});
+
+/** The routes that the conformance suite talks to. `shutDown` is told how long `POST /shut-down` gives the rest. */
+export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
+  const gone: string[] = [];
+  const errors: string[] = [];
+  const echo = async (request: Request): Promise<Reply> => {
+    try {
+      const body = await readBody(request, bodyLimit);
+      return { status: 200, headers: { 'content-type': 'application/octet-stream' }, body };
+    } catch (error) {
+      if (error instanceof ClientGone) gone.push(request.query);
+      throw error;
+    }
+  };
+  const describe = (request: Request): Reply => {
+    const { method, path, query, remoteAddress } = request;
+    const names = parseQuery(query).get('headers')?.split(',') ?? [];
+    const headers = names.map((name) => request.header(name) ?? null);
+    return json({ method, path, query, remoteAddress, headers });
+  };
+  const routes: Route[] = [
+    { method: 'GET', path: '/describe', handle: describe },
+    { method: 'POST', path: '/describe', handle: describe },
+    { method: 'PUT', path: '/describe', handle: describe },
+    { method: 'PATCH', path: '/describe', handle: describe },
+    { method: 'DELETE', path: '/describe', handle: describe },
+    { method: 'POST', path: '/echo', handle: echo },
+    { method: 'POST', path: '/echo-late', handle: (request) => sleep(100).then(() => echo(request)) },
+    { method: 'POST', path: '/unread', handle: () => ({ status: 503 }) },
+    { method: 'POST', path: '/accept', handle: (request) => echo(request).then(() => ({ status: 202 })) },
+    { method: 'GET', path: '/accept', handle: () => ({ status: 202 }) },
+    {
+      method: 'GET',
+      path: '/text',
+      handle: () => ({ status: 200, headers: { 'content-type': 'text/x' }, body: 'häßlich' }),
+    },
+    { method: 'GET', path: '/no-content', handle: () => ({ status: 204 }) },
+    { method: 'GET', path: '/items/:id', handle: (_, params) => json(params) },
+    { method: 'GET', path: '/slow', handle: () => sleep(300).then(() => json('slow')) },
+    { method: 'OPTIONS', path: '/preflight', handle: () => ({ status: 204, headers: { 'x-own': 'yes' } }) },
+    { method: 'POST', path: '/preflight', handle: describe },
+    { method: 'POST', path: '/no-options', handle: describe, noOptions: true },
+    { method: 'GET', path: '/errors', handle: () => json(errors) },
+    { method: 'GET', path: '/gone', handle: () => json(gone) },
+    {
+      method: 'GET',
+      path: '/throw',
+      handle: () => {
+        throw new Error('secret cause');
+      },
+    },
+    { method: 'GET', path: '/reject', handle: () => Promise.reject(new Error('secret cause')) },
+    {
+      method: 'POST',
+      path: '/shut-down',
+      handle: ({ query }) => {
+        shutDown(Number(parseQuery(query).get('grace')));
+        return { status: 202 };
+      },
+    },
+  ];
+  return createRouter(routes, (error) => errors.push((error as Error).message));
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
+import { CommitFailed, type Committer } from '../../src/aggregate/committer.ts';
+import type { Envelope } from '../../src/aggregate/envelope.ts';
+import { Lane } from '../../src/ingest/lane.ts';
+
+const marks = {
+  packets: { high: 100, low: 50 },
+  bytes: { high: 1000, low: 500 },
+  age: { high: 100, low: 50 },
+};
+
+/** A lane whose commits end when the test says so. */
+function openLane(batchPackets = 10) {
+  const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
+  const heard: unknown[] = [];
+  const monitor = new QueueMonitor(marks);
+  const committer: Committer = {
+    commit: (envelope) =>
+      new Promise((kept, refused) => {
+        const end = async (error?: unknown) => {
+          if (error === undefined) kept();
+          else refused(error);
+          await turn();
+        };
+        begun.push({ envelope, end });
+      }),
+    close: async () => {},
+  };
+  const listener = {
+    committed: (packets: number) => void heard.push(packets),
+    failed: (error: unknown) => void heard.push(error),
+  };
+  const lane = new Lane(committer, monitor, { now: () => 0, monotonic: () => 0 }, batchPackets, listener);
+  const send = (packets: number) => Array.from({ length: packets }, () => lane.join(10).durable);
+  return { lane, monitor, begun, heard, send };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+}
+
+test('what one turn of the event loop brings is one commit', async () => {
+  const { begun, send } = openLane();
+  send(3);
+  await turn();
+  send(2);
+  await turn();
+  expect(begun).toHaveLength(1);
+});
+
+test('while a commit is in flight the next batch fills, and goes when the first is on disk', async () => {
+  const { begun, heard, send } = openLane();
+  send(1);
+  await turn();
+  send(4);
+  await turn();
+  expect(begun).toHaveLength(1);
+  await begun[0]?.end();
+  expect(begun).toHaveLength(2);
+  await begun[1]?.end();
+  expect(heard).toEqual([1, 4]);
+});
+
+test('no sender is answered before its own batch is on disk', async () => {
+  const { begun, send } = openLane();
+  let first = false;
+  let second = false;
+  send(1)[0]?.then(() => {
+    first = true;
+  });
+  await turn();
+  send(1)[0]?.then(() => {
+    second = true;
+  });
+  await turn();
+  expect([first, second]).toEqual([false, false]);
+  await begun[0]?.end();
+  expect([first, second]).toEqual([true, false]);
+  await begun[1]?.end();
+  expect([first, second]).toEqual([true, true]);
+});
+
+test('a batch takes no more packets than it may', async () => {
+  const { begun, heard, send } = openLane(2);
+  send(5);
+  await turn();
+  for (let at = 0; at < 3; at += 1) await begun[at]?.end();
+  expect(heard).toEqual([2, 2, 1]);
+});
+
+test('a commit that fails refuses all of its senders and none of the next', async () => {
+  const { begun, heard, send } = openLane();
+  const lost = send(2);
+  await turn();
+  const kept = send(1);
+  const failure = new CommitFailed('no room', 28);
+  await begun[0]?.end(failure);
+  await begun[1]?.end();
+  for (const answer of lost) await expect(answer).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(kept[0]).resolves.toBeUndefined();
+  expect(heard).toEqual([failure, 1]);
+});
+
+test('the series of a batch that was not kept go with the next one', async () => {
+  const { lane, begun, send } = openLane();
+  const first = { environment: 1, ordinal: 0, name: ['a', 'on'] } as const;
+  const second = { environment: 1, ordinal: 1, name: ['b', 'on'] } as const;
+  lane.join(1).series.push(first);
+  await turn();
+  lane.join(1).series.push(second);
+  await begun[0]?.end(new CommitFailed('no room', 28));
+  expect(begun[1]?.envelope.series).toEqual([first, second]);
+  await begun[1]?.end();
+  send(1);
+  await turn();
+  expect(begun[2]?.envelope.series).toEqual([]);
+});
+
+test('the monitor sees what waits, and no more once it is answered', async () => {
+  const { monitor, begun, send } = openLane();
+  send(3);
+  expect([monitor.packets, monitor.bytes]).toEqual([3, 30]);
+  await turn();
+  await begun[0]?.end();
+  expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
+});
+
+test('it is idle only when everything is answered', async () => {
+  const { lane, begun, send } = openLane(1);
+  let idle = false;
+  send(2);
+  void lane.idle().then(() => {
+    idle = true;
+  });
+  await turn();
+  await begun[0]?.end();
+  expect(idle).toBe(false);
+  await begun[1]?.end();
+  expect(idle).toBe(true);
+});

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { helpText } from '../src/commands/help.ts';
+
+const root = join(import.meta.dirname, '..');
+
+function flagmeter(...argv: string[]) {
+  const env = { PATH: process.env['PATH'] };
+  const ended = spawnSync(join(root, 'node_modules/.bin/bun'), [join(root, 'src/main.ts'), ...argv], {
+    env,
+    encoding: 'utf8',
+  });
+  return { code: ended.status, out: ended.stdout, err: ended.stderr };
+}
+
+describe('flagmeter', () => {
+  it('without a command shows the help on stderr and ends with 2', () => {
+    expect(flagmeter()).toEqual({ code: 2, out: '', err: helpText() });
+  });
+
+  it.each([[['help']], [['--help']], [['-h']]])('%j shows the help', (argv) => {
+    expect(flagmeter(...argv)).toEqual({ code: 0, out: helpText(), err: '' });
+  });
+
+  it.each([[['help', 'serve']], [['serve', '--help']], [['serve', '--workers', '2', '-h']]])(
+    '%j shows the help of the command',
+    (argv) => {
+      expect(flagmeter(...argv)).toEqual({ code: 0, out: helpText('serve'), err: '' });
+    },
+  );
+
+  it.each(['version', '--version'])('%s prints the version and what it runs on', (name) => {
+    const { code, out, err } = flagmeter(name);
+    expect(out).toMatch(/^flagmeter \d+\.\d+\.\d+ \(Bun [\d.]+, \w+ \w+\)\n$/);
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  it.each([
+    [['serv'], 'Unknown command serv; the nearest known one is serve\n'],
+    [['--data', 'x'], 'Unknown command --data; the nearest known one is init\n'],
+    [['init', '--jason'], 'Unknown flag --jason; the nearest known one is --json\n'],
+    [['init'], 'Cannot prepare a store without --admin-email\n'],
+  ])('%j is a usage error: exit code 2', (argv, err) => {
+    expect(flagmeter(...argv)).toEqual({ code: 2, out: '', err });
+  });
+});

@@ -1,0 +1,295 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+/** The compiled executable, as `npm run build` leaves it. */
+export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
+
+const readyWithinMs = 30_000;
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A process that has said that it is ready. */
+export interface Started {
+  /** `HOST:PORT` of its HTTP listener. */
+  readonly http: string;
+  /** The ready line. */
+  readonly line: string;
+  readonly pid: number;
+  /** What it has written to stderr so far. */
+  stderr(): string;
+  kill(signal: NodeJS.Signals): void;
+  readonly exit: Promise<Exit>;
+}
+
+/** A running service. */
+export interface Binary extends Started {
+  /** `HOST:PORT` of its gRPC listener. */
+  readonly grpc: string;
+  /** Its data directory. */
+  readonly data: string;
+}
+
+export interface BinaryOptions {
+  /** Data directory; without it a fresh one, removed by `cleanUp`. */
+  readonly data?: string;
+  /** More arguments of `serve`, after the default ones. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another executable than `dist/flagmeter`. */
+  readonly binary?: string;
+}
+
+/** What `flagmeter init --json` prints. */
+export interface Credentials {
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+  readonly teamId: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+const running = new Set<ChildProcess>();
+const directories = new Set<string>();
+
+/** Makes an empty temp directory, which `cleanUp` removes. */
+export function freshDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'flagmeter-'));
+  directories.add(directory);
+  return directory;
+}
+
+/** Kills what this module started and still runs, and removes its temp directories. Call it in `afterAll`. */
+export function cleanUp(): void {
+  for (const child of running) child.kill('SIGKILL');
+  running.clear();
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+  directories.clear();
+}
+
+process.once('exit', cleanUp);
+
+/** @throws {Error} when the executable is missing: it says how to build it */
+export function requireBinary(binary = binaryPath): string {
+  if (!existsSync(binary)) throw new Error(`${binary} is missing: run \`npm run build\` first`);
+  return binary;
+}
+
+/**
+ * Prepares a store in `data` as `flagmeter init` does.
+ * @throws {Error} when the binary refuses, with what it said
+ */
+export async function prepare(data: string, binary = binaryPath): Promise<Credentials> {
+  const args = ['init', '--data', data, '--admin-email', 'bench@localhost', '--json'];
+  const options = { cwd: freshDirectory(), env: cleanEnvironment() };
+  const { stdout } = await promisify(execFile)(requireBinary(binary), args, options);
+  return JSON.parse(stdout) as Credentials;
+}
+
+/**
+ * Starts `flagmeter serve` in an empty working directory on free ports, and waits until it is ready.
+ * @throws {Error} when it ends or stays silent instead, with its stderr
+ */
+export async function startBinary(options: BinaryOptions = {}): Promise<Binary> {
+  const binary = requireBinary(options.binary);
+  const data = options.data ?? join(freshDirectory(), 'data');
+  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+  const args = ['serve', '--data', data, ...listen, ...(options.args ?? [])];
+  const started = await startProcess(binary, args, options.env);
+  const grpc = /\bgrpc=(\S+)/.exec(started.line)?.[1];
+  if (grpc === undefined) throw new Error(`no gRPC address in the ready line: ${started.line}`);
+  return { ...started, grpc, data };
+}
+
+/**
+ * Starts any process that prints `… ready http=HOST:PORT …` as a line on stdout, and waits for that line.
+ * @throws {Error} when it ends or stays silent instead, with its stderr
+ */
+export async function startProcess(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const child = spawn(command, args, {
+    cwd: freshDirectory(),
+    env: { ...cleanEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const exit = new Promise<Exit>((ended) => {
+    child.once('error', (error) => {
+      errors += error.message;
+    });
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      ended({ code, signal });
+    });
+  });
+  try {
+    const line = await readyLine(child, exit);
+    const http = /\bhttp=(\S+)/.exec(line)?.[1] as string;
+    return {
+      http,
+      line,
+      pid: child.pid as number,
+      stderr: () => errors,
+      kill: (signal) => void child.kill(signal),
+      exit,
+    };
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw new Error(`${command} did not get ready: ${(error as Error).message}\n${errors}`);
+  }
+}
+
+/** The service reads every `FLAGMETER_…` variable: none of the caller's may reach it. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('FLAGMETER_')));
+}
+
+function readyLine(child: ChildProcess, exit: Promise<Exit>): Promise<string> {
+  return new Promise((ready, failed) => {
+    const timer = setTimeout(() => failed(new Error(`silent for ${readyWithinMs} ms`)), readyWithinMs);
+    let output = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      const line = /^\S+ ready http=.*(?=\n)/m.exec(output)?.[0];
+      if (line === undefined) return;
+      clearTimeout(timer);
+      ready(line);
+    });
+    exit.then(({ code, signal }) => {
+      clearTimeout(timer);
+      failed(new Error(`it ended with ${signal ?? `code ${code}`}`));
+    });
+  });
+}
+
+/** Stops a process as an operator would, and waits until it is gone. */
+export async function stop(started: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
+  started.kill(signal);
+  return started.exit;
+}
+
+/** @returns an access token for the management API @throws {Error} unless the answer is 200 */
+export async function token(http: string, credentials: Credentials): Promise<string> {
+  const response = await fetch(`http://${http}/connect/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: credentials.clientId,
+      client_secret: credentials.clientSecret,
+      scope: 'openid flagmeter',
+    }),
+  });
+  const { access_token } = (await read(response, 200)) as { access_token: string };
+  return access_token;
+}
+
+/** @param fields at least `name` @returns the application's id @throws {Error} unless the answer is 201 */
+export async function createApplication(
+  http: string,
+  accessToken: string,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const path = '/api/v2/applications';
+  const { id } = (await manage(http, accessToken, 'POST', path, 201, fields)) as { id: string };
+  return id;
+}
+
+/** @returns the new key: its `id`, and its text as `key` @throws {Error} unless the answer is 201 */
+export async function createKey(
+  http: string,
+  accessToken: string,
+  applicationId: string,
+  type: 'Frontend' | 'Mobile' | 'Backend',
+): Promise<{ id: string; key: string }> {
+  const path = `/api/v2/applications/${applicationId}/keys`;
+  return (await manage(http, accessToken, 'POST', path, 201, { type })) as { id: string; key: string };
+}
+
+/** A usage report, as far as the benchmarks and tests read it. */
+export interface UsageReport {
+  readonly features: readonly {
+    readonly feature: string;
+    readonly checks: number;
+    readonly used: number;
+    readonly viewed: number;
+    readonly uniqueUsers: number;
+    readonly variants: readonly {
+      readonly variant: string;
+      readonly checks: number;
+      readonly used: number;
+      readonly viewed: number;
+      readonly uniqueUsers: number;
+      readonly series: readonly (readonly [t: number, checks: number, used: number, viewed: number])[];
+    }[];
+  }[];
+}
+
+export interface UsageQuery {
+  readonly environment: string;
+  readonly from: Date;
+  readonly to: Date;
+  readonly step: 'minute' | 'hour' | 'day';
+  readonly feature?: string;
+}
+
+/** Reads the usage report. @throws {Error} unless the answer is 200 */
+export async function usage(
+  http: string,
+  accessToken: string,
+  applicationId: string,
+  query: UsageQuery,
+): Promise<UsageReport> {
+  const parameters = new URLSearchParams({
+    environment: query.environment,
+    from: query.from.toISOString(),
+    to: query.to.toISOString(),
+    step: query.step,
+    ...(query.feature === undefined ? {} : { feature: query.feature }),
+  });
+  const path = `/api/v2/applications/${applicationId}/usage?${parameters}`;
+  return (await manage(http, accessToken, 'GET', path, 200)) as UsageReport;
+}
+
+/**
+ * Calls the management API.
+ * @returns the parsed answer; `undefined` when it is empty
+ * @throws {Error} unless the answer has the status `expected`
+ */
+export async function manage(
+  http: string,
+  accessToken: string,
+  method: string,
+  path: string,
+  expected: number,
+  body?: unknown,
+): Promise<unknown> {
+  const response = await fetch(`http://${http}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return read(response, expected);
+}
+
+async function read(response: Response, expected: number): Promise<unknown> {
+  const text = await response.text();
+  if (response.status !== expected) {
+    throw new Error(
+      `${new URL(response.url).pathname} answered ${response.status}, not ${expected}: ${text}`,
+    );
+  }
+  return text === '' ? undefined : JSON.parse(text);
+}

@@ -1,0 +1,29 @@
+import { Agent, request } from 'node:http';
+
+/** Sends packets one after the other over one keep-alive connection. */
+export interface PacketSender {
+  /** Resolves with the status, or `undefined` when the connection broke first. */
+  send(packet: unknown): Promise<number | undefined>;
+  close(): void;
+}
+
+/** @param http HOST:PORT of the service */
+export function openSender(http: string): PacketSender {
+  const [host, port] = http.split(':');
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = { 'content-type': 'application/json', origin: 'https://app.example.com' };
+  return {
+    send(packet) {
+      return new Promise((resolve) => {
+        const options = { host, port, agent, method: 'POST', path: '/api/frontend/telemetry', headers };
+        const outgoing = request(options, (response) => {
+          response.resume();
+          response.once('close', () => resolve(response.statusCode));
+        });
+        outgoing.once('error', () => resolve(undefined));
+        outgoing.end(JSON.stringify(packet));
+      });
+    },
+    close: () => agent.destroy(),
+  };
+}

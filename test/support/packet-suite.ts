@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { badPackets } from '../fixtures/packets/bad.ts';
+import { goodPackets } from '../fixtures/packets/good.ts';
+import { allowedOrigins, type Fills, sendPacket } from '../fixtures/packets/request.ts';
+import { type Credentials, createApplication, createKey, manage, token } from './binary.ts';
+
+export interface Target {
+  readonly http: string;
+  readonly credentials: Credentials;
+  stop(): Promise<unknown>;
+}
+
+interface Application {
+  readonly access: string;
+  readonly id: string;
+  readonly fills: Fills;
+}
+
+/** An application as the tables of packets expect it. */
+async function createFixtureApplication({ http, credentials }: Target): Promise<Application> {
+  const access = await token(http, credentials);
+  const fields = { name: 'fixtures', allowedOrigins, acceptClientIdentities: true, rate: 0 };
+  const id = await createApplication(http, access, fields);
+  const revoked = await createKey(http, access, id, 'Frontend');
+  await manage(http, access, 'DELETE', `/api/v2/applications/${id}/keys/${revoked.id}`, 204);
+  const text = async (type: 'Frontend' | 'Mobile' | 'Backend') =>
+    (await createKey(http, access, id, type)).key;
+  const fills = {
+    frontendKey: await text('Frontend'),
+    mobileKey: await text('Mobile'),
+    backendKey: await text('Backend'),
+    revokedKey: revoked.key,
+    environment: 'Production',
+    instanceId: 'unknown-instance',
+  };
+  return { access, id, fills };
+}
+
+interface Report {
+  readonly features: readonly {
+    readonly feature: string;
+    readonly variants: readonly { variant: string; checks: number; used: number; viewed: number }[];
+  }[];
+}
+
+/** Sends every fixture to a service, and reads back what it counted. */
+export function describePackets(name: string, start: () => Promise<Target>): void {
+  describe(`telemetry of ${name}`, () => {
+    let target: Target;
+    let application: Application;
+    const url = () => `http://${target.http}/api/frontend/telemetry`;
+    const read = async (path: string) => {
+      const query = 'environment=Production&step=hour';
+      return manage(
+        target.http,
+        application.access,
+        'GET',
+        `/api/v2/applications/${application.id}/${path}?${query}`,
+        200,
+      );
+    };
+
+    beforeAll(async () => {
+      target = await start();
+      application = await createFixtureApplication(target);
+    });
+    afterAll(async () => {
+      await target?.stop();
+    });
+
+    test.each(badPackets)('refuses $name with $status $code', async (packet) => {
+      const answer = await sendPacket(url(), packet, application.fills);
+      expect(answer.status).toBe(packet.status);
+      expect(answer.headers['content-type']).toBe('application/problem+json');
+      const body = JSON.parse(answer.text);
+      expect(body).toMatchObject({ status: packet.status, code: packet.code });
+      for (const key of ['frontendKey', 'mobileKey', 'backendKey', 'revokedKey'] as const) {
+        expect(answer.text).not.toContain(application.fills[key]);
+      }
+    });
+
+    test('has counted nothing of what it refused', async () => {
+      expect(await read('usage')).toMatchObject({ features: [] });
+      expect(await read('measurements')).toMatchObject({ metrics: [] });
+    });
+
+    test.each(goodPackets)('accepts $name', async (packet) => {
+      const answer = await sendPacket(url(), packet, application.fills);
+      expect(answer).toMatchObject({ status: 202, text: '' });
+    });
+
+    test('has counted exactly what it accepted', async () => {
+      const expected = new Map<string, [number, number, number]>();
+      for (const [feature, variant, ...counts] of goodPackets.flatMap((packet) => packet.counts)) {
+        const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
+        expected.set(`${feature}/${variant}`, [
+          sums[0] + counts[0],
+          sums[1] + counts[1],
+          sums[2] + counts[2],
+        ]);
+      }
+      const report = (await read('usage')) as Report;
+      const counted = report.features.flatMap(({ feature, variants }) =>
+        variants.map(
+          ({ variant, checks, used, viewed }) => [`${feature}/${variant}`, [checks, used, viewed]] as const,
+        ),
+      );
+      expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
+    });
+
+    test('has kept sum, last, least and greatest of every metric', async () => {
+      const expected = new Map<
+        string,
+        { sum: number; count: number; last: number; min: number; max: number }
+      >();
+      for (const [metric, value] of goodPackets.flatMap((packet) => packet.metrics)) {
+        const known = expected.get(metric);
+        expected.set(metric, {
+          sum: (known?.sum ?? 0) + value,
+          count: (known?.count ?? 0) + 1,
+          last: value,
+          min: Math.min(known?.min ?? value, value),
+          max: Math.max(known?.max ?? value, value),
+        });
+      }
+      const report = (await read('measurements')) as {
+        metrics: ({ metric: string } & Record<string, number>)[];
+      };
+      expect(report.metrics.map(({ metric }) => metric).sort()).toEqual([...expected.keys()].sort());
+      for (const { metric, ...values } of report.metrics)
+        expect(values, metric).toMatchObject(normal(expected.get(metric)!));
+    });
+  });
+}
+
+/** JSON knows no minus zero. */
+function normal<T extends Record<string, number>>(values: T): T {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value + 0])) as T;
+}

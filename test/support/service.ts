@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { prepareStore } from '../../src/accounts/prepare.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { startService } from '../../src/commands/service.ts';
+import { loadConfig } from '../../src/config.ts';
+import { uwsEngine } from '../../src/http/engines/uws.ts';
+import { createLog } from '../../src/log.ts';
+import { openAccountStore } from '../../src/store/accounts.ts';
+import { type Credentials, freshDirectory } from './binary.ts';
+
+/** The aggregate worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */
+export const workerFile = fileURLToPath(new URL('../../dist/node/aggregate/worker.js', import.meta.url));
+
+/** The whole service in the test's own process, on Node and uWebSockets.js. */
+export interface LocalService {
+  /** HOST:PORT. */
+  readonly http: string;
+  readonly grpc: string;
+  readonly data: string;
+  readonly credentials: Credentials;
+  /** The log so far. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+export interface LocalOptions {
+  readonly args?: readonly string[];
+  readonly clock?: Clock;
+  /** Data directory; a fresh one without. */
+  readonly data?: string;
+  /** Those of the data directory, when it is prepared already. */
+  readonly credentials?: Credentials;
+}
+
+/** Starts the service on free ports; `cleanUp` of binary.ts removes its directory. */
+export async function startLocal(options: LocalOptions = {}): Promise<LocalService> {
+  const data = options.data ?? `${freshDirectory()}/data`;
+  const clock = options.clock ?? systemClock;
+  const argv = [
+    '--data',
+    data,
+    '--listen',
+    '127.0.0.1:0',
+    '--grpc-listen',
+    '127.0.0.1:0',
+    ...(options.args ?? []),
+  ];
+  const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
+  const accounts = openAccountStore(data);
+  const credentials =
+    options.credentials ??
+    (await prepareStore(accounts, { adminEmail: 'admin@localhost', clock, randomBytes }));
+  const lines: string[] = [];
+  const log = createLog('debug', (line) => void lines.push(line), clock);
+  const service = await startService({
+    config,
+    accounts,
+    engine: uwsEngine,
+    workerFile,
+    clock,
+    randomBytes,
+    log,
+    fatal: (reason) => {
+      throw new Error(reason);
+    },
+  });
+  const [{ listener }] = service.listeners as [(typeof service.listeners)[0]];
+  return {
+    http: `${listener.host}:${listener.port}`,
+    grpc: `${service.grpc.host}:${service.grpc.port}`,
+    data,
+    credentials,
+    log: () => lines.join(''),
+    stop: () => service.stop(1000),
+  };
+}

@@ -1,0 +1,40 @@
+import { createApplication, createKey, type prepare, token, usage } from './binary.ts';
+import { openSender } from './packet-sender.ts';
+
+export type Credentials = Awaited<ReturnType<typeof prepare>>;
+
+/** An application of a running service, with what a test does to it. */
+export interface Shop {
+  readonly credentials: Credentials;
+  readonly application: string;
+  readonly key: string;
+}
+
+/** Makes an application with a Frontend key. */
+export async function openShop(http: string, credentials: Credentials): Promise<Shop> {
+  const access = await token(http, credentials);
+  const application = await createApplication(http, access, { name: 'shop' });
+  const { key } = await createKey(http, access, application, 'Frontend');
+  return { credentials, application, key };
+}
+
+/** Sends one check of `feature` over a connection of its own; gives the status, `undefined` when nobody answered. */
+export async function sendCheck(http: string, key: string, feature: string): Promise<number | undefined> {
+  const sender = openSender(http);
+  const status = await sender.send({ k: key, e: 'Production', f: { [feature]: { on: [1] } } });
+  sender.close();
+  return status;
+}
+
+/** Checks by feature, of the last day and the next hour. */
+export async function readChecks(http: string, shop: Omit<Shop, 'key'>): Promise<Map<string, number>> {
+  const access = await token(http, shop.credentials);
+  const query = {
+    environment: 'Production',
+    step: 'hour',
+    from: new Date(Date.now() - 86_400_000),
+    to: new Date(Date.now() + 3_600_000),
+  } as const;
+  const report = await usage(http, access, shop.application, query);
+  return new Map(report.features.map(({ feature, checks }) => [feature, checks]));
+}

@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** The house rules that no other tool checks. A rule that fails names every file and line that breaks it. */
+
+const root = join(import.meta.dirname, '..');
+
+interface Source {
+  /** From the root of the project, with `/`. */
+  readonly path: string;
+  readonly lines: readonly string[];
+}
+
+function read(folder: string, ending: RegExp): Source[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => ending.test(name))
+    .map((name) => ({
+      path: `${folder}/${name}`,
+      lines: readFileSync(join(root, folder, name), 'utf8').split('\n'),
+    }));
+}
+
+const code = /\.(ts|tsx)$/;
+const src = read('src', code);
+const test = read('test', code);
+const all = [...src, ...test, ...read('bench', code)];
+
+/** `path:line` of every line that matches, in the sources that pass. */
+function matches(sources: readonly Source[], pattern: RegExp, allowed = /^$/): string[] {
+  return sources
+    .filter(({ path }) => !allowed.test(path))
+    .flatMap(({ path, lines }) =>
+      lines.flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
+    );
+}
+
+interface Import {
+  readonly path: string;
+  readonly line: number;
+  readonly specifier: string;
+}
+
+function imports(sources: readonly Source[]): Import[] {
+  const pattern = /(?:\bfrom |\bimport |\bimport\(|\brequire\()'([^']+)'/g;
+  return sources.flatMap(({ path, lines }) =>
+    lines.flatMap((text, index) =>
+      [...text.matchAll(pattern)].map(([, specifier = '']) => ({ path, line: index + 1, specifier })),
+    ),
+  );
+}
+
+/** The parts of the house from the top down: a part imports from itself and from what is below it. */
+const house = [
+  ...['src/main.ts', 'src/commands', 'src/console', 'src/ingest', 'src/manage', 'src/auth', 'src/aggregate'],
+  ...['src/accounts', 'src/admission', 'src/store', 'src/http', 'src'],
+];
+
+function partOf(path: string): string {
+  return path === 'src/main.ts' ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
+}
+
+describe('dependencies', () => {
+  it('live in a folder of the house', () => {
+    expect(src.map(({ path }) => path).filter((path) => !house.includes(partOf(path)))).toEqual([]);
+  });
+
+  it('point down the house only', () => {
+    const upward = imports(src)
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map((found) => ({
+        ...found,
+        target: relative(root, join(root, dirname(found.path), found.specifier)),
+      }))
+      .filter(({ target }) => target.startsWith('src/'))
+      .filter(({ path, target }) => house.indexOf(partOf(target)) < house.indexOf(partOf(path)));
+    expect(upward.map(({ path, line, specifier }) => `${path}:${line} ${specifier}`)).toEqual([]);
+  });
+
+  it.each([
+    ['lmdb', /^src\/store\//],
+    ['uWebSockets.js', /^src\/http\/engines\//],
+    ['bun', /^src\/http\/engines\//],
+  ])('on %s are in one folder', (name, folder) => {
+    const found = imports(src).filter(({ specifier, path }) => specifier === name && !folder.test(path));
+    expect(found).toEqual([]);
+  });
+
+  it('on the global Bun are in the engines, or ask first whether it is there', () => {
+    expect(matches(src, /\bBun\.(?!version)/, /^src\/http\/engines\//)).toEqual([]);
+  });
+
+  it('carry the extension of the file', () => {
+    const bare = imports(all).filter(
+      ({ specifier }) => /^\.\.?\//.test(specifier) && !/\.\w+$/.test(specifier),
+    );
+    expect(bare).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('have at most 300 lines, unless they are data', () => {
+    const long = all
+      .filter(({ path }) => !path.startsWith('test/fixtures/'))
+      .filter(({ lines }) => lines.length > 301)
+      .map(({ path, lines }) => `${path} ${lines.length}`);
+    expect(long).toEqual([]);
+  });
+
+  it('are named after a thing or a verb, in lower case', () => {
+    const banned =
+      /^(utils?|helpers?|managers?|common|misc|shared|lib|stuff|types?-\d+|[^a-z].*|.*[A-Z_].*)$/;
+    const parts = all.flatMap(({ path }) => path.split('/').map((part) => ({ path, part })));
+    const bad = parts.filter(({ part }) => banned.test(basename(part).replace(/(\.test)?\.tsx?$/, '')));
+    expect(bad.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('hold nothing to be done later, and no words to silence a tool', () => {
+    expect(matches(all, /\b(TODO|FIXME|XXX|HACK)\b/, /^test\/tidy\.test\.ts$/)).toEqual([]);
+    expect(matches(all, /@ts-(ignore|nocheck)|biome-ignore-all/, /^test\/tidy\.test\.ts$/)).toEqual([]);
+  });
+});
+
+/** A function longer than this does not fit a screen. */
+const screen = 60;
+
+/** Names and lengths of the functions of a formatted file: from the line that opens one to the line that closes it. */
+function functions({ path, lines }: Source): { name: string; length: number }[] {
+  const opening =
+    /^( *)(?:export )?(?:default )?(?:async )?(?:function\*? (\w+)|(?:static |override |private )*(\w+)\(.*\).* \{$)/;
+  return lines.flatMap((line, start) => {
+    const [, indent = '', declared, method] = opening.exec(line) ?? [];
+    const name = declared ?? method;
+    if (name === undefined || ['if', 'for', 'while', 'switch', 'describe', 'it', 'catch'].includes(name))
+      return [];
+    const end = lines.findIndex((later, index) => index > start && later.startsWith(`${indent}}`));
+    return end < 0 ? [] : [{ name: `${path}:${start + 1} ${name}`, length: end - start + 1 }];
+  });
+}
+
+describe('functions', () => {
+  it(`fit a screen of ${screen} lines`, () => {
+    expect(
+      src.flatMap(functions).filter(({ length }) => length > screen),
+      'functions longer than a screen',
+    ).toEqual([]);
+  });
+
+  it('and classes that are exported say what they are for', () => {
+    const silent = src.flatMap(({ path, lines }) =>
+      lines.flatMap((line, index) => {
+        const exported = /^export (default )?(async )?(abstract )?(function|class)\b/.test(line);
+        return exported && !/\*\/$|^export function .*;$/.test(lines[index - 1] ?? '')
+          ? [`${path}:${index + 1} ${line}`]
+          : [];
+      }),
+    );
+    expect(silent).toEqual([]);
+  });
+});
+
+describe('time and chance', () => {
+  it('are passed in: only the clock reads the time', () => {
+    const reading = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b|\bMath\.random\(/;
+    expect(matches(src, reading, /^src\/(clock\.ts|console\/)/)).toEqual([]);
+  });
+
+  it('do not make a unit test sleep or differ', () => {
+    const sleeping = /\bsetTimeout\(|\bMath\.random\(|from 'node:timers\/promises'/;
+    expect(matches(test, sleeping, /^test\/(binary|faults|bench|browser|tidy)\b|\/support\//)).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  it('are neither focused nor switched off', () => {
+    expect(matches(test, /\b(describe|it|test)\.(only|skip|todo)\b/)).toEqual([]);
+  });
+});

@@ -128,7 +128,7 @@ function gone(): never {
 
 function respond(request: BunRequest, reply: Reply): Response {
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
-  return new Response(reply.body as BodyInit, reply as ResponseInit);
+  return new Response(reply.body as Uint8Array<ArrayBuffer>, reply as ResponseInit);
 }
 
 /** Sends the whole reply at once, and its end when the client has stopped sending, so that closing does not reset. */

@@ -54,6 +54,8 @@ function createApp(uws: Uws, tls: TlsFiles | undefined): App {
 class Server {
   readonly #app: App;
   #underWay = 0;
+  /** Set by the first `close`: closing a socket twice would end the process. */
+  #closed: Promise<void> | undefined;
   /** Called when nothing is under way; set while closing. */
   #onIdle: (() => void) | undefined;
 
@@ -65,22 +67,24 @@ class Server {
     });
   }
 
-  listen(uws: Uws, { host, port }: ListenOptions): Promise<Listener> {
+  listen(uws: Uws, { host, port: wanted }: ListenOptions): Promise<Listener> {
     return new Promise((resolve, reject) => {
       const listening = async (socket: us_listen_socket | false) => {
-        if (socket === false) return reject(bindFailure(host, port, await whyNot(host, port)));
+        if (socket === false) return reject(bindFailure(host, wanted, await whyNot(host, wanted)));
+        const port = uws.us_socket_local_port(socket);
         const close = (graceMs: number) => {
-          uws.us_listen_socket_close(socket);
-          return this.#close(graceMs);
+          this.#closed ??= this.#close(graceMs, () => uws.us_listen_socket_close(socket));
+          return this.#closed;
         };
-        resolve({ host, port: uws.us_socket_local_port(socket), close });
+        resolve({ host, port, close });
       };
       // Without this option the port would be shared with whoever else listens there.
-      this.#app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening);
+      this.#app.listen(host, wanted, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening);
     });
   }
 
-  async #close(graceMs: number): Promise<void> {
+  async #close(graceMs: number, stopAccepting: () => void): Promise<void> {
+    stopAccepting();
     if (this.#underWay > 0) {
       await new Promise<void>((resolve) => {
         const cut = setTimeout(resolve, graceMs);

@@ -17,7 +17,7 @@ export class RawClient {
   readonly ended: Promise<'closed' | 'reset'>;
   #received: Buffer = Buffer.alloc(0);
   #over = false;
-  #wake = () => {};
+  #waiting: (() => void)[] = [];
 
   static async open(port: number): Promise<RawClient> {
     const client = new RawClient(connect({ port, host: '127.0.0.1', noDelay: true }));
@@ -120,7 +120,11 @@ export class RawClient {
   /** The next time that something comes, something goes or the connection ends. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve;
+      this.#waiting.push(resolve);
     });
+  }
+
+  #wake(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
   }
 }

@@ -28,7 +28,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
   };
   const describe = (request: Request): Reply => {
     const { method, path, query, remoteAddress } = request;
-    const names = parseQuery(query).get('headers')?.split(',') ?? [];
+    const names = /^headers=(.*)$/.exec(query)?.[1]?.split(',') ?? [];
     const headers = names.map((name) => request.header(name) ?? null);
     return json({ method, path, query, remoteAddress, headers });
   };

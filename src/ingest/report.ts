@@ -1,0 +1,75 @@
+/**
+ * What a usage or a metrics report says, whatever it came in: JSON, gRPC or gRPC-Web. The decoders of the transports
+ * make these; names and counts are checked, the key is not looked up yet.
+ */
+
+/** Fields that both kinds of report have. */
+export interface ReportHead {
+  readonly appKey: string;
+  readonly environment: string;
+  /** Unix ms. */
+  readonly time: number;
+  readonly instanceName: string | undefined;
+  /** Unix ms. */
+  readonly processStartTime: number | undefined;
+}
+
+/** Counts of one variant. */
+export interface VariantUsage {
+  readonly feature: string;
+  readonly variant: string;
+  readonly checks: number;
+  readonly used: number;
+  readonly viewed: number;
+}
+
+/**
+ * Hashes that stand for users, made by the sender: integers of any size, so in decimal, canonical (`-12`, no leading
+ * zeros). They belong to the feature, for a sender does not say which variant a user got.
+ */
+export interface FeatureUsers {
+  readonly feature: string;
+  readonly hashes: readonly string[];
+}
+
+export interface UsageReport extends ReportHead {
+  /** `stats` entries received, which is what the sender is answered. */
+  readonly statCount: number;
+  readonly variants: readonly VariantUsage[];
+  readonly users: readonly FeatureUsers[];
+  /** Users of the whole environment. */
+  readonly environmentHashes: readonly string[];
+}
+
+/** One value of a metric; with a feature it is a series of the feature's variant. */
+export interface MetricValue {
+  readonly metric: string;
+  readonly feature: string | undefined;
+  readonly variant: string | undefined;
+  readonly value: number;
+  /** Unix ms: an observation's own time, else the report's. */
+  readonly time: number;
+}
+
+export interface MetricsReport extends ReportHead {
+  /** `stats` entries received, which is what the sender is answered. */
+  readonly statCount: number;
+  readonly values: readonly MetricValue[];
+}
+
+/** Who sent a report, for the ledger. */
+export interface Sender {
+  readonly transport: 'http' | 'grpc' | 'grpc-web';
+  readonly userAgent: string | undefined;
+}
+
+/**
+ * Takes reports in, whatever transport they came by. Resolves when the report is on disk.
+ * @throws {Refusal} with the status and code of why not; nothing has changed then
+ */
+export interface ReportReceiver {
+  /** Refuses at once, before a body is read, while the service cannot take data. @throws {Refusal} */
+  admit(): void;
+  usage(report: UsageReport, sender: Sender): Promise<void>;
+  metrics(report: MetricsReport, sender: Sender): Promise<void>;
+}

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { type CommandName, helpText, isCommand, unknownCommand } from './commands/help.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { UsageError } from './flags.ts';
@@ -25,7 +26,14 @@ async function run([name, ...argv]: readonly string[], terminal: Terminal): Prom
 /** What is expected to go wrong explains itself; a fault of the program needs the place where it happened. */
 function complaint(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
+  if (/\$bunfs.*\.node\b/.test(error.message)) return addonComplaint(error);
   return error instanceof TypeError || error instanceof ReferenceError ? error.stack : error.message;
+}
+
+/** The executable unpacks the LMDB add-on to the temp directory when it starts. */
+function addonComplaint({ message }: Error): string {
+  const must = 'set TMPDIR to a directory that can be written to and is not mounted noexec';
+  return `Cannot unpack the LMDB add-on to ${tmpdir()}: ${must} (${message})`;
 }
 
 const terminal: Terminal = {

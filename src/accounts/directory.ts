@@ -28,6 +28,9 @@ export interface Directory extends DirectorySources {
   /** When a key was last used, including uses that are not on disk yet. Unix milliseconds. */
   lastUsedAt(key: ApplicationKey): number | null;
 
+  /** When a Backend key was first seen in a packet, including what is not on disk yet. Unix milliseconds. */
+  leakedAt(key: ApplicationKey): number | null;
+
   /** The holder of an application key, by the key's text. On the packet path; any text may be asked for. */
   findKey(text: string): KeyHolder | undefined;
   /** Notes a use of a key, in memory until the next `flush`. */
@@ -55,6 +58,7 @@ export function openDirectory(store: AccountStore, sources: DirectorySources): D
     applications: tables.of('applications'),
     keysOf: (applicationId) => keys.keysOf(applicationId),
     lastUsedAt: (key) => marks.lastUsedAt(key),
+    leakedAt: (key) => marks.leakedAt(key),
     findKey: (text) => keys.find(text),
     markUsed: ({ key }) => marks.used(key.hash),
     markLeaked: ({ key }) => marks.leaked(key.hash),

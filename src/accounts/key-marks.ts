@@ -23,6 +23,10 @@ export class KeyMarks {
     return this.#uses.get(key.hash) ?? key.lastUsedAt;
   }
 
+  leakedAt(key: ApplicationKey): number | null {
+    return key.leakedAt ?? this.#leaks.get(key.hash) ?? null;
+  }
+
   /**
    * Records a leak, on disk as soon as can be. The caller is not kept waiting: should the store refuse, the
    * leak stays marked, and the next flush writes it and reports the failure.

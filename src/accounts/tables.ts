@@ -101,7 +101,7 @@ export class Draft {
 }
 
 /**
- * Commits writes in one transaction, together with nothing else. Resolves when they are on disk: only the
+ * Commits writes in one transaction. Resolves when they are on disk: only the
  * promise of the transaction says that, those of the writes in it do not.
  */
 export async function commit(store: AccountStore, writes: readonly Write[]): Promise<void> {

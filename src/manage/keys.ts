@@ -63,11 +63,11 @@ function keyJson(directory: Directory, key: ApplicationKey): object {
     ...(key.text === null ? {} : { key: key.text }),
     createdAt: timeText(key.createdAt),
     lastUsedAt: timeText(directory.lastUsedAt(key)),
-    warnings: warningsOf(key),
+    warnings: warningsOf(directory.leakedAt(key)),
   };
 }
 
-function warningsOf({ leakedAt }: ApplicationKey): object[] {
+function warningsOf(leakedAt: number | null): object[] {
   if (leakedAt === null) return [];
   const message =
     'This Backend key came in a telemetry packet, so it is in a browser or an app: replace it, then delete it';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
+import type { BearerSettings } from '../../src/auth/bearer.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -39,6 +40,7 @@ export function requestOf(
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
   readonly json: any;
   readonly text: string;
 }
@@ -54,8 +56,10 @@ export interface Client {
   readonly clientSecret: string;
 }
 
+export type AuthSettings = TokenEndpointSettings & BearerSettings;
+
 export interface AuthFixture extends Fixture {
-  readonly settings: TokenEndpointSettings;
+  readonly settings: AuthSettings;
   readonly signingKey: SigningKey;
   addClient(role: Role, teamId?: string): Promise<Client>;
 }
@@ -65,7 +69,7 @@ export async function openAuthFixture(): Promise<AuthFixture> {
   const fixture = await openFixture();
   const { directory, clock, team } = fixture;
   const signingKey = await newSigningKey(clock.now());
-  const settings: TokenEndpointSettings = {
+  const settings: AuthSettings = {
     issuer: 'https://auth.example',
     audience: 'https://api.example',
     keys: await openSigningKeys([signingKey]),

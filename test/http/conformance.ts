@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RawClient, type RawReply } from './support/raw-client.ts';
@@ -14,6 +15,7 @@ const declare = (path: string, length: number, fields = '') =>
 const chunkedHead = (path: string, fields = '') =>
   `POST ${path} HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n${fields}\r\n`;
 const chunk = (data: string) => `${data.length.toString(16)}\r\n${data}\r\n`;
+const pem = (name: string) => fileURLToPath(new URL(`./support/tls/${name}.pem`, import.meta.url));
 const json = (reply: RawReply) => JSON.parse(reply.body.toString());
 
 /** What every engine must do: one suite, run against each of them. */
@@ -410,6 +412,26 @@ export function conformance(start: StartServer): void {
       await expect(start({ tls })).rejects.toThrow(
         /^Cannot use the certificate \/nowhere\/cert\.pem .*ENOENT/,
       );
+    });
+
+    it('names a certificate and a key that do not belong together', async () => {
+      const tls = { certFile: pem('cert'), keyFile: pem('cert') };
+      await expect(start({ tls })).rejects.toThrow(
+        /^Cannot use the certificate .*cert.pem with the key .*cert.pem: /,
+      );
+    });
+
+    it('speaks TLS when it is given a certificate, refusals of large bodies and all', async () => {
+      const secure = await start({ tls: { certFile: pem('cert'), keyFile: pem('key') } });
+      const client = await RawClient.openTls(secure.port);
+      client.write(post('/echo', 'hello'));
+      expect((await client.read()).body.toString()).toBe('hello');
+      client.write(declare('/echo', 1_000_000));
+      const flood = client.flood(1_000_000, Buffer.alloc(10_000));
+      await refusalOf(client);
+      await flood;
+      expect(await client.ended).toBe('closed');
+      await secure.stop();
     });
 
     it('that is closed answers what is under way, then takes nothing more', async () => {

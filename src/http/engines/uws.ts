@@ -9,7 +9,7 @@ import { UwsExchange } from './uws-exchange.ts';
 
 /**
  * uWebSockets.js on Node. It answers `Expect: 100-continue` by itself, speaks HTTP/1.1 only, and drops a connection
- * after 10 s without a whole head or reply.
+ * on which it has waited 10 s for a request.
  */
 export const uwsEngine: Engine = {
   name: 'uws',

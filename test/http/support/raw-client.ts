@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 export interface RawReply {
   readonly status: number;
@@ -22,6 +23,13 @@ export class RawClient {
   static async open(port: number): Promise<RawClient> {
     const client = new RawClient(connect({ port, host: '127.0.0.1', noDelay: true }));
     await once(client.socket, 'connect');
+    return client;
+  }
+
+  /** Over TLS, whoever the server says it is. */
+  static async openTls(port: number): Promise<RawClient> {
+    const client = new RawClient(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }));
+    await once(client.socket, 'secureConnect');
     return client;
   }
 

@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  binaryPath,
+  cleanUp,
+  freshDirectory,
+  prepare,
+  startBinary,
+  startProcess,
+  stop,
+} from '../support/binary.ts';
+import { openSender } from '../support/packet-sender.ts';
+import { openShop, readChecks, sendCheck } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the executable to its end in an empty directory. */
+async function run(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  const options = { cwd: freshDirectory(), env: { PATH: process.env['PATH'], ...env }, timeout: 20_000 };
+  try {
+    return { code: 0, ...(await promisify(execFile)(binaryPath, args, options)) };
+  } catch (error) {
+    return error as Outcome;
+  }
+}
+
+describe('exit codes', () => {
+  test.each([
+    { args: ['version'], code: 0, stdout: /^flagmeter \d+\.\d+\.\d+ \(Bun / },
+    { args: ['help'], code: 0, stdout: /serve .*\n.*init / },
+    { args: ['help', 'serve'], code: 0, stdout: /--queue-high-packets/ },
+    { args: [], code: 2, stderr: /Usage: flagmeter/ },
+    { args: ['sevre'], code: 2, stderr: /nearest known one is serve/ },
+    { args: ['serve', '--lisen', 'x'], code: 2, stderr: /Unknown flag --lisen.*--listen/ },
+    {
+      args: ['serve', '--queue-low-packets', '30000'],
+      code: 2,
+      stderr: /--queue-low-packets 30000: must be below --queue-high-packets, which is 20000/,
+    },
+    { args: ['serve', '--listen', '203.0.113.1:80'], code: 1, stderr: /203\.0\.113\.1:80/ },
+    { args: ['serve', '--data', '/dev/null/data'], code: 1, stderr: /data directory \/dev\/null\/data/ },
+  ])('$args ends with $code', async ({ args, code, stdout = /^/, stderr = /^/ }) => {
+    const outcome = await run(args);
+    expect(outcome).toMatchObject({
+      code,
+      stdout: expect.stringMatching(stdout),
+      stderr: expect.stringMatching(stderr),
+    });
+  });
+
+  test('a temp directory that cannot be written is named, with what to do', async () => {
+    const outcome = await run(['serve', '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'], {
+      TMPDIR: '/nonexistent',
+    });
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toContain('TMPDIR');
+  });
+});
+
+describe('init', () => {
+  test('prints exactly the credentials as JSON, and a second one changes nothing', async () => {
+    const data = `${freshDirectory()}/data`;
+    const args = ['init', '--data', data, '--admin-email', 'a@example.com', '--json'];
+    const { code, stdout } = await run(args);
+    expect(code).toBe(0);
+    const keys = ['adminEmail', 'adminPassword', 'teamId', 'clientId', 'clientSecret'];
+    expect(Object.keys(JSON.parse(stdout))).toEqual(keys);
+    expect(await run(args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('prepared already'),
+    });
+    const service = await startBinary({ data });
+    const shop = await openShop(service.http, JSON.parse(stdout));
+    expect(await sendCheck(service.http, shop.key, 'first')).toBe(202);
+    await stop(service);
+  });
+});
+
+describe('serve', () => {
+  test('on an empty data directory prints the credentials once, to stderr', async () => {
+    const data = `${freshDirectory()}/data`;
+    const first = await startBinary({ data });
+    expect(first.line).toMatch(/^flagmeter ready http=127\.0\.0\.1:\d+ grpc=127\.0\.0\.1:\d+$/);
+    expect(first.stderr()).toMatch(/admin@localhost[\s\S]*client_[\s\S]*fm_secret_/);
+    expect(await stop(first)).toEqual({ code: 0, signal: null });
+    const second = await startBinary({ data });
+    expect(second.stderr()).not.toMatch(/fm_secret_|Password/);
+    await stop(second, 'SIGINT');
+  });
+
+  test('a second process on the same data is refused, and the first goes on', async () => {
+    const data = `${freshDirectory()}/data`;
+    const credentials = await prepare(data);
+    const service = await startBinary({ data });
+    const args = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+    const refused = await run(args);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`process ${service.pid} is using it`);
+    const shop = await openShop(service.http, credentials);
+    expect(await sendCheck(service.http, shop.key, 'still')).toBe(202);
+    await stop(service);
+  });
+
+  test('runs as a normal user from a read-only directory, without node_modules', async () => {
+    const directory = freshDirectory();
+    chmodSync(directory, 0o755);
+    const data = `${directory}/data`;
+    mkdirSync(data, { mode: 0o777 });
+    chmodSync(data, 0o777);
+    const serve = `cd / && exec "${binaryPath}" serve --data "${data}" --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0`;
+    const root = process.getuid?.() === 0;
+    const [command, ...args] = root
+      ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'sh', '-c', serve]
+      : ['sh', '-c', serve];
+    const service = await startProcess(command as string, args);
+    expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+  });
+
+  test('told to stop, it answers and keeps what it has accepted', async () => {
+    const data = `${freshDirectory()}/data`;
+    const credentials = await prepare(data);
+    const service = await startBinary({ data });
+    const shop = await openShop(service.http, credentials);
+    let accepted = 0;
+    const senders = Array.from({ length: 8 }, async () => {
+      const sender = openSender(service.http);
+      const packet = { k: shop.key, e: 'Production', f: { busy: { on: [1] } } };
+      while ((await sender.send(packet)) === 202) accepted += 1;
+      sender.close();
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+    await Promise.all(senders);
+    const again = await startBinary({ data });
+    expect((await readChecks(again.http, shop)).get('busy')).toBe(accepted);
+    await stop(again);
+  });
+
+  test('a request that never ends does not keep it from stopping within the grace', async () => {
+    const service = await startBinary({ args: ['--shutdown-grace', '1'] });
+    const [host, port] = service.http.split(':') as [string, string];
+    const socket = connect(Number(port), host).on('error', () => {});
+    socket.write('POST /api/frontend/telemetry HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const began = performance.now();
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+    expect(performance.now() - began).toBeLessThan(5000);
+    socket.destroy();
+  });
+
+  test('each host has its own listener when told so, and answers 404 for the others', async () => {
+    const service = await startBinary({ args: ['--metrics-listen', '127.0.0.1:0'] });
+    const metrics = /metrics=(\S+)/.exec(service.line)?.[1];
+    const status = async (address: string | undefined, path: string) =>
+      (await fetch(`http://${address}${path}`, { method: 'POST' })).status;
+    expect(await status(service.http, '/api/frontend/telemetry')).toBe(404);
+    expect(await status(metrics, '/api/frontend/telemetry')).toBe(400);
+    expect(await status(metrics, '/connect/token')).toBe(404);
+    expect(await status(service.http, '/connect/token')).toBe(400);
+    await stop(service);
+  });
+});

@@ -1,0 +1,119 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeText, parseJson, readBody } from '../../src/http/body.ts';
+import { fakeRequest } from './support/fake-request.ts';
+
+const limit = 1_000;
+const read = (body: Uint8Array, encoding?: string) =>
+  readBody(
+    fakeRequest({ body, headers: encoding === undefined ? {} : { 'content-encoding': encoding } }),
+    limit,
+  );
+const refused = (code: string) => expect.objectContaining({ code });
+const hello = Buffer.from('hello');
+const packed = gzipSync(hello);
+
+describe('reading a body', () => {
+  it.each([undefined, '', 'identity', 'Identity'])('leaves it alone with encoding %j', async (encoding) => {
+    expect(await read(hello, encoding)).toBe(hello);
+  });
+
+  it('passes on the very promise of the engine when nothing is to be undone', () => {
+    const promise = Promise.resolve(hello);
+    expect(readBody({ ...fakeRequest({}), body: () => promise }, limit)).toBe(promise);
+  });
+
+  it('inflates to what was packed, or refuses what is larger than the limit', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 2 * limit }),
+        fc.integer({ min: 0, max: 9 }),
+        async (bytes, level) => {
+          const inflated = read(gzipSync(bytes, { level }), 'gzip');
+          if (bytes.length > limit) await expect(inflated).rejects.toThrow(refused('body_too_large'));
+          else expect(Buffer.from(await inflated).equals(bytes)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('takes gzip in several members (RFC 1952 §2.2)', async () => {
+    expect(Buffer.from(await read(Buffer.concat([packed, packed]), 'gzip')).toString()).toBe('hellohello');
+  });
+
+  it('lets gzip be a little longer than the limit on what is in it', async () => {
+    const limits: number[] = [];
+    const body = (most: number) => {
+      limits.push(most);
+      return Promise.resolve(packed);
+    };
+    await readBody({ ...fakeRequest({ headers: { 'content-encoding': 'gzip' } }), body }, 65_536);
+    expect(limits[0]).toBeGreaterThan(gzipSync(Buffer.alloc(65_536), { level: 0 }).length);
+    expect(limits[0]).toBeLessThan(66_100);
+  });
+
+  it('stops a bomb at the limit', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    const before = process.memoryUsage().rss;
+    for (let round = 0; round < 20; round += 1) {
+      await expect(read(bomb, 'gzip')).rejects.toThrow(refused('body_too_large'));
+    }
+    expect(process.memoryUsage().rss - before).toBeLessThan(30_000_000);
+  });
+
+  it.each([
+    ['cut off', packed.subarray(0, -1)],
+    ['empty', Buffer.alloc(0)],
+    ['followed by text', Buffer.concat([packed, hello])],
+    ['followed by zeros', Buffer.concat([packed, Buffer.alloc(8)])],
+    ['of another sum', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)])],
+    ['not gzip', hello],
+    ['zlib', deflateSync(hello)],
+  ])('refuses gzip that is %s', async (_, body) => {
+    await expect(read(body, 'gzip')).rejects.toThrow(refused('invalid_content_encoding'));
+  });
+
+  it.each(['br', 'deflate', 'gzip, gzip', 'gzip,identity'])('refuses the encoding %j', async (encoding) => {
+    await expect(read(packed, encoding)).rejects.toThrow(refused('invalid_content_encoding'));
+  });
+});
+
+describe('text', () => {
+  it('is what was encoded', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(decodeText(Buffer.from(`x${text}`))).toBe(`x${text}`);
+      }),
+    );
+  });
+
+  it('loses one byte order mark', () => {
+    expect(decodeText(Buffer.from('\uFEFF\uFEFF{}'))).toBe('\uFEFF{}');
+  });
+
+  it.each(['ff', 'c080', 'e282', 'eda080', 'f4908080', '80'])('is not %s', (hex) => {
+    expect(() => decodeText(Buffer.from(hex, 'hex'))).toThrow(refused('invalid_encoding'));
+    expect(decodeText(hello)).toBe('hello');
+  });
+});
+
+describe('JSON', () => {
+  it('is parsed', () => {
+    expect(parseJson('{"a":[1,null]}')).toEqual({ a: [1, null] });
+  });
+
+  it.each(['', '{', '{} x', "{'a':1}", 'undefined', '[1,]'])('is not %j', (text) => {
+    expect(() => parseJson(text)).toThrow(refused('invalid_json'));
+  });
+
+  it('is refused without a word of it', () => {
+    let refusal: unknown;
+    try {
+      parseJson('{"clientSecret": hush}');
+    } catch (error) {
+      refusal = error;
+    }
+    expect((refusal as Error).message).not.toContain('hush');
+  });
+});

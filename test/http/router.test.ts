@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { ClientGone, type Handler, type Reply, type Route } from '../../src/http/types.ts';
+import { fakeRequest } from './support/fake-request.ts';
+
+/** Answers with the route's name and its parameters. */
+const answer =
+  (name: string): Handler =>
+  (_, params) => ({ status: 200, body: JSON.stringify({ name, ...params }) });
+
+const route = (method: Route['method'], path: string): Route => ({
+  method,
+  path,
+  handle: answer(`${method} ${path}`),
+});
+
+const routes = [
+  route('POST', '/api/telemetry'),
+  route('GET', '/users/me'),
+  route('GET', '/users/:id'),
+  route('PATCH', '/users/:user'),
+  route('GET', '/users/:id/keys'),
+  route('GET', '/users/:id/keys/:key'),
+  route('DELETE', '/:any/fixed/:last'),
+  route('GET', '/'),
+];
+const dispatch = createRouter(routes);
+const ask = (method: string, path: string) => dispatch(fakeRequest({ method, path })) as Reply;
+const bodyOf = (reply: Reply) => JSON.parse(reply.body as string);
+
+describe('a router', () => {
+  it.each([
+    ['GET', '/', { name: 'GET /' }],
+    ['POST', '/api/telemetry', { name: 'POST /api/telemetry' }],
+    ['GET', '/users/me', { name: 'GET /users/me' }],
+    ['GET', '/users/you', { name: 'GET /users/:id', id: 'you' }],
+    ['HEAD', '/users/you', { name: 'GET /users/:id', id: 'you' }],
+    ['PATCH', '/users/you', { name: 'PATCH /users/:user', user: 'you' }],
+    ['GET', '/users/a/keys', { name: 'GET /users/:id/keys', id: 'a' }],
+    ['GET', '/users/me/keys/k', { name: 'GET /users/:id/keys/:key', id: 'me', key: 'k' }],
+    ['DELETE', '/users/fixed/x', { name: 'DELETE /:any/fixed/:last', any: 'users', last: 'x' }],
+  ])('sends %s %s on its way', (method, path, expected) => {
+    expect(bodyOf(ask(method, path))).toEqual(expected);
+  });
+
+  it.each(['', '/users', '/users/', '/users//keys', '/users/a/keys/', '//', '/api/telemetry/', '/__proto__'])(
+    'knows no %j',
+    (path) => {
+      const reply = ask('GET', path);
+      expect([reply.status, bodyOf(reply).code]).toEqual([404, 'not_found']);
+    },
+  );
+
+  it.each([
+    ['GET', '/api/telemetry', 'POST, OPTIONS'],
+    ['DELETE', '/users/me', 'GET, HEAD, OPTIONS'],
+    ['POST', '/users/you', 'GET, PATCH, HEAD, OPTIONS'],
+    ['get', '/users/you', 'GET, PATCH, HEAD, OPTIONS'],
+    ['__proto__', '/', 'GET, HEAD, OPTIONS'],
+  ])('refuses %s %s and says what is allowed', (method, path, allow) => {
+    const reply = ask(method, path);
+    expect([reply.status, bodyOf(reply).code, reply.headers?.['allow']]).toEqual([
+      405,
+      'method_not_allowed',
+      allow,
+    ]);
+  });
+
+  it('answers OPTIONS with what is allowed', () => {
+    expect(ask('OPTIONS', '/users/you')).toEqual({
+      status: 204,
+      headers: { allow: 'GET, PATCH, HEAD, OPTIONS' },
+    });
+  });
+
+  it('leaves OPTIONS to a route of its own', () => {
+    const own = createRouter([route('POST', '/x'), route('OPTIONS', '/x')]);
+    expect(bodyOf(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply)).toEqual({
+      name: 'OPTIONS /x',
+    });
+    expect((own(fakeRequest({ method: 'GET', path: '/x' })) as Reply).headers?.['allow']).toBe(
+      'POST, OPTIONS',
+    );
+  });
+
+  it('refuses OPTIONS where a route wants none', () => {
+    const none = createRouter([{ ...route('POST', '/x'), noOptions: true }]);
+    const reply = none(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply;
+    expect([reply.status, reply.headers?.['allow']]).toEqual([405, 'POST']);
+  });
+
+  it('decodes whatever a parameter was encoded from', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
+        expect(bodyOf(ask('GET', `/users/${encodeURIComponent(id)}/keys`))).toMatchObject({ id });
+      }),
+    );
+  });
+
+  it.each(['%', '%4', '%zz', '%ff', '%c3', '%ed%a0%80'])('refuses the parameter %s', (id) => {
+    const reply = ask('GET', `/users/${id}`);
+    expect([reply.status, bodyOf(reply).code]).toEqual([400, 'invalid_path']);
+  });
+
+  it('refuses to have two routes for one method and path', () => {
+    const twice = [route('GET', '/users/:id'), route('GET', '/users/:user')];
+    expect(() => createRouter(twice)).toThrow('Cannot route GET /users/:user: another route has it already');
+  });
+});
+
+describe('a handler', () => {
+  const failures: unknown[] = [];
+  const run = (handle: Handler) => {
+    failures.length = 0;
+    const router = createRouter([{ method: 'GET', path: '/', handle }], (error) => failures.push(error));
+    return router(fakeRequest({ method: 'GET', path: '/' }));
+  };
+  const failing = (error: unknown): [string, Handler][] => [
+    [
+      'throws',
+      () => {
+        throw error;
+      },
+    ],
+    ['rejects', () => Promise.reject(error)],
+  ];
+
+  it('that is synchronous stays so', () => {
+    const reply = { status: 202 };
+    expect(run(() => reply)).toBe(reply);
+  });
+
+  it.each(failing(new Refusal('rate_limited', 'Wait', 1.2)))(
+    'that %s a refusal answers a problem',
+    async (_, handle) => {
+      const reply = await run(handle);
+      expect(reply.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '2' });
+      expect([reply.status, bodyOf(reply)]).toMatchObject([429, { code: 'rate_limited', detail: 'Wait' }]);
+      expect(failures).toEqual([]);
+    },
+  );
+
+  it.each(failing(new Error('cause')))(
+    'that %s anything else answers 500 and is told of',
+    async (_, handle) => {
+      const reply = await run(handle);
+      expect([reply.status, bodyOf(reply).code]).toEqual([500, 'internal']);
+      expect(reply.body).not.toContain('cause:');
+      expect(failures).toEqual([new Error('cause')]);
+    },
+  );
+
+  it.each(failing(new ClientGone()))(
+    'that %s because the client went away is not told of',
+    async (_, handle) => {
+      await run(handle);
+      expect(failures).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,19 @@
+import type { Request } from '../../../src/http/types.ts';
+
+/** A request that no engine has read. */
+export function fakeRequest(
+  parts: Partial<Pick<Request, 'method' | 'path' | 'query'>> & {
+    headers?: Readonly<Record<string, string>>;
+    body?: Uint8Array;
+  },
+): Request {
+  const { headers = {}, body = new Uint8Array() } = parts;
+  return {
+    method: parts.method ?? 'POST',
+    path: parts.path ?? '/',
+    query: parts.query ?? '',
+    remoteAddress: '192.0.2.1',
+    header: (name) => headers[name],
+    body: () => Promise.resolve(body),
+  };
+}

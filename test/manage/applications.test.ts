@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { openManageFixture } from './fixture.ts';
+
+describe('creating an application', () => {
+  test('needs only a name', async () => {
+    const { call, team, clock } = await openManageFixture();
+    const answer = await call('POST', '/applications', { name: 'Shop' });
+    const now = new Date(clock.now()).toISOString();
+    expect(answer.status).toBe(201);
+    expect(answer.headers['location']).toBe(`/api/v2/applications/${answer.json.id}`);
+    expect(answer.json).toEqual({
+      id: expect.stringMatching(/^app_/),
+      name: 'Shop',
+      teamId: team.id,
+      allowedOrigins: [],
+      acceptClientIdentities: false,
+      rate: null,
+      burst: null,
+      environments: ['Production', 'Staging', 'Development'].map((name) => ({ name, createdAt: now })),
+      createdAt: now,
+      updatedAt: now,
+    });
+    expect((await call('GET', `/applications/${answer.json.id}`)).json).toEqual(answer.json);
+  });
+
+  test('takes every setting', async () => {
+    const { call, team } = await openManageFixture();
+    const settings = {
+      name: 'Ünï 🙂',
+      teamId: team.id,
+      allowedOrigins: ['https://*.example.com'],
+      acceptClientIdentities: true,
+      rate: 0.5,
+      burst: 0,
+    };
+    const answer = await call('POST', '/applications', { ...settings, environments: ['__proto__'] });
+    expect(answer.status).toBe(201);
+    expect(answer.json).toMatchObject(settings);
+    expect(answer.json.environments.map(({ name }: { name: string }) => name)).toEqual(['__proto__']);
+  });
+
+  test.each<[unknown, string, string]>([
+    [undefined, 'invalid_json', ''],
+    [[], 'invalid_body', 'The body must be object'],
+    [{}, 'invalid_body', 'name'],
+    [{ name: 1 }, 'invalid_body', 'Field name must be string'],
+    [{ name: 'a', colour: 'red' }, 'invalid_body', 'Field colour is not known here'],
+    [{ name: '' }, 'invalid_name', ''],
+    [{ name: 'a\nb' }, 'invalid_name', ''],
+    [{ name: '\ud800' }, 'invalid_name', ''],
+    [{ name: 'a'.repeat(257) }, 'invalid_name', ''],
+    [{ name: 'a', environments: ['x', 'x'] }, 'invalid_body', 'environments'],
+    [{ name: 'a', environments: [''] }, 'invalid_name', 'environment'],
+    [{ name: 'a', environments: 'x' }, 'invalid_body', 'Field environments must be array'],
+    [{ name: 'a', allowedOrigins: ['https://a.example', 1] }, 'invalid_body', 'Field allowedOrigins/1'],
+    [{ name: 'a', allowedOrigins: ['https://a.example/'] }, 'invalid_body', 'allowedOrigins[0]'],
+    [{ name: 'a', acceptClientIdentities: 'yes' }, 'invalid_body', 'Field acceptClientIdentities'],
+    [{ name: 'a', rate: -1 }, 'invalid_body', 'Field rate must be null or must be >= 0'],
+    [{ name: 'a', rate: '1' }, 'invalid_body', 'Field rate'],
+    [{ name: 'a', burst: 1.5 }, 'invalid_body', 'Field burst'],
+    [{ name: 'a', number: 7 }, 'invalid_body', 'Field number'],
+  ])('refuses %j', async (body, code, detail) => {
+    const { call } = await openManageFixture();
+    const answer = await call('POST', '/applications', body);
+    expect(answer).toMatchObject({ status: 400, json: { code } });
+    expect(answer.json.detail).toContain(detail);
+  });
+
+  test('refuses a body that is too large, and more environments than there may be', async () => {
+    const { call } = await openManageFixture();
+    expect(await call('POST', '/applications', { name: 'x'.repeat(70_000) })).toMatchObject({ status: 413 });
+    const environments = Array.from({ length: 51 }, (_, at) => `e${at}`);
+    expect(await call('POST', '/applications', { name: 'a', environments })).toMatchObject({
+      status: 403,
+      json: { code: 'plan_limit' },
+    });
+  });
+});
+
+describe('changing an application', () => {
+  test('changes what is given and nothing else', async () => {
+    const { call, application, clock } = await openManageFixture();
+    const path = `/applications/${application.id}`;
+    const before = (await call('GET', path)).json;
+    clock.advance(1000);
+    const patch = { rate: 10, allowedOrigins: ['https://a.example'] };
+    const { status, json } = await call('PATCH', path, patch);
+    expect(status).toBe(200);
+    expect(json).toEqual({ ...before, ...patch, updatedAt: new Date(clock.now()).toISOString() });
+    expect((await call('PATCH', path, { rate: null })).json.rate).toBeNull();
+  });
+
+  test('with nothing changes nothing', async () => {
+    const { call, application, clock } = await openManageFixture();
+    const path = `/applications/${application.id}`;
+    const before = (await call('GET', path)).json;
+    clock.advance(1000);
+    expect(await call('PATCH', path, {})).toMatchObject({ status: 200, json: before });
+  });
+
+  test.each([
+    { id: 'x' },
+    { teamId: 'x' },
+    { environments: [] },
+    { name: null },
+    { name: '' },
+    { __proto__x: 1 },
+    7,
+  ])('refuses %j and leaves it as it was', async (patch) => {
+    const { call, application, directory } = await openManageFixture();
+    expect((await call('PATCH', `/applications/${application.id}`, patch)).status).toBe(400);
+    expect(directory.applications.get(application.id)).toEqual(application);
+  });
+});
+
+test('a deleted application is gone with what is below', async () => {
+  const { call, application } = await openManageFixture();
+  const path = `/applications/${application.id}`;
+  expect(await call('DELETE', path)).toMatchObject({ status: 204, text: '' });
+  for (const gone of [path, `${path}/keys`, `${path}/environments`]) {
+    expect((await call('GET', gone)).status).toBe(404);
+  }
+});
+
+describe('the list of applications', () => {
+  test('comes in pages that miss and repeat nothing while applications come and go', async () => {
+    const { call, application } = await openManageFixture();
+    const made = [application.id];
+    for (const name of ['b', 'c', 'd', 'e'])
+      made.push((await call('POST', '/applications', { name })).json.id);
+    const seen: string[] = [];
+    let cursor = '';
+    for (let page = 0; cursor !== null; page++) {
+      const { json } = await call('GET', `/applications?limit=2${cursor && `&cursor=${cursor}`}`);
+      seen.push(...json.items.map(({ id }: { id: string }) => id));
+      cursor = json.nextCursor;
+      if (page === 0) await call('DELETE', `/applications/${made[1]}`);
+      if (page === 0) made.push((await call('POST', '/applications', { name: 'late' })).json.id);
+    }
+    expect(seen).toEqual(made);
+  });
+
+  test('ends with no cursor also when the last page is full', async () => {
+    const { call } = await openManageFixture();
+    expect((await call('GET', '/applications?limit=1')).json).toMatchObject({ nextCursor: null });
+  });
+
+  test.each([
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'limit=-1',
+    'limit=1.5',
+    'limit=',
+    'cursor=x',
+    'cursor=',
+    'limit=%zz',
+  ])('refuses ?%s', async (query) => {
+    const { call } = await openManageFixture();
+    expect(await call('GET', `/applications?${query}`)).toMatchObject({
+      status: 400,
+      json: { code: 'invalid_query' },
+    });
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { openManageFixture } from './fixture.ts';
+
+async function open() {
+  const fixture = await openManageFixture();
+  const path = `/applications/${fixture.application.id}/environments`;
+  const names = async () =>
+    (await fixture.call('GET', path)).json.items.map(({ name }: { name: string }) => name);
+  return { ...fixture, path, names };
+}
+
+test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '..'])(
+  'an environment named %j is made, listed and deleted',
+  async (name) => {
+    const { call, path, names, clock } = await open();
+    const made = await call('POST', path, { name });
+    expect(made).toMatchObject({
+      status: 201,
+      json: { name, createdAt: new Date(clock.now()).toISOString() },
+      headers: { location: `/api/v2${path}/${encodeURIComponent(name)}` },
+    });
+    expect(await names()).toEqual(['Production', 'Staging', 'Development', name]);
+    expect((await call('DELETE', `${path}/${encodeURIComponent(name)}`)).status).toBe(204);
+    expect(await names()).not.toContain(name);
+    expect((await call('DELETE', `${path}/${encodeURIComponent(name)}`)).status).toBe(404);
+  },
+);
+
+test('a name that is taken is a conflict', async () => {
+  const { call, path } = await open();
+  expect(await call('POST', path, { name: 'Production' })).toMatchObject({
+    status: 409,
+    json: { code: 'conflict' },
+  });
+});
+
+test.each<[unknown, string]>([
+  [{}, 'invalid_body'],
+  [{ name: null }, 'invalid_body'],
+  [{ name: 'a', number: 1 }, 'invalid_body'],
+  [{ name: '' }, 'invalid_name'],
+  [{ name: '\u0000' }, 'invalid_name'],
+])('refuses %j', async (body, code) => {
+  const { call, path } = await open();
+  expect(await call('POST', path, body)).toMatchObject({ status: 400, json: { code } });
+});
+
+test('there are no more than fifty, and the list has pages', async () => {
+  const { call, path, names } = await open();
+  for (let at = 3; at < 50; at++) await call('POST', path, { name: `e${at}` });
+  expect(await call('POST', path, { name: 'more' })).toMatchObject({
+    status: 403,
+    json: { code: 'plan_limit' },
+  });
+  expect(await names()).toHaveLength(50);
+  const first = (await call('GET', `${path}?limit=49`)).json;
+  const second = (await call('GET', `${path}?limit=49&cursor=${first.nextCursor}`)).json;
+  expect(second).toMatchObject({ items: [{ name: 'e49' }], nextCursor: null });
+});

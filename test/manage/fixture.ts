@@ -1,0 +1,57 @@
+import { createTeam } from '../../src/accounts/teams.ts';
+import { issueAccessToken } from '../../src/auth/access-token.ts';
+import { createBearer } from '../../src/auth/bearer.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { applicationRoutes } from '../../src/manage/applications.ts';
+import { environmentRoutes } from '../../src/manage/environments.ts';
+import { keyRoutes } from '../../src/manage/keys.ts';
+import type { Role } from '../../src/store/records.ts';
+import { type Answer, type AuthFixture, openAuthFixture, send } from '../auth/fixture.ts';
+
+export interface ManageFixture extends AuthFixture {
+  /** Tokens by what their holders are. The stranger is an Admin, but of another team. */
+  readonly tokens: { readonly admin: string; readonly user: string; readonly stranger: string };
+  readonly strangersTeamId: string;
+  /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
+  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  /** Sends a request with this `Authorization` header, or none. */
+  callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
+}
+
+export async function openManageFixture(): Promise<ManageFixture> {
+  const fixture = await openAuthFixture();
+  const { settings, directory, team, addClient } = fixture;
+  const parts = { directory, authenticate: createBearer(settings) };
+  const dispatch = createRouter([
+    ...applicationRoutes(parts),
+    ...environmentRoutes(parts),
+    ...keyRoutes(parts),
+  ]);
+  const other = await createTeam(directory, 'Other');
+
+  async function tokenOf(role: Role, teamId: string): Promise<string> {
+    const { clientId } = (await addClient(role, teamId)).apiKey;
+    const scope = 'openid flagmeter';
+    const subject = { sub: clientId, client_id: clientId, scope, role, team: [teamId], primaryTeam: teamId };
+    return issueAccessToken(settings, subject);
+  }
+
+  const tokens = {
+    admin: await tokenOf('Admin', team.id),
+    user: await tokenOf('User', team.id),
+    stranger: await tokenOf('Admin', other.id),
+  };
+  const callWith: ManageFixture['callWith'] = (authorization, method, path, body) =>
+    send(dispatch, `/api/v2${path}`, {
+      method,
+      headers: authorization === undefined ? {} : { authorization },
+      body: body === undefined ? '' : JSON.stringify(body),
+    });
+  return {
+    ...fixture,
+    tokens,
+    strangersTeamId: other.id,
+    callWith,
+    call: (method, path, body, token = tokens.admin) => callWith(`Bearer ${token}`, method, path, body),
+  };
+}

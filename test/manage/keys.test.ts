@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import type { KeyHolder } from '../../src/accounts/key-holder.ts';
+import { openManageFixture } from './fixture.ts';
+
+async function open() {
+  const fixture = await openManageFixture();
+  return { ...fixture, path: `/applications/${fixture.application.id}/keys` };
+}
+
+describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => {
+  test('is shown with its text when it is made, and works from then on', async () => {
+    const { call, path, clock, directory } = await open();
+    const { status, json, headers } = await call('POST', path, { type, name: 'Web' });
+    expect(status).toBe(201);
+    expect(json).toEqual({
+      id: expect.stringMatching(/^key_/),
+      type,
+      name: 'Web',
+      key: expect.stringMatching(/^fm_(fe|mo|be)_[0-9a-f]{40}$/),
+      createdAt: new Date(clock.now()).toISOString(),
+    });
+    expect(headers).toMatchObject({ location: `/api/v2${path}/${json.id}`, 'cache-control': 'no-store' });
+    expect(directory.findKey(json.key)?.key.id).toBe(json.id);
+  });
+
+  test('is listed with its text only when it is no secret', async () => {
+    const { call, path, clock } = await open();
+    const made = (await call('POST', path, { type })).json;
+    const list = await call('GET', path);
+    expect(list.json).toEqual({
+      items: [
+        {
+          id: made.id,
+          type,
+          name: type,
+          prefix: made.key.slice(0, 12),
+          ...(type === 'Backend' ? {} : { key: made.key }),
+          createdAt: new Date(clock.now()).toISOString(),
+          lastUsedAt: null,
+          warnings: [],
+        },
+      ],
+      nextCursor: null,
+    });
+    expect(list.text.includes(made.key)).toBe(type !== 'Backend');
+  });
+
+  test('works no more once it is deleted', async () => {
+    const { call, path, directory } = await open();
+    const made = (await call('POST', path, { type })).json;
+    expect((await call('DELETE', `${path}/${made.id}`)).status).toBe(204);
+    expect(directory.findKey(made.key)).toBeUndefined();
+    expect((await call('DELETE', `${path}/${made.id}`)).status).toBe(404);
+  });
+});
+
+test('use and leak of a key are shown', async () => {
+  const { call, path, clock, directory } = await open();
+  const { key } = (await call('POST', path, { type: 'Backend' })).json;
+  clock.advance(60_000);
+  directory.markUsed(directory.findKey(key) as KeyHolder);
+  directory.markLeaked(directory.findKey(key) as KeyHolder);
+  await directory.flush();
+  const at = new Date(clock.now()).toISOString();
+  const [shown] = (await call('GET', path)).json.items;
+  expect(shown).toMatchObject({
+    lastUsedAt: at,
+    warnings: [{ code: 'leaked', message: expect.any(String), at }],
+  });
+});
+
+test('a key of one application cannot be deleted by way of another', async () => {
+  const { call, path, directory } = await open();
+  const made = (await call('POST', path, { type: 'Mobile' })).json;
+  const other = (await call('POST', '/applications', { name: 'Other' })).json;
+  expect((await call('DELETE', `/applications/${other.id}/keys/${made.id}`)).status).toBe(404);
+  expect(directory.findKey(made.key)).toBeDefined();
+});
+
+test.each<[unknown, string, string]>([
+  [{}, 'invalid_body', 'type'],
+  [
+    { type: 'frontend' },
+    'invalid_body',
+    'Field type must be "Frontend" or must be "Mobile" or must be "Backend"',
+  ],
+  [{ type: 'Mobile', name: 1 }, 'invalid_body', 'Field name'],
+  [{ type: 'Mobile', key: 'my-own' }, 'invalid_body', 'Field key'],
+  [{ type: 'Mobile', name: '' }, 'invalid_name', 'key'],
+])('refuses %j', async (body, code, detail) => {
+  const { call, path } = await open();
+  const answer = await call('POST', path, body);
+  expect(answer).toMatchObject({ status: 400, json: { code } });
+  expect(answer.json.detail).toContain(detail);
+});
+
+test('keys made in the same millisecond are listed in order and in pages', async () => {
+  const { call, path } = await open();
+  const made: string[] = [];
+  for (let at = 0; at < 5; at++) made.push((await call('POST', path, { type: 'Mobile' })).json.id);
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { json } = await call('GET', `${path}?limit=2${cursor && `&cursor=${cursor}`}`);
+    seen.push(...json.items.map(({ id }: { id: string }) => id));
+    cursor = json.nextCursor;
+  }
+  expect(seen).toEqual(made);
+});

@@ -1,11 +1,13 @@
 import { Bench } from 'tinybench';
 import { TokenBucket } from '../src/admission/token-bucket.ts';
-import { addCounts, addValue, noCounts, noMeasurement } from '../src/aggregate/merge.ts';
+import { addCounts, addValue } from '../src/aggregate/merge.ts';
 import { decodeText, parseJson } from '../src/http/body.ts';
 import { addPacket } from '../src/ingest/add-packet.ts';
 import { Batch } from '../src/ingest/batch.ts';
 import { checkPacket } from '../src/ingest/packet.ts';
+import { RecordArrays } from '../src/ingest/record-arrays.ts';
 import { EnvironmentSeries } from '../src/ingest/series-dictionary.ts';
+import { countsCodec, measurementCodec } from '../src/store/cells.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './figures.ts';
 import { ingestMix, packetsOf } from './packets.ts';
@@ -39,8 +41,9 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
   const series = new EnvironmentSeries(1, limits, []);
   const sink = { series: [] };
   const bucket = new TokenBucket(1_000_000, 1_000_000, 0);
-  const counts = noCounts();
-  const measurement = noMeasurement();
+  const counts = countsCodec.empty();
+  const measurement = measurementCodec.empty();
+  const arrays = new RecordArrays();
   const records = { counts: packetsPerIteration * 6, measurements: packetsPerIteration * 2 };
   let now = 0;
   return {
@@ -56,7 +59,7 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
       for (const _ of packets) bucket.take(now++);
     },
     batch() {
-      const batch = new Batch(records);
+      const batch = new Batch(arrays);
       for (const packet of packets) addPacket(packet, series, batch, now);
     },
     merge() {

@@ -8,12 +8,24 @@ export const catalogue = {
   invalid_content_encoding: { status: 400, title: 'The body cannot be decoded with its content encoding' },
   invalid_encoding: { status: 400, title: 'The body is not valid UTF-8' },
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  invalid_protobuf: {
+    status: 400,
+    title: 'The message is not valid protobuf, or not framed as gRPC-Web frames it',
+  },
   invalid_body: { status: 400, title: 'The body does not have the expected shape' },
   invalid_name: { status: 400, title: 'A name is empty, too long or contains control characters' },
   invalid_count: { status: 400, title: 'A count is not an integer from 0 to 2147483647' },
   invalid_number: { status: 400, title: 'A number is not finite' },
-  too_many_features: { status: 400, title: 'More features than one packet may carry' },
-  too_many_variants: { status: 400, title: 'More variants than one feature of a packet may carry' },
+  invalid_time: { status: 400, title: 'A time is not an RFC 3339 time' },
+  invalid_hash: { status: 400, title: 'A user hash is not an integer of at most 256 digits' },
+  invalid_idempotency_key: {
+    status: 400,
+    title: 'The Idempotency-Key is not 1 to 255 printable ASCII characters',
+  },
+  too_many_features: { status: 400, title: 'More features than one packet or report may carry' },
+  too_many_variants: { status: 400, title: 'More variants than one feature of a packet or report may carry' },
+  too_many_metrics: { status: 400, title: 'More metrics than one report may carry' },
+  too_many_hashes: { status: 400, title: 'More user hashes than one report may carry' },
   invalid_path: { status: 400, title: 'The path is not percent-encoded UTF-8' },
   invalid_query: { status: 400, title: 'A query parameter is missing or not valid' },
   // 401
@@ -28,14 +40,17 @@ export const catalogue = {
   unknown_environment: { status: 404, title: 'The application has no such environment' },
   not_found: { status: 404, title: 'There is no such thing here' },
   method_not_allowed: { status: 405, title: 'The route does not take this method' },
-  // 408, 409, 413, 417, 429
+  // 408, 409, 413, 415, 417, 429
   conflict: { status: 409, title: 'The change conflicts with what is there' },
   body_too_large: { status: 413, title: 'The body is larger than the limit' },
+  unsupported_media_type: { status: 415, title: 'The content type is not one of gRPC-Web' },
   rate_limited: { status: 429, title: 'Too many requests; wait, then back off exponentially' },
   // 5xx
   internal: { status: 500, title: 'The service failed; the log has the cause' },
+  message_compressed: { status: 501, title: 'The message is compressed within its gRPC-Web frame' },
   backpressure: { status: 503, title: 'More is waiting for the disk than may wait; try again' },
   store_unavailable: { status: 503, title: 'The store cannot take data right now' },
+  deadline_exceeded: { status: 504, title: 'The deadline of the call passed before its report was taken' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ErrorCode = keyof typeof catalogue;

@@ -1,38 +1,25 @@
-import {
-  countsBytes,
-  measurementBytes,
-  readCounts,
-  readMeasurement,
-  writeCounts,
-  writeMeasurement,
-} from '../store/cells.ts';
+import { countsCodec, measurementCodec } from '../store/cells.ts';
+import { putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type Envelope, recordWidth } from './envelope.ts';
 import { HotCells } from './hot-cells.ts';
-import { addCounts, addValue, noCounts, noMeasurement } from './merge.ts';
+import { addCounts, addValue } from './merge.ts';
 
-/** Cells of one table that a worker keeps in memory: about 30 MB at the most. */
-const hotCellLimit = 200_000;
+/** Blocks of one table that a worker keeps in memory: about 40 MB when all of their cells are in use. */
+const hotBlockLimit = 10_000;
 
 /**
  * Makes the function that puts a batch on disk: it adds every record to its cell and commits all of them, with the
- * batch's new series, in one transaction. When it returns, the batch is durable; when it throws, nothing of it is.
+ * batch's new series and messages, in one transaction. When it returns, the batch is durable; when it throws, nothing of it is.
  */
 export function createCommit(store: UsageStore): (envelope: Envelope) => void {
-  const counts = new HotCells(
-    store.counts,
-    { bytes: countsBytes, empty: noCounts, read: readCounts, write: writeCounts },
-    hotCellLimit,
-  );
-  const measurements = new HotCells(
-    store.measurements,
-    { bytes: measurementBytes, empty: noMeasurement, read: readMeasurement, write: writeMeasurement },
-    hotCellLimit,
-  );
+  const counts = new HotCells(store.counts, countsCodec, hotBlockLimit);
+  const measurements = new HotCells(store.measurements, measurementCodec, hotBlockLimit);
 
   function write(envelope: Envelope): void {
     for (const series of envelope.series) putSeries(store, series);
+    putMessages(store, envelope.messages);
     const c = envelope.counts;
     for (let at = 0; at < envelope.countRecords * recordWidth; at += recordWidth) {
       addCounts(counts.touch(c[at]!, c[at + 1]!), c[at + 2]!, c[at + 3]!, c[at + 4]!);

@@ -5,7 +5,7 @@ import type { CommitResult, WorkerStart } from './worker.ts';
 /** Puts batches on disk, one at a time and in order. */
 export interface Committer {
   /**
-   * Resolves when the batch is durable. Takes the envelope's arrays: they are empty afterwards.
+   * Resolves when the batch is durable. The envelope's arrays must not change until then.
    * @throws {CommitFailed} when nothing of the batch was kept
    */
   commit(envelope: Envelope): Promise<void>;
@@ -34,8 +34,7 @@ export function startCommitter(workerFile: string, data: string): Committer {
   const pool = new Piscina({ filename: workerFile, minThreads: 1, maxThreads: 1, workerData });
   return {
     async commit(envelope) {
-      const transferList = [envelope.counts.buffer, envelope.measurements.buffer] as ArrayBuffer[];
-      const result: CommitResult = await pool.run(envelope, { name: 'commit', transferList });
+      const result: CommitResult = await pool.run(envelope, { name: 'commit' });
       if (!result.ok) throw new CommitFailed(result.message, result.code);
     },
     async close() {

@@ -1,11 +1,12 @@
+import type { Message } from '../store/messages.ts';
 import type { NewSeries } from '../store/series.ts';
 
 /** Doubles a record takes in an envelope's arrays. */
 export const recordWidth = 5;
 
 /**
- * One batch on its way to an aggregate worker. The two arrays are transferred, not cloned, and may be longer than
- * what is used of them.
+ * One batch on its way to an aggregate worker. The arrays lie in shared memory, so they are neither cloned nor
+ * transferred; they are longer than what is used of them, and the sender leaves them alone until the commit is over.
  */
 export interface Envelope {
   /** Records of `[series ref, minute, checks, used, viewed]`. */
@@ -16,4 +17,6 @@ export interface Envelope {
   readonly measurementRecords: number;
   /** Names that this batch is the first to refer to. */
   readonly series: readonly NewSeries[];
+  /** Messages of this batch that must not count again. */
+  readonly messages: readonly Message[];
 }

@@ -1,18 +1,19 @@
-import { cellKeyBytes, resolution, writeCellKey } from '../store/cells.ts';
+import {
+  type Block,
+  blockKey,
+  blockOf,
+  bucketWidth,
+  cellsPerBlock,
+  decodeBlock,
+  encodeBlock,
+} from '../store/blocks.ts';
+import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/environment.ts';
 
-/** How a kind of cell begins and how it lies in the store. */
-export interface CellCodec<T> {
-  readonly bytes: number;
-  empty(): T;
-  read(value: Buffer): T;
-  write(value: Buffer, cell: T): void;
-}
-
-interface HotCell<T> {
-  readonly ref: number;
+interface HotBlock<T> {
+  readonly number: number;
   readonly minute: number;
-  readonly cell: T;
+  readonly cells: Block<T>;
   touched: boolean;
 }
 
@@ -24,38 +25,42 @@ export class HotCells<T> {
   private readonly table: Table;
   private readonly codec: CellCodec<T>;
   private readonly limit: number;
-  private readonly minutes = new Map<number, Map<number, HotCell<T>>>();
-  private touched: HotCell<T>[] = [];
+  private readonly minutes = new Map<number, Map<number, HotBlock<T>>>();
+  private touched: HotBlock<T>[] = [];
   private size = 0;
-  private readonly key = Buffer.alloc(cellKeyBytes);
-  private readonly value: Buffer;
 
-  /** @param limit most cells kept in memory between two commits */
+  /** @param limit most blocks kept in memory between two commits */
   constructor(table: Table, codec: CellCodec<T>, limit: number) {
     this.table = table;
     this.codec = codec;
     this.limit = limit;
-    this.value = Buffer.alloc(codec.bytes);
   }
 
   /** The cell of a series in a minute, to be changed in place by the caller. */
   touch(ref: number, minute: number): T {
-    const cells = this.minutes.get(minute) ?? this.openMinute(minute);
-    const hot = cells.get(ref) ?? this.load(cells, ref, minute);
-    if (!hot.touched) {
-      hot.touched = true;
-      this.touched.push(hot);
+    const number = blockOf(ref);
+    const blocks = this.minutes.get(minute) ?? this.openMinute(minute);
+    const block = blocks.get(number) ?? this.load(blocks, number, minute);
+    if (!block.touched) {
+      block.touched = true;
+      this.touched.push(block);
     }
-    return hot.cell;
+    const place = ref % cellsPerBlock;
+    const cell = block.cells[place];
+    if (cell !== undefined) return cell;
+    const empty = this.codec.empty();
+    block.cells[place] = empty;
+    return empty;
   }
 
-  /** Puts every touched cell; call it inside the transaction. */
+  /** Puts every touched block; call it inside the transaction. */
   put(): void {
-    for (const hot of this.touched) {
-      writeCellKey(this.key, hot.ref, resolution.minute, hot.minute);
-      this.codec.write(this.value, hot.cell);
-      this.table.putSync(this.key, this.value);
-      hot.touched = false;
+    for (const block of this.touched) {
+      this.table.putSync(
+        blockKey(block.number, bucketWidth.minute, block.minute),
+        encodeBlock(block.cells, this.codec),
+      );
+      block.touched = false;
     }
     this.touched = [];
     if (this.size > this.limit) this.forget();
@@ -69,24 +74,24 @@ export class HotCells<T> {
   }
 
   /** Time moves on, so the minutes before the last one are hardly written to any more. */
-  private openMinute(minute: number): Map<number, HotCell<T>> {
-    for (const [old, cells] of this.minutes) {
-      if (old >= minute - 1 || [...cells.values()].some((hot) => hot.touched)) continue;
+  private openMinute(minute: number): Map<number, HotBlock<T>> {
+    for (const [old, blocks] of this.minutes) {
+      if (old >= minute - 1 || [...blocks.values()].some((block) => block.touched)) continue;
       this.minutes.delete(old);
-      this.size -= cells.size;
+      this.size -= blocks.size;
     }
-    const cells = new Map<number, HotCell<T>>();
-    this.minutes.set(minute, cells);
-    return cells;
+    const blocks = new Map<number, HotBlock<T>>();
+    this.minutes.set(minute, blocks);
+    return blocks;
   }
 
-  private load(cells: Map<number, HotCell<T>>, ref: number, minute: number): HotCell<T> {
-    writeCellKey(this.key, ref, resolution.minute, minute);
-    const stored = this.table.get(this.key);
-    const cell = stored === undefined ? this.codec.empty() : this.codec.read(stored);
-    const hot = { ref, minute, cell, touched: false };
-    cells.set(ref, hot);
+  private load(blocks: Map<number, HotBlock<T>>, number: number, minute: number): HotBlock<T> {
+    const stored = this.table.get(blockKey(number, bucketWidth.minute, minute));
+    const cells =
+      stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.codec);
+    const block = { number, minute, cells, touched: false };
+    blocks.set(number, block);
     this.size += 1;
-    return hot;
+    return block;
   }
 }

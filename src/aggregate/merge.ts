@@ -1,27 +1,10 @@
 import type { Counts, Measurement } from '../store/cells.ts';
 
-/** Counts of nothing. */
-export function noCounts(): Counts {
-  return { checks: 0, used: 0, viewed: 0 };
-}
-
 /** Adds what one packet says of a variant. */
 export function addCounts(into: Counts, checks: number, used: number, viewed: number): void {
   into.checks += checks;
   into.used += used;
   into.viewed += viewed;
-}
-
-/** A metric that has no values yet. */
-export function noMeasurement(): Measurement {
-  return {
-    sum: 0,
-    count: 0,
-    last: 0,
-    lastAt: 0,
-    min: Number.POSITIVE_INFINITY,
-    max: Number.NEGATIVE_INFINITY,
-  };
 }
 
 /** Adds one reported value; of two with the same time, the one that came later is the last. */

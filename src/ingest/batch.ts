@@ -1,18 +1,22 @@
 import { type Envelope, recordWidth } from '../aggregate/envelope.ts';
+import type { Message } from '../store/messages.ts';
 import type { NewSeries } from '../store/series.ts';
+import { RecordArrays } from './record-arrays.ts';
 
-/** Records in a growing array of doubles, ready to be transferred. */
+/** Records in a growing array of doubles. */
 class Records {
   array: Float64Array;
   length = 0;
+  private readonly arrays: RecordArrays;
 
-  constructor(capacity: number) {
-    this.array = new Float64Array(capacity * recordWidth);
+  constructor(arrays: RecordArrays) {
+    this.arrays = arrays;
+    this.array = arrays.take();
   }
 
   push(ref: number, minute: number, a: number, b: number, c: number): void {
     const at = this.length * recordWidth;
-    if (at === this.array.length) this.grow();
+    if (at + recordWidth > this.array.length) this.array = this.arrays.grow(this.array);
     const array = this.array;
     array[at] = ref;
     array[at + 1] = minute;
@@ -22,10 +26,8 @@ class Records {
     this.length += 1;
   }
 
-  private grow(): void {
-    const larger = new Float64Array(this.array.length * 2);
-    larger.set(this.array);
-    this.array = larger;
+  release(): void {
+    this.arrays.give(this.array);
   }
 }
 
@@ -33,6 +35,8 @@ class Records {
 export class Batch {
   packets = 0;
   readonly series: NewSeries[] = [];
+  /** Messages that must not count again: see seen-messages.ts. */
+  readonly messages: Message[] = [];
   /** Resolves when the batch is on disk; rejects when nothing of it was kept. */
   readonly durable: Promise<void>;
   /** Ends the wait of every sender. */
@@ -40,10 +44,10 @@ export class Batch {
   private readonly counts: Records;
   private readonly measurements: Records;
 
-  /** @param expected records that the batch is likely to get: the last one's number is a good guess */
-  constructor(expected: { counts: number; measurements: number }) {
-    this.counts = new Records(Math.max(64, expected.counts));
-    this.measurements = new Records(Math.max(16, expected.measurements));
+  /** @param arrays where the batch gets room for its records from */
+  constructor(arrays = new RecordArrays()) {
+    this.counts = new Records(arrays);
+    this.measurements = new Records(arrays);
     let settle: Batch['settle'] | undefined;
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
@@ -62,9 +66,10 @@ export class Batch {
     this.measurements.push(ref, minute, value, at, 0);
   }
 
-  /** Records so far. */
-  get size(): { counts: number; measurements: number } {
-    return { counts: this.counts.length, measurements: this.measurements.length };
+  /** Gives the records' room back: the worker is done with the envelope. */
+  release(): void {
+    this.counts.release();
+    this.measurements.release();
   }
 
   /** The batch as it crosses to the worker; the batch must not be added to afterwards. */
@@ -75,6 +80,7 @@ export class Batch {
       measurements: this.measurements.array,
       measurementRecords: this.measurements.length,
       series: earlierSeries.length === 0 ? this.series : [...earlierSeries, ...this.series],
+      messages: this.messages,
     };
   }
 }

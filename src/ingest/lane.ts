@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
 import type { NewSeries } from '../store/series.ts';
 import { Batch } from './batch.ts';
+import { RecordArrays } from './record-arrays.ts';
 
 /** Hears how commits end. */
 export interface CommitListener {
@@ -31,7 +32,7 @@ export class Lane {
   private draining: Promise<void> | undefined;
   /** Series of batches that were not kept: later batches refer to them, so they go with the next one. */
   private unkept: NewSeries[] = [];
-  private lastSize = { counts: 0, measurements: 0 };
+  private readonly arrays = new RecordArrays();
 
   constructor(
     committer: Committer,
@@ -66,7 +67,7 @@ export class Lane {
   }
 
   private startBatch(): void {
-    this.filling = { batch: new Batch(this.lastSize), waiting: this.monitor.open(this.clock.monotonic()) };
+    this.filling = { batch: new Batch(this.arrays), waiting: this.monitor.open(this.clock.monotonic()) };
     this.queue.push(this.filling);
   }
 
@@ -81,7 +82,6 @@ export class Lane {
   }
 
   private async commit({ batch, waiting }: Queued): Promise<void> {
-    this.lastSize = batch.size;
     const envelope = batch.envelope(this.unkept);
     try {
       await this.committer.commit(envelope);
@@ -96,6 +96,8 @@ export class Lane {
       batch.settle.refused(
         new Refusal('store_unavailable', 'The store did not take the data; nothing of it was kept', 5),
       );
+    } finally {
+      batch.release();
     }
   }
 }

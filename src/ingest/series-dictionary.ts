@@ -1,4 +1,4 @@
-import { seriesPerEnvironment, seriesRef } from '../store/cells.ts';
+import { seriesPerEnvironment, seriesRef } from '../store/blocks.ts';
 import { type NewSeries, type SeriesName, seriesOf } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 
@@ -26,6 +26,8 @@ export class EnvironmentSeries {
   private readonly limits: SeriesLimits;
   private readonly features = new Map<string, Map<string, number>>();
   private readonly metrics = new Map<string, number>();
+  /** The variants of metrics of features, by `pairKey`. */
+  private readonly featureMetrics = new Map<string, Map<string, number>>();
   private nextOrdinal = 0;
 
   constructor(environment: number, limits: SeriesLimits, known: Iterable<NewSeries>) {
@@ -51,8 +53,30 @@ export class EnvironmentSeries {
   metric(metric: string, sink: SeriesSink): number {
     const ref = this.metrics.get(metric);
     if (ref !== undefined) return ref;
-    const name = foldOver(this.metrics, metric, this.limits.metrics);
+    const name = this.hasRoomForMetric() ? metric : surplusName;
     return this.metrics.get(name) ?? this.create([name], sink);
+  }
+
+  /**
+   * The series of a feature's metric for one variant; made, and given to `sink`, when there is none yet. Metric and
+   * feature together count as one metric towards the limit, whatever the number of variants.
+   */
+  featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number {
+    const own = this.featureMetrics.get(pairKey(metric, feature));
+    const ref = own?.get(variant);
+    if (ref !== undefined) return ref;
+    const folded = own === undefined && !this.hasRoomForMetric();
+    const [metricName, featureName] = folded ? [surplusName, surplusName] : [metric, feature];
+    const variants = folded ? this.featureMetrics.get(pairKey(surplusName, surplusName)) : own;
+    const variantName = variants === undefined ? variant : foldOver(variants, variant, variantsPerFeature);
+    return variants?.get(variantName) ?? this.create([metricName, featureName, variantName], sink);
+  }
+
+  private hasRoomForMetric(): boolean {
+    const surplus =
+      Number(this.metrics.has(surplusName)) +
+      Number(this.featureMetrics.has(pairKey(surplusName, surplusName)));
+    return this.metrics.size + this.featureMetrics.size - surplus < this.limits.metrics;
   }
 
   private create(name: SeriesName, sink: SeriesSink): number {
@@ -71,10 +95,25 @@ export class EnvironmentSeries {
       this.metrics.set(name[0], ref);
       return;
     }
-    const variants = this.features.get(name[0]);
-    if (variants === undefined) this.features.set(name[0], new Map([[name[1], ref]]));
-    else variants.set(name[1], ref);
+    if (name.length === 3) addVariant(this.featureMetrics, pairKey(name[0], name[1]), name[2], ref);
+    else addVariant(this.features, name[0], name[1], ref);
   }
+}
+
+/** One key for a metric and a feature: names have no line breaks. */
+function pairKey(metric: string, feature: string): string {
+  return `${metric}\n${feature}`;
+}
+
+function addVariant(
+  groups: Map<string, Map<string, number>>,
+  group: string,
+  variant: string,
+  ref: number,
+): void {
+  const variants = groups.get(group);
+  if (variants === undefined) groups.set(group, new Map([[variant, ref]]));
+  else variants.set(variant, ref);
 }
 
 /** The name itself where it is known or there is room for it, else the surplus name, which needs no room. */

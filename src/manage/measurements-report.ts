@@ -1,5 +1,6 @@
-import { mergeMeasurement, noMeasurement } from '../aggregate/merge.ts';
-import { type Measurement, resolution } from '../store/cells.ts';
+import { mergeMeasurement } from '../aggregate/merge.ts';
+import { bucketWidth } from '../store/blocks.ts';
+import { type Measurement, measurementCodec } from '../store/cells.ts';
 import { seriesOf } from '../store/series.ts';
 import { measurementCells, type UsageStore } from '../store/usage.ts';
 import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
@@ -8,8 +9,7 @@ import { inTurns } from './turns.ts';
 /** How a metric's values are to be read: added up, or the last one. */
 export type MetricKind = 'counter' | 'gauge';
 
-interface MetricReport {
-  readonly metric: string;
+interface MetricReport extends MetricIdentity {
   readonly kind: MetricKind;
   /** The sum of a counter, the last value of a gauge. */
   readonly value: number;
@@ -21,6 +21,13 @@ interface MetricReport {
   readonly max: number;
   /** `[bucket start in Unix seconds, value]`. */
   readonly series: readonly (readonly [number, number])[];
+}
+
+/** A metric of the application; or one of a feature, which has its own values for each variant. */
+interface MetricIdentity {
+  readonly metric: string;
+  readonly feature?: string;
+  readonly variant?: string;
 }
 
 export interface MeasurementsReport {
@@ -43,7 +50,7 @@ export async function measurementsReport(
 ): Promise<MeasurementsReport> {
   store.measurements.resetReadTxn(); // What was answered 202 before this request is in the report.
   const metrics = metricsOf(store, environment.number, only);
-  const cells = measurementCells(store, environment.number, resolution.minute, range.from, range.to);
+  const cells = measurementCells(store, environment.number, bucketWidth.minute, range.from, range.to);
   await inTurns(cells, ({ minute, ordinal, value }) => {
     const buckets = metrics.get(ordinal)?.buckets;
     if (buckets !== undefined) mergeMeasurement(bucketOf(buckets, bucketStart(minute, range.step)), value);
@@ -58,16 +65,18 @@ export async function measurementsReport(
 }
 
 interface MetricBuckets {
-  readonly metric: string;
+  readonly identity: MetricIdentity;
   readonly buckets: Map<number, Measurement>;
 }
 
 function metricsOf(store: UsageStore, environment: number, only: string | undefined) {
   const metrics = new Map<number, MetricBuckets>();
   for (const { ordinal, name } of seriesOf(store, environment)) {
-    const [metric] = name;
-    if (name.length === 2 || (only !== undefined && metric !== only)) continue;
-    metrics.set(ordinal, { metric, buckets: new Map() });
+    if (name.length === 2) continue;
+    const identity =
+      name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
+    if (only !== undefined && identity.metric !== only) continue;
+    metrics.set(ordinal, { identity, buckets: new Map() });
   }
   return metrics;
 }
@@ -75,18 +84,18 @@ function metricsOf(store: UsageStore, environment: number, only: string | undefi
 function bucketOf(buckets: Map<number, Measurement>, t: number): Measurement {
   const known = buckets.get(t);
   if (known !== undefined) return known;
-  const bucket = noMeasurement();
+  const bucket = measurementCodec.empty();
   buckets.set(t, bucket);
   return bucket;
 }
 
-function describe({ metric, buckets }: MetricBuckets): MetricReport {
+function describe({ identity, buckets }: MetricBuckets): MetricReport {
   const kind: MetricKind = 'counter'; // No kind can be declared yet, and this is the default of those that are not.
-  const total = noMeasurement();
+  const total = measurementCodec.empty();
   for (const bucket of buckets.values()) mergeMeasurement(total, bucket);
   const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
   return {
-    metric,
+    ...identity,
     kind,
     value: valueIn(total),
     ...total,

@@ -1,4 +1,4 @@
-import { resolution } from '../store/cells.ts';
+import { bucketWidth } from '../store/blocks.ts';
 import { seriesOf } from '../store/series.ts';
 import { countCells, type UsageStore } from '../store/usage.ts';
 import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
@@ -44,7 +44,7 @@ export async function usageReport(
   store.counts.resetReadTxn(); // What was answered 202 before this request is in the report.
   const variants = variantsOf(store, environment.number, only);
   const features = new Map<string, FeatureUsage>();
-  const cells = countCells(store, environment.number, resolution.minute, range.from, range.to);
+  const cells = countCells(store, environment.number, bucketWidth.minute, range.from, range.to);
   await inTurns(cells, ({ minute, ordinal, value }) => {
     const usage = variants.get(ordinal);
     if (usage === undefined) return;
@@ -70,8 +70,9 @@ export async function usageReport(
 function variantsOf(store: UsageStore, environment: number, only: string | undefined) {
   const variants = new Map<number, VariantUsage & { readonly feature: string }>();
   for (const { ordinal, name } of seriesOf(store, environment)) {
+    if (name.length !== 2) continue;
     const [feature, variant] = name;
-    if (variant === undefined || (only !== undefined && feature !== only)) continue;
+    if (only !== undefined && feature !== only) continue;
     variants.set(ordinal, { feature, variant, checks: 0, used: 0, viewed: 0, series: [] });
   }
   return variants;

@@ -1,25 +1,22 @@
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import {
-  type Counts,
-  cellKeyFrom,
-  type Measurement,
-  type Resolution,
-  readCellKey,
-  readCounts,
-  readMeasurement,
-} from './cells.ts';
+import { type BucketWidth, type Cell, scanCells } from './blocks.ts';
+import { type Counts, countsCodec, type Measurement, measurementCodec } from './cells.ts';
 import { openEnvironment, openTable, type Table } from './environment.ts';
 
 /** The tables of the usage environment. The aggregate workers write it; the service's own thread only reads. */
 export interface UsageStore {
   readonly environment: RootDatabase<Buffer, Buffer>;
-  /** Cells of variants: see cells.ts. */
+  /** Cells of variants: see blocks.ts. */
   readonly counts: Table;
-  /** Cells of metrics: see cells.ts. */
+  /** Cells of metrics: see blocks.ts. */
   readonly measurements: Table;
   /** The series dictionary: see series.ts. */
   readonly series: Table;
+  /** Sketches of unique users: see sketches.ts. */
+  readonly sketches: Table;
+  /** Messages of the last minutes, so that none counts twice: see messages.ts. */
+  readonly messages: Table;
 }
 
 /** Opens the usage environment of a data directory; each thread opens it for itself. */
@@ -30,46 +27,29 @@ export function openUsageStore(data: string): UsageStore {
     counts: openTable(environment, 'counts'),
     measurements: openTable(environment, 'measurements'),
     series: openTable(environment, 'series'),
+    sketches: openTable(environment, 'sketches'),
+    messages: openTable(environment, 'messages'),
   };
 }
 
-/** One cell of a scan: bucket start in minutes since the epoch, the series' ordinal, and what it holds. */
-export interface Cell<T> {
-  readonly minute: number;
-  readonly ordinal: number;
-  readonly value: T;
-}
-
-/** The count cells of an environment with `from ≤ bucket start < to` (minutes since the epoch), oldest first. */
+/** The count cells of an environment: see `scanCells`. */
 export function countCells(
   store: UsageStore,
   environment: number,
-  width: Resolution,
+  width: BucketWidth,
   from: number,
   to: number,
-) {
-  return scan<Counts>(store.counts, readCounts, environment, width, from, to);
+): Generator<Cell<Counts>> {
+  return scanCells(store.counts, countsCodec, environment, width, from, to);
 }
 
-/** The measurement cells of an environment with `from ≤ bucket start < to` (minutes since the epoch), oldest first. */
+/** The measurement cells of an environment: see `scanCells`. */
 export function measurementCells(
   store: UsageStore,
   environment: number,
-  width: Resolution,
+  width: BucketWidth,
   from: number,
   to: number,
-) {
-  return scan<Measurement>(store.measurements, readMeasurement, environment, width, from, to);
-}
-
-function* scan<T>(
-  table: Table,
-  read: (value: Buffer) => T,
-  environment: number,
-  width: Resolution,
-  from: number,
-  to: number,
-): Generator<Cell<T>> {
-  const range = { start: cellKeyFrom(environment, width, from), end: cellKeyFrom(environment, width, to) };
-  for (const { key, value } of table.getRange(range)) yield { ...readCellKey(key), value: read(value) };
+): Generator<Cell<Measurement>> {
+  return scanCells(store.measurements, measurementCodec, environment, width, from, to);
 }

@@ -1,0 +1,108 @@
+import type { CellCodec } from './cells.ts';
+import type { Table } from './environment.ts';
+
+/**
+ * How cells lie in the store: the cells of neighbouring series in one bucket of time are one value, because what is
+ * written together is cheaper to put once than thirty times.
+ *
+ * Key, big-endian so that LMDB's order is ours: environment (u32), width of the bucket (u8), bucket start (u32, minutes
+ * since the epoch), block (u32, a series' ordinal divided by the cells of a block). An environment's bucket lies
+ * together: a commit dirties few pages, a report is one range scan, and deleting an environment is one range.
+ * Value, little-endian: a mask (u32) of the cells that are there, then those cells in order.
+ */
+export const cellsPerBlock = 32;
+const keyBytes = 13;
+const maskBytes = 4;
+
+/** Widths of buckets, by the number in the key. */
+export const bucketWidth = { minute: 0, hour: 1, day: 2 } as const;
+export type BucketWidth = (typeof bucketWidth)[keyof typeof bucketWidth];
+
+/** Ordinals of one environment's series stay below this, so that one double names environment and series. */
+export const seriesPerEnvironment = 2 ** 20;
+
+/** One number for a series of an environment: what a batch carries across threads instead of names. */
+export function seriesRef(environment: number, ordinal: number): number {
+  return environment * seriesPerEnvironment + ordinal;
+}
+
+/** Which block of all environments a series is in: refs are numbered so that no block has two environments. */
+export function blockOf(ref: number): number {
+  return Math.floor(ref / cellsPerBlock);
+}
+
+/** The cells of a block by their place in it. */
+export type Block<T> = (T | undefined)[];
+
+/** The key of a block of all environments, in a bucket of time. */
+export function blockKey(block: number, width: BucketWidth, minute: number): Buffer {
+  const blocks = seriesPerEnvironment / cellsPerBlock;
+  const environment = Math.floor(block / blocks);
+  return writeKey(environment, width, minute, block - environment * blocks);
+}
+
+/** A block's value, in a buffer of its own. */
+export function encodeBlock<T>(block: Block<T>, codec: CellCodec<T>): Buffer {
+  const present = block.reduce<number>((count, cell) => (cell === undefined ? count : count + 1), 0);
+  const value = Buffer.allocUnsafe(maskBytes + present * codec.bytes);
+  let mask = 0;
+  let at = maskBytes;
+  for (let place = 0; place < block.length; place += 1) {
+    const cell = block[place];
+    if (cell === undefined) continue;
+    mask |= 1 << place;
+    codec.write(value, at, cell);
+    at += codec.bytes;
+  }
+  value.writeUInt32LE(mask >>> 0, 0);
+  return value;
+}
+
+/** The cells of a value. */
+export function decodeBlock<T>(value: Buffer, codec: CellCodec<T>): Block<T> {
+  const mask = value.readUInt32LE(0);
+  const block: Block<T> = new Array(cellsPerBlock).fill(undefined);
+  let at = maskBytes;
+  for (let place = 0; place < cellsPerBlock; place += 1) {
+    if ((mask & (1 << place)) === 0) continue;
+    block[place] = codec.read(value, at);
+    at += codec.bytes;
+  }
+  return block;
+}
+
+/** One cell of a scan: bucket start in minutes since the epoch, the series' ordinal, and what it holds. */
+export interface Cell<T> {
+  readonly minute: number;
+  readonly ordinal: number;
+  readonly value: T;
+}
+
+/** The cells of an environment with `from ≤ bucket start < to` (minutes since the epoch), the oldest bucket first. */
+export function* scanCells<T>(
+  table: Table,
+  codec: CellCodec<T>,
+  environment: number,
+  width: BucketWidth,
+  from: number,
+  to: number,
+): Generator<Cell<T>> {
+  const range = { start: writeKey(environment, width, from, 0), end: writeKey(environment, width, to, 0) };
+  for (const { key, value } of table.getRange(range)) {
+    const minute = key.readUInt32BE(5);
+    const first = key.readUInt32BE(9) * cellsPerBlock;
+    const block = decodeBlock(value, codec);
+    for (const [place, cell] of block.entries()) {
+      if (cell !== undefined) yield { minute, ordinal: first + place, value: cell };
+    }
+  }
+}
+
+function writeKey(environment: number, width: BucketWidth, minute: number, block: number): Buffer {
+  const key = Buffer.allocUnsafe(keyBytes);
+  key.writeUInt32BE(environment, 0);
+  key[4] = width;
+  key.writeUInt32BE(minute, 5);
+  key.writeUInt32BE(block, 9);
+  return key;
+}

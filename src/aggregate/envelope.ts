@@ -15,6 +15,9 @@ export interface Envelope {
   /** Records of `[series ref, minute, value, time in Unix ms, 0]`. */
   readonly measurements: Float64Array;
   readonly measurementRecords: number;
+  /** Records of `[series ref, day since the epoch, high and low half of the user's hash, 0]`. */
+  readonly users: Float64Array;
+  readonly userRecords: number;
   /** Names that this batch is the first to refer to. */
   readonly series: readonly NewSeries[];
   /** Messages of this batch that must not count again. */

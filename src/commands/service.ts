@@ -15,17 +15,25 @@ import { healthRoutes, type Readiness } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
 import type { Dispatch, Engine, Route } from '../http/types.ts';
+import type { CountingParts } from '../ingest/counting-parts.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
+import { grpcWebRoutes } from '../ingest/grpc-web.ts';
 import { Intake } from '../ingest/intake.ts';
+import { metricsRoutes } from '../ingest/metrics.ts';
+import { createReportReceiver } from '../ingest/receive-report.ts';
+import type { ReportReceiver } from '../ingest/report.ts';
+import { mostSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { SeriesDictionary } from '../ingest/series-dictionary.ts';
 import { StoreHealth } from '../ingest/store-health.ts';
 import { telemetryRoutes } from '../ingest/telemetry.ts';
+import { usageRoutes } from '../ingest/usage.ts';
 import type { Log } from '../log.ts';
 import { applicationRoutes } from '../manage/applications.ts';
 import { environmentRoutes } from '../manage/environments.ts';
 import { keyRoutes } from '../manage/keys.ts';
 import { reportRoutes } from '../manage/reports.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import { messageLifeMs, messagesSince } from '../store/messages.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
 import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
 
@@ -54,6 +62,12 @@ export interface Service {
 /** Uses of keys that are not on disk yet may be this old, ms. */
 const flushEveryMs = 60_000;
 
+/** Watchers of the gRPC health service learn this late that the service is, or is not, ready. */
+const tellEveryMs = 1000;
+
+/** How long minute buckets are kept. */
+const minutesKeptMs = 48 * 3_600_000;
+
 /**
  * Starts the whole service on an open store: the one place where its parts are put together.
  * @throws {Error} when an address cannot be bound or the usage store cannot be opened
@@ -73,14 +87,19 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   );
   const intake = new Intake(committers, health, parts.clock, config);
   const signingKeys = await openSigningKeys(parts.accounts.signingKeys.getRange().map(({ value }) => value));
-  const listeners = await listenHttp({ ...parts, directory, usage, health, intake, signingKeys });
-  const grpc = await listenGrpc({ ...parseAddress(config.grpcListen), ...grpcTls(config) });
+  const counting = countingParts({ ...parts, directory, usage, health, intake });
+  const receiver = createReportReceiver({ ...counting, minutesKeptMs });
+  const shared = { ...parts, directory, usage, health, intake, signingKeys, counting, receiver };
+  const listeners = await listenHttp(shared);
+  const grpc = await listenReports(shared);
   const flushing = setInterval(() => void flush(directory, log), flushEveryMs);
+  const telling = setInterval(() => grpc.setServing(readinessOf(shared).ready), tellEveryMs);
   return {
     listeners,
     grpc,
     async stop(graceMs) {
       clearInterval(flushing);
+      clearInterval(telling);
       await Promise.all([...listeners.map(({ listener }) => listener.close(graceMs)), grpc.close(graceMs)]);
       await intake.close();
       await flush(directory, log);
@@ -89,12 +108,33 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   };
 }
 
-interface HttpParts extends ServiceParts {
+interface StoreParts extends ServiceParts {
   readonly directory: Directory;
   readonly usage: UsageStore;
   readonly health: StoreHealth;
   readonly intake: Intake;
+}
+
+interface HttpParts extends StoreParts {
   readonly signingKeys: SigningKeys;
+  readonly counting: CountingParts;
+  readonly receiver: ReportReceiver;
+}
+
+/** What all ways of counting share, whatever transport a packet or report comes by. */
+function countingParts({ config, clock, directory, health, intake, usage }: StoreParts): CountingParts {
+  const { maxFeatures, maxMetrics } = config;
+  const known = messagesSince(usage, clock.now() - messageLifeMs, mostSeenMessages);
+  return {
+    clock,
+    health,
+    keys: directory,
+    monitor: intake.monitor,
+    rates: new RateLimits(config.rate, config.burst),
+    dictionary: new SeriesDictionary(usage, { features: maxFeatures, metrics: maxMetrics }),
+    messages: new SeenMessages(known),
+    laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
+  };
 }
 
 /** Opens the HTTP listeners. A token's issuer may depend on the port that was free, so routes are made after binding. */
@@ -123,7 +163,7 @@ function routesOf(parts: HttpParts, listeners: readonly HostListener[]): Record<
     issuer: parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
     audience: parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
   };
-  return { auth: authRoutes(parts, tokens), api: apiRoutes(parts, tokens), metrics: metricsRoutes(parts) };
+  return { auth: authRoutes(parts, tokens), api: apiRoutes(parts, tokens), metrics: ingestRoutes(parts) };
 }
 
 function authRoutes({ config, directory }: HttpParts, tokens: TokenSettings): readonly Route[] {
@@ -142,19 +182,25 @@ function apiRoutes({ config, directory, usage, clock }: HttpParts, tokens: Token
   ];
 }
 
-function metricsRoutes(parts: HttpParts): readonly Route[] {
-  const { config, clock, directory, health, intake, usage } = parts;
-  const { maxBody, maxFeatures, maxMetrics } = config;
-  return telemetryRoutes({
-    clock,
-    health,
-    maxBody,
-    keys: directory,
-    monitor: intake.monitor,
-    rates: new RateLimits(config.rate, config.burst),
-    dictionary: new SeriesDictionary(usage, { features: maxFeatures, metrics: maxMetrics }),
-    laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
-  });
+function ingestRoutes({ config, clock, log, counting, receiver }: HttpParts): readonly Route[] {
+  const { maxBody } = config;
+  return [
+    ...telemetryRoutes({ ...counting, maxBody }),
+    ...usageRoutes({ receiver, maxBody }),
+    ...metricsRoutes({ receiver, maxBody }),
+    ...grpcWebRoutes({ receiver, maxBody, clock, onError: reportFailure(log) }),
+  ];
+}
+
+/** Opens the gRPC listener. */
+function listenReports({ config, clock, log, receiver }: HttpParts): Promise<GrpcListener> {
+  const { grpcListen, maxBody } = config;
+  const onError = reportFailure(log);
+  return listenGrpc({ ...parseAddress(grpcListen), ...grpcTls(config), maxBody, clock, receiver, onError });
+}
+
+function reportFailure(log: Log): (error: unknown) => void {
+  return (error) => log.error('a call failed', { error });
 }
 
 function readinessOf({ health, intake, clock }: HttpParts): Readiness {

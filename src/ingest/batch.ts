@@ -43,11 +43,13 @@ export class Batch {
   readonly settle: { kept: () => void; refused: (reason: unknown) => void };
   private readonly counts: Records;
   private readonly measurements: Records;
+  private readonly users: Records;
 
   /** @param arrays where the batch gets room for its records from */
   constructor(arrays = new RecordArrays()) {
     this.counts = new Records(arrays);
     this.measurements = new Records(arrays);
+    this.users = new Records(arrays);
     let settle: Batch['settle'] | undefined;
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
@@ -66,10 +68,16 @@ export class Batch {
     this.measurements.push(ref, minute, value, at, 0);
   }
 
+  /** Adds a user, by both halves of the hash, to a series' day (days since the epoch, UTC). */
+  addUser(ref: number, day: number, high: number, low: number): void {
+    this.users.push(ref, day, high, low, 0);
+  }
+
   /** Gives the records' room back: the worker is done with the envelope. */
   release(): void {
     this.counts.release();
     this.measurements.release();
+    this.users.release();
   }
 
   /** The batch as it crosses to the worker; the batch must not be added to afterwards. */
@@ -79,6 +87,8 @@ export class Batch {
       countRecords: this.counts.length,
       measurements: this.measurements.array,
       measurementRecords: this.measurements.length,
+      users: this.users.array,
+      userRecords: this.users.length,
       series: earlierSeries.length === 0 ? this.series : [...earlierSeries, ...this.series],
       messages: this.messages,
     };

@@ -1,11 +1,15 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { HealthImplementation } from 'grpc-health-check';
+import { type ChannelOptions, Server, ServerCredentials } from '@grpc/grpc-js';
+import { Health } from './grpc-health.ts';
+import { addReflection } from './grpc-reflection.ts';
+import { addReports, type ReportParts } from './grpc-reports.ts';
 
-export interface GrpcOptions {
+export interface GrpcOptions extends ReportParts {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /** Most bytes of a message, inflated. */
+  readonly maxBody: number;
 }
 
 export interface GrpcListener {
@@ -18,13 +22,29 @@ export interface GrpcListener {
 }
 
 /**
- * Starts the gRPC listener with the health service (`grpc.health.v1`).
+ * What one connection may take, and how long it may stay. Calls of a connection that wait for their turn cost their
+ * sender memory, not us; peers that are gone without a word are found by the pings.
+ */
+const connectionOptions: ChannelOptions = {
+  'grpc.max_concurrent_streams': 128,
+  'grpc.keepalive_time_ms': 120_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.max_connection_idle_ms': 15 * 60_000,
+  'grpc.max_connection_age_ms': 60 * 60_000,
+  'grpc.max_connection_age_grace_ms': 30_000,
+};
+
+/**
+ * Starts the gRPC listener: the operations that take reports, the health service and server reflection.
  * @throws {Error} when the address cannot be bound
  */
-export async function listenGrpc({ host, port, tls }: GrpcOptions): Promise<GrpcListener> {
-  const server = new Server({ 'grpc.max_receive_message_length': 4 * 1024 * 1024 });
-  const health = new HealthImplementation({ '': 'SERVING' });
-  health.addToServer(server);
+export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
+  const { host, port, tls, maxBody } = options;
+  const server = new Server({ ...connectionOptions, 'grpc.max_receive_message_length': maxBody });
+  const health = new Health();
+  addReports(server, options);
+  health.addTo(server);
+  addReflection(server);
   const credentials =
     tls === undefined
       ? ServerCredentials.createInsecure()
@@ -34,8 +54,11 @@ export async function listenGrpc({ host, port, tls }: GrpcOptions): Promise<Grpc
   return {
     host,
     port: realPort,
-    setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
-    close: (graceMs) => close(server, graceMs),
+    setServing: (serving) => health.setServing(serving),
+    close(graceMs) {
+      health.close();
+      return close(server, graceMs);
+    },
   };
 }
 

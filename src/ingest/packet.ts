@@ -14,7 +14,7 @@ const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
  * A map from any name to one kind of value. The pattern is empty because TypeBox's own record pattern, `^.*$`, does not
  * match names with line separators and would let their values through unchecked.
  */
-function Named<T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) {
+export function Named<T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) {
   return Type.Unsafe<Readonly<Record<string, Static<T>>>>({
     type: 'object',
     patternProperties: { '': value },
@@ -59,7 +59,8 @@ export function checkPacket(body: unknown): Packet {
   return packet;
 }
 
-function checkName(name: string, what: string): void {
+/** @throws {Refusal} `invalid_name` unless `name` can be the name of a `what`. */
+export function checkName(name: string, what: string): void {
   if (isName(name)) return;
   throw new Refusal(
     'invalid_name',

@@ -3,7 +3,7 @@
  * make these; names and counts are checked, the key is not looked up yet.
  */
 
-/** Fields that both kinds of report have. */
+/** Fields that both kinds of report have. Times are Unix ms, with microseconds as a fraction. */
 export interface ReportHead {
   readonly appKey: string;
   readonly environment: string;
@@ -57,10 +57,12 @@ export interface MetricsReport extends ReportHead {
   readonly values: readonly MetricValue[];
 }
 
-/** Who sent a report, for the ledger. */
+/** Who sent a report, for the ledger, and what the sender says of the message itself. */
 export interface Sender {
   readonly transport: 'http' | 'grpc' | 'grpc-web';
   readonly userAgent: string | undefined;
+  /** The `Idempotency-Key` that names the message, checked; without one, its content does. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /**

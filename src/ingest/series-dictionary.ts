@@ -1,5 +1,6 @@
-import { seriesPerEnvironment, seriesRef } from '../store/blocks.ts';
-import { type NewSeries, type SeriesName, seriesOf } from '../store/series.ts';
+import { seriesRef } from '../store/blocks.ts';
+import { featureItself, type NewSeries, type SeriesName, seriesOf } from '../store/series.ts';
+import { environmentOrdinal } from '../store/sketches.ts';
 import type { UsageStore } from '../store/usage.ts';
 
 /** The name that takes what is over a limit. */
@@ -29,10 +30,13 @@ export class EnvironmentSeries {
   /** The variants of metrics of features, by `pairKey`. */
   private readonly featureMetrics = new Map<string, Map<string, number>>();
   private nextOrdinal = 0;
+  /** The environment as a whole, which has users but no name. */
+  readonly whole: number;
 
   constructor(environment: number, limits: SeriesLimits, known: Iterable<NewSeries>) {
     this.environment = environment;
     this.limits = limits;
+    this.whole = seriesRef(environment, environmentOrdinal);
     for (const { ordinal, name } of known) {
       this.remember(name, seriesRef(environment, ordinal));
       this.nextOrdinal = ordinal + 1;
@@ -45,8 +49,16 @@ export class EnvironmentSeries {
     if (ref !== undefined) return ref;
     const featureName = foldOver(this.features, feature, this.limits.features);
     const variants = this.features.get(featureName);
-    const variantName = variants === undefined ? variant : foldOver(variants, variant, variantsPerFeature);
+    const variantName =
+      variants === undefined || variant === featureItself
+        ? variant
+        : foldOver(variants, variant, variantsPerFeature);
     return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
+  }
+
+  /** The series of a feature itself, for users of whom it is not known which variant they got. */
+  feature(feature: string, sink: SeriesSink): number {
+    return this.variant(feature, featureItself, sink);
   }
 
   /** The series of a metric; made, and given to `sink`, when there is none yet. */
@@ -81,7 +93,7 @@ export class EnvironmentSeries {
 
   private create(name: SeriesName, sink: SeriesSink): number {
     const ordinal = this.nextOrdinal;
-    if (ordinal >= seriesPerEnvironment)
+    if (ordinal >= environmentOrdinal)
       throw new RangeError(`environment ${this.environment} has no ordinals left`);
     this.nextOrdinal += 1;
     const ref = seriesRef(this.environment, ordinal);
@@ -119,7 +131,7 @@ function addVariant(
 /** The name itself where it is known or there is room for it, else the surplus name, which needs no room. */
 function foldOver(names: ReadonlyMap<string, unknown>, name: string, limit: number): string {
   if (names.has(name)) return name;
-  const own = names.size - (names.has(surplusName) ? 1 : 0);
+  const own = names.size - Number(names.has(surplusName)) - Number(names.has(featureItself));
   return own < limit ? name : surplusName;
 }
 

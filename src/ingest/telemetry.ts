@@ -1,38 +1,21 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import type { QueueMonitor } from '../admission/queue-monitor.ts';
-import type { RateLimits } from '../admission/rate-limits.ts';
-import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
+import { admit, takeToken } from './admission.ts';
+import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
-import type { Lane } from './lane.ts';
+import type { CountingParts } from './counting-parts.ts';
+import { checkIdempotencyKey, identityOfKey } from './message-identity.ts';
 import { checkPacket, type Packet } from './packet.ts';
-import type { SeriesDictionary } from './series-dictionary.ts';
-import type { StoreHealth } from './store-health.ts';
 
 /** What the telemetry route needs of the rest of the service. */
-export interface TelemetryParts {
-  readonly clock: Clock;
-  readonly keys: KeyFinder;
-  readonly monitor: QueueMonitor;
-  readonly rates: RateLimits;
-  readonly dictionary: SeriesDictionary;
-  readonly health: StoreHealth;
-  /** An application's packets all go one way. */
-  laneOf(applicationNumber: number): Lane;
+export interface TelemetryParts extends CountingParts {
   /** Most bytes of a body, inflated. */
   readonly maxBody: number;
-}
-
-/** Where application keys are looked up. */
-export interface KeyFinder {
-  findKey(text: string): KeyHolder | undefined;
-  markUsed(holder: KeyHolder): void;
-  markLeaked(holder: KeyHolder): void;
 }
 
 const path = '/api/frontend/telemetry';
@@ -61,6 +44,7 @@ async function receive(parts: TelemetryParts, request: Request): Promise<Reply> 
     admit(parts);
     const body = await readBody(request, parts.maxBody);
     checkContentType(request.header('content-type'));
+    const key = checkIdempotencyKey(request.header('idempotency-key'));
     const packet = checkPacket(parseJson(decodeText(body)));
     const holder = findHolder(parts, packet);
     const environment = holder.environments.get(packet.e);
@@ -68,19 +52,13 @@ async function receive(parts: TelemetryParts, request: Request): Promise<Reply> 
     checkOrigin(holder, request, origin);
     admit(parts); // Others may have filled the queue while this body arrived.
     takeToken(parts, holder);
-    await keep(parts, holder, environment, packet, body.length);
+    const count = () => addToBatch(parts, holder, environment, packet, body.length);
+    await (key === undefined ? count().durable : countOnce(parts, holder, environment, key, count));
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return problem(error, error.status === 403 ? {} : allowOrigin(origin));
   }
-}
-
-function admit({ health, monitor, clock }: TelemetryParts): void {
-  if (!health.ready) throw new Refusal('store_unavailable', 'The store cannot take data; see the log', 5);
-  const now = clock.monotonic();
-  if (monitor.admits(now)) return;
-  throw new Refusal('backpressure', 'Too much is waiting for the disk', monitor.retryAfter(now));
 }
 
 /** JSON, or plain text so that `navigator.sendBeacon` needs no preflight; UTF-8 in any case. */
@@ -113,22 +91,28 @@ function checkOrigin(holder: KeyHolder, request: Request, origin: string | undef
   if (browser) throw new Refusal('origin_missing', 'A browser must send its Origin with this key');
 }
 
-function takeToken({ rates, clock }: TelemetryParts, { application }: KeyHolder): void {
-  const wait = rates.take(application, clock.monotonic());
-  if (wait === 0) return;
-  throw new Refusal('rate_limited', 'The application sends more packets than its rate allows', wait);
-}
-
-/** Resolves when the packet is on disk. Nothing is awaited between joining a batch and being whole in it. */
-function keep(
+/** Nothing is awaited between joining a batch and being whole in it. */
+function addToBatch(
   parts: TelemetryParts,
   holder: KeyHolder,
   environment: Environment,
   packet: Packet,
   bytes: number,
-): Promise<void> {
+): Batch {
   const batch = parts.laneOf(holder.application.number).join(bytes);
   addPacket(packet, parts.dictionary.of(environment.number), batch, parts.clock.now());
   parts.keys.markUsed(holder);
-  return batch.durable;
+  return batch;
+}
+
+/** A packet that its sender has named counts once, however often it comes. */
+function countOnce(
+  { clock, messages }: TelemetryParts,
+  { application }: KeyHolder,
+  environment: Environment,
+  key: string,
+  count: () => Batch,
+): Promise<void> {
+  const scope = { application: application.number, environment: environment.number };
+  return messages.once(identityOfKey('telemetry', scope, key), clock.now(), count);
 }

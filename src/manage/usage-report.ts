@@ -1,84 +1,108 @@
+import { countUniqueUsers, noUniqueUsers, type UniqueUsers } from '../aggregate/unique-users.ts';
 import { bucketWidth } from '../store/blocks.ts';
-import { seriesOf } from '../store/series.ts';
+import type { Counts } from '../store/cells.ts';
+import { featureItself, seriesOf } from '../store/series.ts';
 import { countCells, type UsageStore } from '../store/usage.ts';
 import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
 import { inTurns } from './turns.ts';
 
-interface Totals {
-  checks: number;
-  used: number;
-  viewed: number;
-}
-
 type Point = [t: number, checks: number, used: number, viewed: number];
 
-interface VariantUsage extends Totals {
+interface VariantUsage extends Counts {
   readonly variant: string;
-  readonly series: Point[];
+  readonly uniqueUsers: number;
+  readonly series: readonly Point[];
 }
 
-interface FeatureUsage extends Totals {
+interface FeatureUsage extends Counts {
   readonly feature: string;
-  readonly variants: VariantUsage[];
+  readonly uniqueUsers: number;
+  readonly variants: readonly VariantUsage[];
 }
 
-/** Usage of an environment's features: totals, and a series of buckets per variant (`t` in Unix seconds). */
+/**
+ * Usage of an environment's features: totals, and a series of buckets per variant (`t` in Unix seconds). Unique users are
+ * those of the whole UTC days that the range touches.
+ */
 export interface UsageReport {
   readonly environment: string;
   readonly from: string;
   readonly to: string;
   readonly step: string;
+  readonly uniqueUsers: number;
   readonly features: readonly FeatureUsage[];
 }
 
+interface ReportedEnvironment {
+  readonly name: string;
+  readonly number: number;
+}
+
+/** A variant's series while the cells are added up; the feature itself has no points. */
+interface Tally {
+  readonly ordinal: number;
+  readonly variant: string;
+  readonly points: Point[];
+}
+
 /**
- * Adds up the count cells of an environment.
+ * Adds up the count cells of an environment and counts its users.
  * @param only the one feature to report; every feature when undefined
  */
 export async function usageReport(
   store: UsageStore,
-  environment: { readonly name: string; readonly number: number },
+  environment: ReportedEnvironment,
   range: ReportRange,
   only: string | undefined,
 ): Promise<UsageReport> {
   store.counts.resetReadTxn(); // What was answered 202 before this request is in the report.
-  const variants = variantsOf(store, environment.number, only);
-  const features = new Map<string, FeatureUsage>();
-  const cells = countCells(store, environment.number, bucketWidth.minute, range.from, range.to);
-  await inTurns(cells, ({ minute, ordinal, value }) => {
-    const usage = variants.get(ordinal);
-    if (usage === undefined) return;
-    addPoint(usage.series, bucketStart(minute, range.step), value);
-    addTotals(usage, value);
-  });
-  for (const { feature, ...usage } of variants.values()) {
-    if (usage.series.length === 0) continue;
-    const total = features.get(feature) ?? { feature, checks: 0, used: 0, viewed: 0, variants: [] };
-    features.set(feature, total);
-    addTotals(total, usage);
-    total.variants.push(usage);
-  }
+  const tallies = talliesOf(store, environment.number, only);
+  await addUp(store, environment.number, range, tallies);
+  const features = [...tallies];
+  const users = noUniqueUsers();
+  const days = { from: Math.floor(range.from / 1440), to: Math.ceil(range.to / 1440) };
+  const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
+  await inTurns(countUniqueUsers(store, environment.number, days, groups, users), () => {});
   return {
     environment: environment.name,
     from: minuteText(range.from),
     to: minuteText(range.to),
     step: range.step,
-    features: [...features.values()],
+    uniqueUsers: users.environment,
+    features: features
+      .map(([feature, series], index) => describe(feature, series, users.groups[index] ?? 0, users))
+      .filter(({ variants, uniqueUsers }) => variants.length > 0 || uniqueUsers > 0),
   };
 }
 
-function variantsOf(store: UsageStore, environment: number, only: string | undefined) {
-  const variants = new Map<number, VariantUsage & { readonly feature: string }>();
+function talliesOf(store: UsageStore, environment: number, only: string | undefined): Map<string, Tally[]> {
+  const features = new Map<string, Tally[]>();
   for (const { ordinal, name } of seriesOf(store, environment)) {
     if (name.length !== 2) continue;
     const [feature, variant] = name;
     if (only !== undefined && feature !== only) continue;
-    variants.set(ordinal, { feature, variant, checks: 0, used: 0, viewed: 0, series: [] });
+    const series = features.get(feature) ?? [];
+    features.set(feature, series);
+    series.push({ ordinal, variant, points: [] });
   }
-  return variants;
+  return features;
 }
 
-function addPoint(series: Point[], t: number, value: Totals): void {
+async function addUp(
+  store: UsageStore,
+  environment: number,
+  range: ReportRange,
+  features: ReadonlyMap<string, readonly Tally[]>,
+): Promise<void> {
+  const points = new Map([...features.values()].flat().map((tally) => [tally.ordinal, tally.points]));
+  const cells = countCells(store, environment, bucketWidth.minute, range.from, range.to);
+  await inTurns(cells, ({ minute, ordinal, value }) => {
+    const series = points.get(ordinal);
+    if (series !== undefined) addPoint(series, bucketStart(minute, range.step), value);
+  });
+}
+
+function addPoint(series: Point[], t: number, value: Counts): void {
   const last = series.at(-1);
   if (last?.[0] !== t) {
     series.push([t, value.checks, value.used, value.viewed]);
@@ -89,8 +113,29 @@ function addPoint(series: Point[], t: number, value: Totals): void {
   last[3] += value.viewed;
 }
 
-function addTotals(into: Totals, value: Totals): void {
-  into.checks += value.checks;
-  into.used += value.used;
-  into.viewed += value.viewed;
+function describe(
+  feature: string,
+  series: readonly Tally[],
+  uniqueUsers: number,
+  users: UniqueUsers,
+): FeatureUsage {
+  const variants = series
+    .filter(({ variant, points }) => variant !== featureItself && points.length > 0)
+    .map(({ ordinal, variant, points }) => ({
+      variant,
+      ...totalOf(points.map(([, checks, used, viewed]) => ({ checks, used, viewed }))),
+      uniqueUsers: users.series.get(ordinal) ?? 0,
+      series: points,
+    }));
+  return { feature, ...totalOf(variants), uniqueUsers, variants };
+}
+
+function totalOf(parts: readonly Counts[]): Counts {
+  const total = { checks: 0, used: 0, viewed: 0 };
+  for (const { checks, used, viewed } of parts) {
+    total.checks += checks;
+    total.used += used;
+    total.viewed += viewed;
+  }
+  return total;
 }

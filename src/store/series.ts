@@ -2,9 +2,19 @@ import type { UsageStore } from './usage.ts';
 
 /**
  * A series' durable name. Key: environment (u32), ordinal (u32), big-endian. Value: a JSON array, `[feature, variant]`
- * for counts and `[metric]` for a metric. An ordinal is never given to another name.
+ * for counts (`[feature, '']` for the feature itself, which has users but no counts), `[metric]` for a metric and `[metric, feature, variant]` for a metric of a feature. An ordinal is never
+ * given to another name.
  */
-export type SeriesName = readonly [feature: string, variant: string] | readonly [metric: string];
+export type SeriesName =
+  | readonly [feature: string, variant: string]
+  | readonly [metric: string]
+  | FeatureMetricName;
+
+/** In the place of a variant: the feature itself. No variant can have this name. */
+export const featureItself = '';
+
+/** The name of the series that a metric of a feature has for one of the feature's variants. */
+export type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
 export interface NewSeries {
   readonly environment: number;

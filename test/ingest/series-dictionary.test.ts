@@ -66,3 +66,25 @@ test('whatever comes: bounded, one series a name, and read back from its own ent
     }),
   );
 });
+
+test('metrics of features count with the other metrics, and are read back from their own entries', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(anyName, anyName, anyName, fc.boolean()), { maxLength: 60 }), (rows) => {
+      const { names, sink } = dictionary();
+      const ask = ({ names, sink }: ReturnType<typeof dictionary>) =>
+        rows.map(([metric, feature, variant, plain]) =>
+          plain ? names.metric(metric, sink) : names.featureMetric(metric, feature, variant, sink),
+        );
+      const refs = ask({ names, sink });
+      const own = sink.series.map(({ name }) => [name[0], name.length === 3 ? name[1] : null]);
+      const groups = new Set(own.map((group) => JSON.stringify(group)));
+      groups.delete(JSON.stringify([surplusName, null]));
+      groups.delete(JSON.stringify([surplusName, surplusName]));
+      expect(groups.size).toBeLessThanOrEqual(2);
+
+      const again = dictionary(undefined, sink.series);
+      expect(ask(again)).toEqual(refs);
+      expect(again.sink.series).toEqual([]);
+    }),
+  );
+});

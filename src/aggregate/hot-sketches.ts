@@ -1,0 +1,145 @@
+import type { Table } from '../store/environment.ts';
+import {
+  chunkKeyBytes,
+  chunksPerSketch,
+  chunkValueBytes,
+  readChunk,
+  writeChunk,
+  writeChunkKey,
+} from '../store/sketches.ts';
+import { Chunk, chunkOf, couponOf } from './hyperloglog.ts';
+
+interface HotSketch {
+  readonly ref: number;
+  readonly day: number;
+  readonly chunks: (HotChunk | undefined)[];
+  /** Its share of the bytes held. */
+  bytes: number;
+}
+
+interface HotChunk {
+  readonly sketch: HotSketch;
+  readonly index: number;
+  readonly chunk: Chunk;
+  touched: boolean;
+}
+
+/** Sketches by day and series ref. */
+type Generation = Map<number, Map<number, HotSketch>>;
+
+/** What a sketch and a chunk take beside their arrays, about. */
+const sketchBytes = 600;
+const chunkBytes = 300;
+
+/**
+ * The sketches that are being added to, kept in memory so that a user who was seen before costs the store nothing. Each
+ * chunk is read from the store when it is first touched. What is in here was read from the store or committed to it,
+ * except for what was touched since the last `put`.
+ *
+ * Memory is bounded by two generations: a sketch that is touched is in the recent one, and when that has grown to half of
+ * the limit it becomes the old one and the old one is dropped. So what goes is what was not touched for longest.
+ */
+export class HotSketches {
+  private readonly table: Table;
+  private readonly limit: number;
+  private recent: Generation = new Map();
+  private old: Generation = new Map();
+  private recentBytes = 0;
+  private oldBytes = 0;
+  private touched: HotChunk[] = [];
+  private readonly key = Buffer.alloc(chunkKeyBytes);
+  private readonly value = Buffer.alloc(chunkValueBytes);
+
+  /** @param limit most bytes kept in memory, about */
+  constructor(table: Table, limit: number) {
+    this.table = table;
+    this.limit = limit;
+  }
+
+  /** Bytes held in memory, about. */
+  get bytes(): number {
+    return this.recentBytes + this.oldBytes;
+  }
+
+  /**
+   * Adds a user, by the two halves of the hash, to a series (see `seriesRef`) on a day (since the epoch, UTC). Call it
+   * inside the transaction: when there is no room, it puts what was touched so far.
+   */
+  add(ref: number, day: number, high: number, low: number): void {
+    if (this.recentBytes > this.limit / 2) this.turn();
+    const sketch = this.recent.get(day)?.get(ref) ?? this.open(ref, day);
+    const coupon = couponOf(high, low);
+    const hot = sketch.chunks[chunkOf(coupon)] ?? this.load(sketch, chunkOf(coupon));
+    const before = hot.chunk.bytes;
+    if (!hot.chunk.add(coupon)) return;
+    this.charge(sketch, hot.chunk.bytes - before);
+    if (hot.touched) return;
+    hot.touched = true;
+    this.touched.push(hot);
+  }
+
+  /** Puts every chunk that has changed, and gives their number; call it inside the transaction. */
+  put(): number {
+    const puts = this.touched.length;
+    for (const hot of this.touched) {
+      writeChunkKey(this.key, hot.sketch.ref, hot.sketch.day, hot.index);
+      const length = writeChunk(this.value, hot.chunk.content);
+      this.table.putSync(this.key, this.value.subarray(0, length));
+      hot.touched = false;
+    }
+    this.touched = [];
+    return puts;
+  }
+
+  /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
+  forget(): void {
+    this.recent = new Map();
+    this.old = new Map();
+    this.recentBytes = 0;
+    this.oldBytes = 0;
+    this.touched = [];
+  }
+
+  /** Starts a new generation; nothing that was not put may be dropped with the old one. */
+  private turn(): void {
+    this.put();
+    this.old = this.recent;
+    this.oldBytes = this.recentBytes;
+    this.recent = new Map();
+    this.recentBytes = 0;
+  }
+
+  /** Brings a sketch into the recent generation, from the old one or with none of its chunks loaded. */
+  private open(ref: number, day: number): HotSketch {
+    const known = this.takeOld(ref, day);
+    const sketch = known ?? { ref, day, chunks: new Array(chunksPerSketch), bytes: sketchBytes };
+    const sketches = this.recent.get(day) ?? new Map<number, HotSketch>();
+    this.recent.set(day, sketches.set(ref, sketch));
+    this.recentBytes += sketch.bytes;
+    return sketch;
+  }
+
+  private takeOld(ref: number, day: number): HotSketch | undefined {
+    const sketches = this.old.get(day);
+    const sketch = sketches?.get(ref);
+    if (sketch === undefined) return undefined;
+    sketches!.delete(ref);
+    this.oldBytes -= sketch.bytes;
+    return sketch;
+  }
+
+  private load(sketch: HotSketch, index: number): HotChunk {
+    writeChunkKey(this.key, sketch.ref, sketch.day, index);
+    const stored = this.table.get(this.key);
+    const chunk = new Chunk(stored === undefined ? undefined : readChunk(stored));
+    const hot = { sketch, index, chunk, touched: false };
+    sketch.chunks[index] = hot;
+    this.charge(sketch, chunkBytes + chunk.bytes);
+    return hot;
+  }
+
+  private charge(sketch: HotSketch, bytes: number): void {
+    sketch.bytes += bytes;
+    this.recentBytes += bytes;
+  }
+}

@@ -1,0 +1,66 @@
+import { countsCodec, measurementCodec } from '../store/cells.ts';
+import { putMessages } from '../store/messages.ts';
+import { putSeries } from '../store/series.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { recordWidth } from './envelope.ts';
+import { HotCells } from './hot-cells.ts';
+import { HotSketches } from './hot-sketches.ts';
+import { addCounts, addValue } from './merge.ts';
+import type { Section } from './section.ts';
+
+/** Blocks of one table that a worker keeps in memory: about 40 MB when all of their cells are in use. */
+const hotBlockLimit = 10_000;
+/** Bytes of sketches that a worker keeps in memory. */
+const hotSketchBytes = 64 * 1024 * 1024;
+
+/** What a batch consists of, in the order in which it is written. */
+export function createSections(store: UsageStore): readonly Section[] {
+  return [
+    { write: ({ series }) => series.forEach((each) => void putSeries(store, each)), forget: () => {} },
+    { write: ({ messages }) => putMessages(store, messages), forget: () => {} },
+    countsSection(store),
+    measurementsSection(store),
+    usersSection(store),
+  ];
+}
+
+function countsSection(store: UsageStore): Section {
+  const cells = new HotCells(store.counts, countsCodec, hotBlockLimit);
+  return {
+    write({ counts, countRecords }) {
+      for (let at = 0; at < countRecords * recordWidth; at += recordWidth) {
+        const cell = cells.touch(counts[at]!, counts[at + 1]!);
+        addCounts(cell, counts[at + 2]!, counts[at + 3]!, counts[at + 4]!);
+      }
+      cells.put();
+    },
+    forget: () => cells.forget(),
+  };
+}
+
+function measurementsSection(store: UsageStore): Section {
+  const cells = new HotCells(store.measurements, measurementCodec, hotBlockLimit);
+  return {
+    write({ measurements, measurementRecords }) {
+      for (let at = 0; at < measurementRecords * recordWidth; at += recordWidth) {
+        const cell = cells.touch(measurements[at]!, measurements[at + 1]!);
+        addValue(cell, measurements[at + 2]!, measurements[at + 3]!);
+      }
+      cells.put();
+    },
+    forget: () => cells.forget(),
+  };
+}
+
+function usersSection(store: UsageStore): Section {
+  const sketches = new HotSketches(store.sketches, hotSketchBytes);
+  return {
+    write({ users, userRecords }) {
+      for (let at = 0; at < userRecords * recordWidth; at += recordWidth) {
+        sketches.add(users[at]!, users[at + 1]!, users[at + 2]!, users[at + 3]!);
+      }
+      sketches.put();
+    },
+    forget: () => sketches.forget(),
+  };
+}

@@ -1,0 +1,21 @@
+import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { AdmissionParts } from './admission.ts';
+import type { Lane } from './lane.ts';
+import type { SeenMessages } from './seen-messages.ts';
+import type { SeriesDictionary } from './series-dictionary.ts';
+
+/** What everything that counts something needs of the rest of the service. */
+export interface CountingParts extends AdmissionParts {
+  readonly keys: KeyFinder;
+  readonly dictionary: SeriesDictionary;
+  readonly messages: SeenMessages;
+  /** An application's packets and reports all go one way. */
+  laneOf(applicationNumber: number): Lane;
+}
+
+/** Where application keys are looked up. */
+export interface KeyFinder {
+  findKey(text: string): KeyHolder | undefined;
+  markUsed(holder: KeyHolder): void;
+  markLeaked(holder: KeyHolder): void;
+}

@@ -1,0 +1,125 @@
+/**
+ * The files of `proto/` as server reflection gives them out, because the executable has no files beside it.
+ * Made from them; after a change there, `npx vitest run test/ingest/grpc-descriptors.test.ts -u` writes it again.
+ */
+
+/** One file of `proto/`, or one that they import. */
+export interface DescribedFile {
+  readonly name: string;
+  readonly imports: readonly string[];
+  /** Full names of its services. */
+  readonly services: readonly string[];
+  /** Full names of everything that it declares. */
+  readonly symbols: readonly string[];
+  /** Its `google.protobuf.FileDescriptorProto`, in base64. */
+  readonly bytes: string;
+}
+
+// biome-ignore format: made by a test
+export const files: readonly DescribedFile[] = [
+  {
+    "name": "google/protobuf/timestamp.proto",
+    "imports": [],
+    "services": [],
+    "symbols": [
+      "google.protobuf.Timestamp"
+    ],
+    "bytes": "Ch9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvEg9nb29nbGUucHJvdG9idWYiOwoJVGltZXN0YW1wEhgKB3NlY29uZHMYASABKANSB3NlY29uZHMSFAoFbmFub3MYAiABKAVSBW5hbm9zQoUBChNjb20uZ29vZ2xlLnByb3RvYnVmQg5UaW1lc3RhbXBQcm90b1ABWjJnb29nbGUuZ29sYW5nLm9yZy9wcm90b2J1Zi90eXBlcy9rbm93bi90aW1lc3RhbXBwYvgBAaICA0dQQqoCHkdvb2dsZS5Qcm90b2J1Zi5XZWxsS25vd25UeXBlc2IGcHJvdG8z"
+  },
+  {
+    "name": "usage.proto",
+    "imports": [
+      "google/protobuf/timestamp.proto"
+    ],
+    "services": [
+      "Usage.Usage"
+    ],
+    "symbols": [
+      "Usage.Usage",
+      "Usage.Usage.SendStats",
+      "Usage.FeatureStat",
+      "Usage.StatMessage",
+      "Usage.VariantStats",
+      "Usage.StatResult"
+    ],
+    "bytes": "Cgt1c2FnZS5wcm90bxIFVXNhZ2UaH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAucHJvdG8i7QQKC0ZlYXR1cmVTdGF0EhYKBmFwcEtleRgBIAEoCVIGYXBwS2V5EiAKC2Vudmlyb25tZW50GAIgASgJUgtlbnZpcm9ubWVudBIuCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIEdGltZRIoCgVzdGF0cxgEIAMoCzISLlVzYWdlLlN0YXRNZXNzYWdlUgVzdGF0cxIqChB0b3RhbFVuaXF1ZVVzZXJzGAUgASgFUhB0b3RhbFVuaXF1ZVVzZXJzEicKDGluc3RhbmNlTmFtZRgGIAEoCUgAUgxpbnN0YW5jZU5hbWWIAQESSwoQcHJvY2Vzc1N0YXJ0VGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAVIQcHJvY2Vzc1N0YXJ0VGltZYgBARIjCgphcHBWZXJzaW9uGAggASgJSAJSCmFwcFZlcnNpb26IAQESKgoQdW5pcXVlVXNlckhhc2hlcxgJIAMoBVIQdW5pcXVlVXNlckhhc2hlcxI1ChNkZWZpbml0aW9uQ2FjaGVIaXRzGAogASgFSANSE2RlZmluaXRpb25DYWNoZUhpdHOIAQESOQoVZGVmaW5pdGlvbkNhY2hlTWlzc2VzGAsgASgFSARSFWRlZmluaXRpb25DYWNoZU1pc3Nlc4gBAUIPCg1faW5zdGFuY2VOYW1lQhMKEV9wcm9jZXNzU3RhcnRUaW1lQg0KC19hcHBWZXJzaW9uQhYKFF9kZWZpbml0aW9uQ2FjaGVIaXRzQhgKFl9kZWZpbml0aW9uQ2FjaGVNaXNzZXMi6wUKC1N0YXRNZXNzYWdlEhgKB2ZlYXR1cmUYASABKAlSB2ZlYXR1cmUSIgoMZW5hYmxlZENvdW50GAIgASgFUgxlbmFibGVkQ291bnQSJAoNZGlzYWJsZWRDb3VudBgDIAEoBVINZGlzYWJsZWRDb3VudBJQCiN1bmlxdWVDb250ZXh0SWRlbnRpZmllckVuYWJsZWRDb3VudBgEIAEoBVIjdW5pcXVlQ29udGV4dElkZW50aWZpZXJFbmFibGVkQ291bnQSUgokdW5pcXVlQ29udGV4dElkZW50aWZpZXJEaXNhYmxlZENvdW50GAUgASgFUiR1bmlxdWVDb250ZXh0SWRlbnRpZmllckRpc2FibGVkQ291bnQSPAoZdW5pcXVlUmVxdWVzdEVuYWJsZWRDb3VudBgGIAEoBVIZdW5pcXVlUmVxdWVzdEVuYWJsZWRDb3VudBI+Chp1bmlxdWVSZXF1ZXN0RGlzYWJsZWRDb3VudBgHIAEoBVIadW5pcXVlUmVxdWVzdERpc2FibGVkQ291bnQSHAoJdXNlZENvdW50GAggASgFUgl1c2VkQ291bnQSMgoUdW5pcXVlVXNlcnNVc2VkQ291bnQYCSABKAVSFHVuaXF1ZVVzZXJzVXNlZENvdW50EioKEHVuaXF1ZVVzZXJIYXNoZXMYCiADKAVSEHVuaXF1ZVVzZXJIYXNoZXMSSAoMdmFyaWFudFN0YXRzGAsgAygLMiQuVXNhZ2UuU3RhdE1lc3NhZ2UuVmFyaWFudFN0YXRzRW50cnlSDHZhcmlhbnRTdGF0cxI2ChZ1bmlxdWVWaWV3ZWRVc2VySGFzaGVzGAwgAygFUhZ1bmlxdWVWaWV3ZWRVc2VySGFzaGVzGlQKEVZhcmlhbnRTdGF0c0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EikKBXZhbHVlGAIgASgLMhMuVXNhZ2UuVmFyaWFudFN0YXRzUgV2YWx1ZToCOAEikgEKDFZhcmlhbnRTdGF0cxIeCgpjaGVja0NvdW50GAEgASgFUgpjaGVja0NvdW50EiIKDHJlcXVlc3RDb3VudBgCIAEoBVIMcmVxdWVzdENvdW50EhwKCXVzZWRDb3VudBgDIAEoBVIJdXNlZENvdW50EiAKC3ZpZXdlZENvdW50GAQgASgFUgt2aWV3ZWRDb3VudCIwCgpTdGF0UmVzdWx0EiIKDGZlYXR1cmVDb3VudBgBIAEoBVIMZmVhdHVyZUNvdW50Mj8KBVVzYWdlEjYKCVNlbmRTdGF0cxISLlVzYWdlLkZlYXR1cmVTdGF0GhEuVXNhZ2UuU3RhdFJlc3VsdCgAMABiBnByb3RvMw=="
+  },
+  {
+    "name": "metrics.proto",
+    "imports": [
+      "google/protobuf/timestamp.proto"
+    ],
+    "services": [
+      "Metrics.Metrics"
+    ],
+    "symbols": [
+      "Metrics.Metrics",
+      "Metrics.Metrics.SendMetrics",
+      "Metrics.MetricStat",
+      "Metrics.MetricStatMessage",
+      "Metrics.MetricCounterMessage",
+      "Metrics.MetricObservationMessage",
+      "Metrics.MetricResult"
+    ],
+    "bytes": "Cg1tZXRyaWNzLnByb3RvEgdNZXRyaWNzGh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIuQCCgpNZXRyaWNTdGF0EhYKBmFwcEtleRgBIAEoCVIGYXBwS2V5EiAKC2Vudmlyb25tZW50GAIgASgJUgtlbnZpcm9ubWVudBIuCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFIEdGltZRIwCgVzdGF0cxgEIAMoCzIaLk1ldHJpY3MuTWV0cmljU3RhdE1lc3NhZ2VSBXN0YXRzEjkKCGNvdW50ZXJzGAUgAygLMh0uTWV0cmljcy5NZXRyaWNDb3VudGVyTWVzc2FnZVIIY291bnRlcnMSRQoMb2JzZXJ2YXRpb25zGAYgAygLMiEuTWV0cmljcy5NZXRyaWNPYnNlcnZhdGlvbk1lc3NhZ2VSDG9ic2VydmF0aW9ucxInCgxpbnN0YW5jZU5hbWUYByABKAlIAFIMaW5zdGFuY2VOYW1liAEBQg8KDV9pbnN0YW5jZU5hbWUiigMKEU1ldHJpY1N0YXRNZXNzYWdlEhYKBm1ldHJpYxgBIAEoCVIGbWV0cmljEiIKDGVuYWJsZWRDb3VudBgCIAEoBVIMZW5hYmxlZENvdW50EiQKDWRpc2FibGVkQ291bnQYAyABKAVSDWRpc2FibGVkQ291bnQSHQoHZmVhdHVyZRgEIAEoCUgAUgdmZWF0dXJliAEBEhQKBXZhbHVlGAUgASgBUgV2YWx1ZRIpCg12YWx1ZURpc2FibGVkGAYgASgBSAFSDXZhbHVlRGlzYWJsZWSIAQESUwoNdmFyaWFudFZhbHVlcxgHIAMoCzItLk1ldHJpY3MuTWV0cmljU3RhdE1lc3NhZ2UuVmFyaWFudFZhbHVlc0VudHJ5Ug12YXJpYW50VmFsdWVzGkAKElZhcmlhbnRWYWx1ZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoAVIFdmFsdWU6AjgBQgoKCF9mZWF0dXJlQhAKDl92YWx1ZURpc2FibGVkIpADChRNZXRyaWNDb3VudGVyTWVzc2FnZRIWCgZtZXRyaWMYASABKAlSBm1ldHJpYxIiCgxlbmFibGVkQ291bnQYAiABKAVSDGVuYWJsZWRDb3VudBIkCg1kaXNhYmxlZENvdW50GAMgASgFUg1kaXNhYmxlZENvdW50Eh0KB2ZlYXR1cmUYBCABKAlIAFIHZmVhdHVyZYgBARIUCgV2YWx1ZRgFIAEoAVIFdmFsdWUSKQoNdmFsdWVEaXNhYmxlZBgGIAEoAUgBUg12YWx1ZURpc2FibGVkiAEBElYKDXZhcmlhbnRWYWx1ZXMYByADKAsyMC5NZXRyaWNzLk1ldHJpY0NvdW50ZXJNZXNzYWdlLlZhcmlhbnRWYWx1ZXNFbnRyeVINdmFyaWFudFZhbHVlcxpAChJWYXJpYW50VmFsdWVzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAFSBXZhbHVlOgI4AUIKCghfZmVhdHVyZUIQCg5fdmFsdWVEaXNhYmxlZCLIAwoYTWV0cmljT2JzZXJ2YXRpb25NZXNzYWdlEi4KBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgR0aW1lEhYKBm1ldHJpYxgCIAEoCVIGbWV0cmljEiIKDGVuYWJsZWRDb3VudBgDIAEoBVIMZW5hYmxlZENvdW50EiQKDWRpc2FibGVkQ291bnQYBCABKAVSDWRpc2FibGVkQ291bnQSHQoHZmVhdHVyZRgFIAEoCUgAUgdmZWF0dXJliAEBEhQKBXZhbHVlGAYgASgBUgV2YWx1ZRIpCg12YWx1ZURpc2FibGVkGAcgASgBSAFSDXZhbHVlRGlzYWJsZWSIAQESWgoNdmFyaWFudFZhbHVlcxgIIAMoCzI0Lk1ldHJpY3MuTWV0cmljT2JzZXJ2YXRpb25NZXNzYWdlLlZhcmlhbnRWYWx1ZXNFbnRyeVINdmFyaWFudFZhbHVlcxpAChJWYXJpYW50VmFsdWVzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAFSBXZhbHVlOgI4AUIKCghfZmVhdHVyZUIQCg5fdmFsdWVEaXNhYmxlZCIkCgxNZXRyaWNSZXN1bHQSFAoFY291bnQYASABKAVSBWNvdW50MkgKB01ldHJpY3MSPQoLU2VuZE1ldHJpY3MSEy5NZXRyaWNzLk1ldHJpY1N0YXQaFS5NZXRyaWNzLk1ldHJpY1Jlc3VsdCgAMABiBnByb3RvMw=="
+  },
+  {
+    "name": "grpc/health/v1/health.proto",
+    "imports": [],
+    "services": [
+      "grpc.health.v1.Health"
+    ],
+    "symbols": [
+      "grpc.health.v1.Health",
+      "grpc.health.v1.Health.Check",
+      "grpc.health.v1.Health.List",
+      "grpc.health.v1.Health.Watch",
+      "grpc.health.v1.HealthCheckRequest",
+      "grpc.health.v1.HealthCheckResponse",
+      "grpc.health.v1.HealthCheckResponse.ServingStatus",
+      "grpc.health.v1.HealthListRequest",
+      "grpc.health.v1.HealthListResponse"
+    ],
+    "bytes": "ChtncnBjL2hlYWx0aC92MS9oZWFsdGgucHJvdG8SDmdycGMuaGVhbHRoLnYxIi4KEkhlYWx0aENoZWNrUmVxdWVzdBIYCgdzZXJ2aWNlGAEgASgJUgdzZXJ2aWNlIrEBChNIZWFsdGhDaGVja1Jlc3BvbnNlEkkKBnN0YXR1cxgBIAEoDjIxLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UuU2VydmluZ1N0YXR1c1IGc3RhdHVzIk8KDVNlcnZpbmdTdGF0dXMSCwoHVU5LTk9XThAAEgsKB1NFUlZJTkcQARIPCgtOT1RfU0VSVklORxACEhMKD1NFUlZJQ0VfVU5LTk9XThADIhMKEUhlYWx0aExpc3RSZXF1ZXN0IsQBChJIZWFsdGhMaXN0UmVzcG9uc2USTAoIc3RhdHVzZXMYASADKAsyMC5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVzcG9uc2UuU3RhdHVzZXNFbnRyeVIIc3RhdHVzZXMaYAoNU3RhdHVzZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRI5CgV2YWx1ZRgCIAEoCzIjLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2VSBXZhbHVlOgI4ATKHAgoGSGVhbHRoElQKBUNoZWNrEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZSgAMAASUQoETGlzdBIhLmdycGMuaGVhbHRoLnYxLkhlYWx0aExpc3RSZXF1ZXN0GiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoTGlzdFJlc3BvbnNlKAAwABJUCgVXYXRjaBIiLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVxdWVzdBojLmdycGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2UoADABYgZwcm90bzM="
+  },
+  {
+    "name": "grpc/reflection/v1/reflection.proto",
+    "imports": [],
+    "services": [
+      "grpc.reflection.v1.ServerReflection"
+    ],
+    "symbols": [
+      "grpc.reflection.v1.ServerReflection",
+      "grpc.reflection.v1.ServerReflection.ServerReflectionInfo",
+      "grpc.reflection.v1.ServerReflectionRequest",
+      "grpc.reflection.v1.ExtensionRequest",
+      "grpc.reflection.v1.ServerReflectionResponse",
+      "grpc.reflection.v1.FileDescriptorResponse",
+      "grpc.reflection.v1.ExtensionNumberResponse",
+      "grpc.reflection.v1.ListServiceResponse",
+      "grpc.reflection.v1.ServiceResponse",
+      "grpc.reflection.v1.ErrorResponse"
+    ],
+    "bytes": "CiNncnBjL3JlZmxlY3Rpb24vdjEvcmVmbGVjdGlvbi5wcm90bxISZ3JwYy5yZWZsZWN0aW9uLnYxIvMCChdTZXJ2ZXJSZWZsZWN0aW9uUmVxdWVzdBISCgRob3N0GAEgASgJUgRob3N0EioKEGZpbGVfYnlfZmlsZW5hbWUYAyABKAlIAFIOZmlsZUJ5RmlsZW5hbWUSNgoWZmlsZV9jb250YWluaW5nX3N5bWJvbBgEIAEoCUgAUhRmaWxlQ29udGFpbmluZ1N5bWJvbBJiChlmaWxlX2NvbnRhaW5pbmdfZXh0ZW5zaW9uGAUgASgLMiQuZ3JwYy5yZWZsZWN0aW9uLnYxLkV4dGVuc2lvblJlcXVlc3RIAFIXZmlsZUNvbnRhaW5pbmdFeHRlbnNpb24SQgodYWxsX2V4dGVuc2lvbl9udW1iZXJzX29mX3R5cGUYBiABKAlIAFIZYWxsRXh0ZW5zaW9uTnVtYmVyc09mVHlwZRIlCg1saXN0X3NlcnZpY2VzGAcgASgJSABSDGxpc3RTZXJ2aWNlc0IRCg9tZXNzYWdlX3JlcXVlc3QiZgoQRXh0ZW5zaW9uUmVxdWVzdBInCg9jb250YWluaW5nX3R5cGUYASABKAlSDmNvbnRhaW5pbmdUeXBlEikKEGV4dGVuc2lvbl9udW1iZXIYAiABKAVSD2V4dGVuc2lvbk51bWJlciKuBAoYU2VydmVyUmVmbGVjdGlvblJlc3BvbnNlEh0KCnZhbGlkX2hvc3QYASABKAlSCXZhbGlkSG9zdBJWChBvcmlnaW5hbF9yZXF1ZXN0GAIgASgLMisuZ3JwYy5yZWZsZWN0aW9uLnYxLlNlcnZlclJlZmxlY3Rpb25SZXF1ZXN0Ug9vcmlnaW5hbFJlcXVlc3QSZgoYZmlsZV9kZXNjcmlwdG9yX3Jlc3BvbnNlGAQgASgLMiouZ3JwYy5yZWZsZWN0aW9uLnYxLkZpbGVEZXNjcmlwdG9yUmVzcG9uc2VIAFIWZmlsZURlc2NyaXB0b3JSZXNwb25zZRJyCh5hbGxfZXh0ZW5zaW9uX251bWJlcnNfcmVzcG9uc2UYBSABKAsyKy5ncnBjLnJlZmxlY3Rpb24udjEuRXh0ZW5zaW9uTnVtYmVyUmVzcG9uc2VIAFIbYWxsRXh0ZW5zaW9uTnVtYmVyc1Jlc3BvbnNlEl8KFmxpc3Rfc2VydmljZXNfcmVzcG9uc2UYBiABKAsyJy5ncnBjLnJlZmxlY3Rpb24udjEuTGlzdFNlcnZpY2VSZXNwb25zZUgAUhRsaXN0U2VydmljZXNSZXNwb25zZRJKCg5lcnJvcl9yZXNwb25zZRgHIAEoCzIhLmdycGMucmVmbGVjdGlvbi52MS5FcnJvclJlc3BvbnNlSABSDWVycm9yUmVzcG9uc2VCEgoQbWVzc2FnZV9yZXNwb25zZSJMChZGaWxlRGVzY3JpcHRvclJlc3BvbnNlEjIKFWZpbGVfZGVzY3JpcHRvcl9wcm90bxgBIAMoDFITZmlsZURlc2NyaXB0b3JQcm90byJqChdFeHRlbnNpb25OdW1iZXJSZXNwb25zZRIkCg5iYXNlX3R5cGVfbmFtZRgBIAEoCVIMYmFzZVR5cGVOYW1lEikKEGV4dGVuc2lvbl9udW1iZXIYAiADKAVSD2V4dGVuc2lvbk51bWJlciJUChNMaXN0U2VydmljZVJlc3BvbnNlEj0KB3NlcnZpY2UYASADKAsyIy5ncnBjLnJlZmxlY3Rpb24udjEuU2VydmljZVJlc3BvbnNlUgdzZXJ2aWNlIiUKD1NlcnZpY2VSZXNwb25zZRISCgRuYW1lGAEgASgJUgRuYW1lIlMKDUVycm9yUmVzcG9uc2USHQoKZXJyb3JfY29kZRgBIAEoBVIJZXJyb3JDb2RlEiMKDWVycm9yX21lc3NhZ2UYAiABKAlSDGVycm9yTWVzc2FnZTKJAQoQU2VydmVyUmVmbGVjdGlvbhJ1ChRTZXJ2ZXJSZWZsZWN0aW9uSW5mbxIrLmdycGMucmVmbGVjdGlvbi52MS5TZXJ2ZXJSZWZsZWN0aW9uUmVxdWVzdBosLmdycGMucmVmbGVjdGlvbi52MS5TZXJ2ZXJSZWZsZWN0aW9uUmVzcG9uc2UoATABYgZwcm90bzM="
+  },
+  {
+    "name": "grpc/reflection/v1alpha/reflection.proto",
+    "imports": [],
+    "services": [
+      "grpc.reflection.v1alpha.ServerReflection"
+    ],
+    "symbols": [
+      "grpc.reflection.v1alpha.ServerReflection",
+      "grpc.reflection.v1alpha.ServerReflection.ServerReflectionInfo",
+      "grpc.reflection.v1alpha.ServerReflectionRequest",
+      "grpc.reflection.v1alpha.ExtensionRequest",
+      "grpc.reflection.v1alpha.ServerReflectionResponse",
+      "grpc.reflection.v1alpha.FileDescriptorResponse",
+      "grpc.reflection.v1alpha.ExtensionNumberResponse",
+      "grpc.reflection.v1alpha.ListServiceResponse",
+      "grpc.reflection.v1alpha.ServiceResponse",
+      "grpc.reflection.v1alpha.ErrorResponse"
+    ],
+    "bytes": "CihncnBjL3JlZmxlY3Rpb24vdjFhbHBoYS9yZWZsZWN0aW9uLnByb3RvEhdncnBjLnJlZmxlY3Rpb24udjFhbHBoYSL4AgoXU2VydmVyUmVmbGVjdGlvblJlcXVlc3QSEgoEaG9zdBgBIAEoCVIEaG9zdBIqChBmaWxlX2J5X2ZpbGVuYW1lGAMgASgJSABSDmZpbGVCeUZpbGVuYW1lEjYKFmZpbGVfY29udGFpbmluZ19zeW1ib2wYBCABKAlIAFIUZmlsZUNvbnRhaW5pbmdTeW1ib2wSZwoZZmlsZV9jb250YWluaW5nX2V4dGVuc2lvbhgFIAEoCzIpLmdycGMucmVmbGVjdGlvbi52MWFscGhhLkV4dGVuc2lvblJlcXVlc3RIAFIXZmlsZUNvbnRhaW5pbmdFeHRlbnNpb24SQgodYWxsX2V4dGVuc2lvbl9udW1iZXJzX29mX3R5cGUYBiABKAlIAFIZYWxsRXh0ZW5zaW9uTnVtYmVyc09mVHlwZRIlCg1saXN0X3NlcnZpY2VzGAcgASgJSABSDGxpc3RTZXJ2aWNlc0IRCg9tZXNzYWdlX3JlcXVlc3QiZgoQRXh0ZW5zaW9uUmVxdWVzdBInCg9jb250YWluaW5nX3R5cGUYASABKAlSDmNvbnRhaW5pbmdUeXBlEikKEGV4dGVuc2lvbl9udW1iZXIYAiABKAVSD2V4dGVuc2lvbk51bWJlciLHBAoYU2VydmVyUmVmbGVjdGlvblJlc3BvbnNlEh0KCnZhbGlkX2hvc3QYASABKAlSCXZhbGlkSG9zdBJbChBvcmlnaW5hbF9yZXF1ZXN0GAIgASgLMjAuZ3JwYy5yZWZsZWN0aW9uLnYxYWxwaGEuU2VydmVyUmVmbGVjdGlvblJlcXVlc3RSD29yaWdpbmFsUmVxdWVzdBJrChhmaWxlX2Rlc2NyaXB0b3JfcmVzcG9uc2UYBCABKAsyLy5ncnBjLnJlZmxlY3Rpb24udjFhbHBoYS5GaWxlRGVzY3JpcHRvclJlc3BvbnNlSABSFmZpbGVEZXNjcmlwdG9yUmVzcG9uc2USdwoeYWxsX2V4dGVuc2lvbl9udW1iZXJzX3Jlc3BvbnNlGAUgASgLMjAuZ3JwYy5yZWZsZWN0aW9uLnYxYWxwaGEuRXh0ZW5zaW9uTnVtYmVyUmVzcG9uc2VIAFIbYWxsRXh0ZW5zaW9uTnVtYmVyc1Jlc3BvbnNlEmQKFmxpc3Rfc2VydmljZXNfcmVzcG9uc2UYBiABKAsyLC5ncnBjLnJlZmxlY3Rpb24udjFhbHBoYS5MaXN0U2VydmljZVJlc3BvbnNlSABSFGxpc3RTZXJ2aWNlc1Jlc3BvbnNlEk8KDmVycm9yX3Jlc3BvbnNlGAcgASgLMiYuZ3JwYy5yZWZsZWN0aW9uLnYxYWxwaGEuRXJyb3JSZXNwb25zZUgAUg1lcnJvclJlc3BvbnNlQhIKEG1lc3NhZ2VfcmVzcG9uc2UiTAoWRmlsZURlc2NyaXB0b3JSZXNwb25zZRIyChVmaWxlX2Rlc2NyaXB0b3JfcHJvdG8YASADKAxSE2ZpbGVEZXNjcmlwdG9yUHJvdG8iagoXRXh0ZW5zaW9uTnVtYmVyUmVzcG9uc2USJAoOYmFzZV90eXBlX25hbWUYASABKAlSDGJhc2VUeXBlTmFtZRIpChBleHRlbnNpb25fbnVtYmVyGAIgAygFUg9leHRlbnNpb25OdW1iZXIiWQoTTGlzdFNlcnZpY2VSZXNwb25zZRJCCgdzZXJ2aWNlGAEgAygLMiguZ3JwYy5yZWZsZWN0aW9uLnYxYWxwaGEuU2VydmljZVJlc3BvbnNlUgdzZXJ2aWNlIiUKD1NlcnZpY2VSZXNwb25zZRISCgRuYW1lGAEgASgJUgRuYW1lIlMKDUVycm9yUmVzcG9uc2USHQoKZXJyb3JfY29kZRgBIAEoBVIJZXJyb3JDb2RlEiMKDWVycm9yX21lc3NhZ2UYAiABKAlSDGVycm9yTWVzc2FnZTKTAQoQU2VydmVyUmVmbGVjdGlvbhJ/ChRTZXJ2ZXJSZWZsZWN0aW9uSW5mbxIwLmdycGMucmVmbGVjdGlvbi52MWFscGhhLlNlcnZlclJlZmxlY3Rpb25SZXF1ZXN0GjEuZ3JwYy5yZWZsZWN0aW9uLnYxYWxwaGEuU2VydmVyUmVmbGVjdGlvblJlc3BvbnNlKAEwAWIGcHJvdG8z"
+  }
+];

@@ -1,0 +1,112 @@
+import {
+  type Server,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js';
+import { Refusal } from '../errors.ts';
+import { methodOf } from './grpc-method.ts';
+import { operations } from './grpc-operations.ts';
+import { ProtoReader } from './proto-reader.ts';
+import { bytesField, joinFields, numberField } from './proto-writer.ts';
+
+/** `HealthCheckResponse.ServingStatus` of `proto/grpc/health/v1/health.proto`. */
+const statuses = { serving: 1, notServing: 2, unknownService: 3 };
+
+const healthService = 'grpc.health.v1.Health';
+
+/** Whom one can ask for: the whole server by the empty name, and each service that takes data. All are well or ill together. */
+const services: readonly string[] = ['', ...operations.map(({ service }) => service)];
+
+type Watch = ServerWritableStream<Buffer, Buffer>;
+
+/**
+ * The standard health service, which tells callers and load balancers whether the service takes data.
+ * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
+ */
+export class Health {
+  private serving = true;
+  /** Those under way, and whether each is of a service that is there. */
+  private readonly watches = new Map<Watch, boolean>();
+
+  /** Serves `Check`, `List` and `Watch`. */
+  addTo(server: Server): void {
+    const definition = {
+      Check: methodOf(`/${healthService}/Check`),
+      List: methodOf(`/${healthService}/List`),
+      Watch: methodOf(`/${healthService}/Watch`, { responses: true }),
+    };
+    server.addService(definition, {
+      Check: (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) =>
+        this.check(call, answer),
+      List: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, this.list()),
+      Watch: (call: Watch) => this.watch(call),
+    });
+  }
+
+  /** Tells who watches when this is news. */
+  setServing(serving: boolean): void {
+    if (serving === this.serving) return;
+    this.serving = serving;
+    for (const [watch, known] of this.watches) if (known) watch.write(this.answer());
+  }
+
+  /** Ends every watch: it would outlast the server otherwise. */
+  close(): void {
+    this.setServing(false);
+    for (const watch of this.watches.keys()) watch.end();
+    this.watches.clear();
+  }
+
+  private check({ request }: { request: Buffer }, answer: sendUnaryData<Buffer>): void {
+    const service = readService(request);
+    if (service === undefined) answer(unreadable);
+    else if (services.includes(service)) answer(null, this.answer());
+    else answer({ code: status.NOT_FOUND, details: 'There is no such service' });
+  }
+
+  private list(): Buffer {
+    return joinFields(
+      ...services.map((service) =>
+        bytesField(1, joinFields(bytesField(1, service), bytesField(2, this.answer()))),
+      ),
+    );
+  }
+
+  private watch(call: Watch): void {
+    const service = readService(call.request);
+    if (service === undefined) {
+      call.emit('error', unreadable);
+      return;
+    }
+    // A watch of a service that is not there stays open, for it might come: so says the protocol.
+    const known = services.includes(service);
+    call.write(known ? this.answer() : numberField(1, statuses.unknownService));
+    this.watches.set(call, known);
+    call.once('cancelled', () => this.watches.delete(call));
+  }
+
+  /** A `HealthCheckResponse`. */
+  private answer(): Buffer {
+    return numberField(1, this.serving ? statuses.serving : statuses.notServing);
+  }
+}
+
+const unreadable = { code: status.INVALID_ARGUMENT, details: 'The request is no HealthCheckRequest' };
+
+/** The service that a `HealthCheckRequest` asks for; `undefined` when it cannot be read. */
+function readService(request: Buffer): string | undefined {
+  const reader = new ProtoReader(request);
+  let service = '';
+  try {
+    while (reader.next()) {
+      if (reader.field === 1) service = reader.string();
+      else reader.skip();
+    }
+    return service;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}

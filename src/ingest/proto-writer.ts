@@ -1,0 +1,31 @@
+/** The small messages that are answered are put together from their fields: one call a field, then `joinFields`. */
+
+const varint = 0;
+const delimited = 2;
+
+/** A field of type `int32` or `enum`, not negative. Nothing when it is 0, as proto3 leaves it out. */
+export function numberField(field: number, value: number): Buffer {
+  return value === 0 ? nothing : Buffer.from([...varintOf(field * 8 + varint), ...varintOf(value)]);
+}
+
+/** A field of type `string`, `bytes` or a message. */
+export function bytesField(field: number, value: string | Uint8Array): Buffer {
+  const bytes = typeof value === 'string' ? Buffer.from(value) : value;
+  return Buffer.concat([Buffer.from([...varintOf(field * 8 + delimited), ...varintOf(bytes.length)]), bytes]);
+}
+
+/** The message that has these fields. */
+export function joinFields(...fields: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(fields);
+}
+
+const nothing = Buffer.alloc(0);
+
+/** @param value from 0 to 2^53 */
+function varintOf(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return [...bytes, rest];
+    bytes.push((rest % 128) + 128);
+  }
+}

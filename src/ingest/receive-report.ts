@@ -1,0 +1,136 @@
+import { Refusal } from '../errors.ts';
+import { admit, takeToken } from './admission.ts';
+import type { Batch } from './batch.ts';
+import type { CountingParts } from './counting-parts.ts';
+import {
+  identityOfKey,
+  identityOfMetrics,
+  identityOfUsage,
+  type MessageIdentity,
+  type MessageScope,
+} from './message-identity.ts';
+import type {
+  MetricsReport,
+  MetricValue,
+  ReportHead,
+  ReportReceiver,
+  Sender,
+  UsageReport,
+} from './report.ts';
+import { countedAt } from './report-time.ts';
+import type { EnvironmentSeries } from './series-dictionary.ts';
+import { hashReported } from './user-hash.ts';
+
+export interface ReceiverParts extends CountingParts {
+  /** How long minute buckets are kept, ms: what is older counts in its hour. */
+  readonly minutesKeptMs: number;
+}
+
+/** What a kind of report has of its own. */
+interface Kind<Report> {
+  readonly route: string;
+  identify(scope: MessageScope, report: Report): MessageIdentity;
+  /** Records that the report makes. */
+  sizeOf(report: Report): number;
+  /** Adds all that the report says to a batch; `now` in Unix ms. */
+  add(report: Report, series: EnvironmentSeries, batch: Batch, now: number): void;
+}
+
+/** Memory that a waiting record takes, about. */
+const recordBytes = 40;
+
+/** The receiver of usage and metrics reports of every transport. */
+export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
+  const usage: Kind<UsageReport> = {
+    route: 'usage',
+    identify: identityOfUsage,
+    sizeOf: ({ variants }) => variants.length,
+    add: (report, series, batch, now) => addUsage(report, series, batch, now, parts.minutesKeptMs),
+  };
+  const metrics: Kind<MetricsReport> = {
+    route: 'metrics',
+    identify: identityOfMetrics,
+    sizeOf: ({ values }) => values.length,
+    add({ values }, series, batch, now) {
+      for (const value of values) addValue(value, series, batch, now, parts.minutesKeptMs);
+    },
+  };
+  return {
+    admit: () => admit(parts),
+    usage: (report, sender) => receive(parts, usage, report, sender),
+    metrics: (report, sender) => receive(parts, metrics, report, sender),
+  };
+}
+
+/** Checked in the order 404, 503, 429; then the report is counted, unless it was before. */
+async function receive<Report extends ReportHead>(
+  parts: ReceiverParts,
+  kind: Kind<Report>,
+  report: Report,
+  { idempotencyKey }: Sender,
+): Promise<void> {
+  const { holder, environment } = findEnvironment(parts, report);
+  admit(parts); // Others may have filled the queue while the report arrived.
+  takeToken(parts, holder);
+  parts.keys.markUsed(holder);
+  const application = holder.application.number;
+  const scope = { application, environment: environment.number };
+  const identity =
+    idempotencyKey === undefined
+      ? kind.identify(scope, report)
+      : identityOfKey(kind.route, scope, idempotencyKey);
+  const now = parts.clock.now();
+  await parts.messages.once(identity, now, () => {
+    const batch = parts.laneOf(application).join(recordBytes * (1 + kind.sizeOf(report)));
+    kind.add(report, parts.dictionary.of(environment.number), batch, now);
+    return batch;
+  });
+}
+
+/** Any type of key may report. @throws {Refusal} of status 404 */
+function findEnvironment({ keys }: ReceiverParts, { appKey, environment: name }: ReportHead) {
+  const holder = keys.findKey(appKey);
+  if (holder === undefined) throw new Refusal('unknown_key', 'appKey is not a key of any application');
+  const environment = holder.environments.get(name);
+  if (environment !== undefined) return { holder, environment };
+  throw new Refusal('unknown_environment', 'environment is not one of the application');
+}
+
+function addUsage(
+  { time, variants, users, environmentHashes }: UsageReport,
+  series: EnvironmentSeries,
+  batch: Batch,
+  now: number,
+  minutesKeptMs: number,
+): void {
+  const { minute } = countedAt(time, now, minutesKeptMs);
+  for (const { feature, variant, checks, used, viewed } of variants) {
+    batch.addCounts(series.variant(feature, variant, batch), minute, checks, used, viewed);
+  }
+  const day = Math.floor(minute / 1440);
+  for (const { feature, hashes } of users)
+    addUsers(hashes, [series.feature(feature, batch), series.whole], day, batch);
+  addUsers(environmentHashes, [series.whole], day, batch);
+}
+
+function addUsers(hashes: readonly string[], refs: readonly number[], day: number, batch: Batch): void {
+  for (const hash of hashes) {
+    const { high, low } = hashReported(hash);
+    for (const ref of refs) batch.addUser(ref, day, high, low);
+  }
+}
+
+function addValue(
+  { metric, feature, variant, value, time }: MetricValue,
+  series: EnvironmentSeries,
+  batch: Batch,
+  now: number,
+  minutesKeptMs: number,
+): void {
+  const { minute, at } = countedAt(time, now, minutesKeptMs);
+  const ref =
+    feature === undefined || variant === undefined
+      ? series.metric(metric, batch)
+      : series.featureMetric(metric, feature, variant, batch);
+  batch.addValue(ref, minute, value, at);
+}

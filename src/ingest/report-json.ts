@@ -1,0 +1,72 @@
+import Type, { type Static } from 'typebox';
+import type { Validator } from 'typebox/compile';
+import { type ErrorCode, Refusal } from '../errors.ts';
+import type { ReportHead } from './report.ts';
+import { checkHead } from './report-checks.ts';
+import { parseTime } from './report-time.ts';
+
+/** What the JSON of usage and of metrics reports has in common. Optional fields may be `null`: serializers send that. */
+
+const nullable = <T>(type: string, options: object = {}) =>
+  Type.Optional(Type.Unsafe<T | null>({ type: [type, 'null'], ...options }));
+
+export const count = () => nullable<number>('integer', { minimum: 0, maximum: 2_147_483_647 });
+export const number = () => nullable<number>('number');
+export const text = () => nullable<string>('string');
+export const listOf = <T extends Type.TSchema>(items: T) =>
+  nullable<readonly Static<T>[]>('array', { items });
+
+/** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named` in packet.ts. */
+export const mapOf = <T extends Type.TSchema>(values: T) =>
+  nullable<Readonly<Record<string, Static<T>>>>('object', { patternProperties: { '': values } });
+
+/** Fields of both kinds of report. */
+export const headFields = {
+  appKey: Type.String(),
+  environment: Type.String(),
+  time: Type.String(),
+  instanceName: text(),
+  processStartTime: text(),
+};
+
+/** The fields of `headFields`, checked. @throws {Refusal} of status 400 */
+export function readHead(body: Static<Type.TObject<typeof headFields>>): ReportHead {
+  const { appKey, environment, instanceName, processStartTime } = body;
+  const head = {
+    appKey,
+    environment,
+    time: readTime(body.time, 'time'),
+    instanceName: instanceName || undefined,
+    processStartTime: processStartTime == null ? undefined : readTime(processStartTime, 'processStartTime'),
+  };
+  checkHead(head);
+  return head;
+}
+
+/** Unix ms of an RFC 3339 time. @throws {Refusal} `invalid_time`, naming the field by `where` */
+export function readTime(spelled: string, where: string): number {
+  const time = parseTime(spelled);
+  if (time === undefined) throw new Refusal('invalid_time', `${where} must be like 2026-01-31T12:00:00Z`);
+  return time;
+}
+
+/** The body as what the schema of `checker` describes. @throws {Refusal} of status 400, saying what is wrong and where */
+export function checkShape<T extends Type.TSchema>(
+  checker: Validator<Type.TProperties, T>,
+  body: unknown,
+): Static<T> {
+  if (checker.Check(body)) return body as Static<T>;
+  const [error] = checker.Errors(body);
+  if (error === undefined) return body as Static<T>;
+  const code = refusals.find(([path]) => path.test(error.schemaPath))?.[1] ?? 'invalid_body';
+  const where = error.instancePath === '' ? 'The body' : `The value at ${error.instancePath.slice(0, 300)}`;
+  throw new Refusal(code, `${where} ${error.message}`);
+}
+
+/** Which refusal a value means that the schema at a path does not take; the first row that fits. */
+const refusals: readonly (readonly [schemaPath: RegExp, code: ErrorCode])[] = [
+  [/\/(\w*Count|totalUniqueUsers|definitionCache\w+)$/, 'invalid_count'],
+  [/\/(value|valueDisabled|variantValues\/patternProperties\/)$/, 'invalid_number'],
+  [/Hashes\/items$/, 'invalid_hash'],
+  [/\/(time|processStartTime)$/, 'invalid_time'],
+];

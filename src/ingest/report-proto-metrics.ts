@@ -1,0 +1,115 @@
+import { ProtoReader } from './proto-reader.ts';
+import type { MetricsReport, MetricValue } from './report.ts';
+import { checkSize, entriesPerMetricsReport } from './report-checks.ts';
+import { type MetricEntry, valuesOf } from './report-entries.ts';
+import { finishHead, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
+
+/** A stat, a counter or an observation, before its names are checked. */
+interface Entry {
+  readonly entry: MetricEntry;
+  readonly variantValues: readonly (readonly [variant: string, value: number])[];
+  /** Unix ms; only an observation has a time of its own. */
+  readonly time: number | undefined;
+}
+
+/**
+ * Decodes a `Metrics.MetricStat` (`proto/metrics.proto`).
+ * @throws {Refusal} of status 400, saying what is wrong with it
+ */
+export function decodeMetricsReport(message: Uint8Array): MetricsReport {
+  const head = newHead();
+  const stats: Entry[] = [];
+  const counters: Entry[] = [];
+  const observations: Entry[] = [];
+  const reader = new ProtoReader(message);
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        head.appKey = reader.string();
+        break;
+      case 2:
+        head.environment = reader.string();
+        break;
+      case 3:
+        head.time = reader.message(readTimestamp);
+        break;
+      case 4:
+        stats.push(reader.message(readCounter));
+        break;
+      case 5:
+        counters.push(reader.message(readCounter));
+        break;
+      case 6:
+        observations.push(reader.message(readObservation));
+        break;
+      case 7:
+        head.instanceName = reader.string();
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  const entries = [...stats, ...counters, ...observations];
+  checkSize(entries.length, entriesPerMetricsReport, 'too_many_metrics');
+  const finished = finishHead(head);
+  return {
+    ...finished,
+    statCount: stats.length,
+    values: entries.flatMap((each) => readValues(each, finished)),
+  };
+}
+
+function readValues({ entry, variantValues, time }: Entry, head: { time: number }): readonly MetricValue[] {
+  return valuesOf(entry, variantValues, time ?? head.time);
+}
+
+/** A `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`. */
+function readCounter(reader: ProtoReader): Entry {
+  return readEntry(reader, 0);
+}
+
+/** A `Metrics.MetricObservationMessage`: its time comes first, and the other fields are one number further on. */
+function readObservation(reader: ProtoReader): Entry {
+  return readEntry(reader, 1);
+}
+
+type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
+
+function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
+  const entry: EntryDraft = { metric: '' };
+  const variantValues = new Map<string, number>();
+  let time: number | undefined;
+  while (reader.next()) {
+    switch (reader.field - shift) {
+      case 0: // Of a counter there is no field 0, so this is an observation.
+        time = reader.message(readTimestamp);
+        break;
+      case 1:
+        entry.metric = reader.string();
+        break;
+      case 2:
+        entry.enabledCount = reader.count();
+        break;
+      case 3:
+        entry.disabledCount = reader.count();
+        break;
+      case 4:
+        entry.feature = reader.string();
+        break;
+      case 5:
+        entry.value = reader.double();
+        break;
+      case 6:
+        entry.valueDisabled = reader.double();
+        break;
+      case 7:
+        reader.message((inner) => readMapEntry(inner, variantValues, 0, readDouble));
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return { entry, variantValues: [...variantValues], time };
+}
+
+const readDouble = (reader: ProtoReader) => reader.double();

@@ -1,0 +1,65 @@
+import { Refusal } from '../errors.ts';
+import type { ProtoReader } from './proto-reader.ts';
+import type { ReportHead } from './report.ts';
+import { checkHead } from './report-checks.ts';
+import { unixMs } from './report-time.ts';
+
+/** What the protobuf messages of usage and of metrics reports have in common. */
+
+/** The fields of both kinds of report while they come in, in any order. */
+export type HeadDraft = { -readonly [Field in keyof ReportHead]: ReportHead[Field] | undefined };
+
+/** The head of a message of which nothing has been read yet: an absent text is an empty one. */
+export function newHead(): HeadDraft {
+  return {
+    appKey: '',
+    environment: '',
+    time: undefined,
+    instanceName: undefined,
+    processStartTime: undefined,
+  };
+}
+
+/** The fields of a head, checked. @throws {Refusal} of status 400 */
+export function finishHead(draft: HeadDraft): ReportHead {
+  if (draft.time === undefined) throw new Refusal('invalid_time', 'time is missing');
+  const head = { ...(draft as ReportHead), instanceName: draft.instanceName || undefined };
+  checkHead(head);
+  return head;
+}
+
+/** The years 1 to 9999, in which a Timestamp lies (its own definition says so). */
+const earliest = -62_135_596_800;
+const latest = 253_402_300_799;
+
+/** Unix ms of a `google.protobuf.Timestamp`. @throws {Refusal} `invalid_time` */
+export function readTimestamp(reader: ProtoReader): number {
+  let seconds = 0;
+  let nanos = 0;
+  while (reader.next()) {
+    if (reader.field === 1) seconds = reader.int64();
+    else if (reader.field === 2) nanos = reader.int32();
+    else reader.skip();
+  }
+  if (seconds < earliest || seconds > latest || nanos < 0 || nanos > 999_999_999) {
+    throw new Refusal('invalid_time', 'A time must be in the years 1 to 9999, its nanos from 0 to 999999999');
+  }
+  return unixMs(seconds, nanos);
+}
+
+/** Adds one entry of a `map<string, …>` to `map`; of two with the same key the later one stays. */
+export function readMapEntry<T>(
+  reader: ProtoReader,
+  map: Map<string, T>,
+  absent: T,
+  readValue: (reader: ProtoReader) => T,
+): void {
+  let key = '';
+  let value = absent;
+  while (reader.next()) {
+    if (reader.field === 1) key = reader.string();
+    else if (reader.field === 2) value = readValue(reader);
+    else reader.skip();
+  }
+  map.set(key, value);
+}

@@ -1,0 +1,60 @@
+/** A day with its time and its distance from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. */
+const pattern = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):(\d\d))$/i;
+
+/**
+ * Reads an RFC 3339 time.
+ * @returns Unix ms with the microseconds as a fraction, or `undefined` when it is none. A leap second counts as the
+ *   second after it.
+ */
+export function parseTime(text: string): number | undefined {
+  const found = pattern.exec(text);
+  if (found === null) return undefined;
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as Six;
+  const [fraction = '', sign = '+', offsetHour = '00', offsetMinute = '00'] = found.slice(7);
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const offset = (sign === '-' ? -60 : 60) * (Number(offsetHour) * 60 + Number(offsetMinute));
+  const ms = Date.UTC(year + cycleYears, month - 1, day, hour, minute, second) - cycleMs;
+  return unixMs(ms / 1000 - offset, Number(fraction.slice(0, 9).padEnd(9, '0')));
+}
+
+type Six = [number, number, number, number, number, number];
+
+/**
+ * The time of a report from whole seconds and nanoseconds. It keeps microseconds: a double holds no more, and so the
+ * same time is the same number whatever transport it came by.
+ */
+export function unixMs(seconds: number, nanos: number): number {
+  return seconds * 1000 + Math.floor(nanos / 1000) / 1000;
+}
+
+/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999, so dates are reckoned one Gregorian cycle later. */
+const cycleYears = 400;
+const cycleMs = 146_097 * 86_400_000;
+
+function daysIn(year: number, month: number): number {
+  return new Date(Date.UTC(year + cycleYears, month, 0)).getUTCDate();
+}
+
+/** Senders' clocks may be ahead of ours by this much. */
+const aheadMs = 5 * 60_000;
+
+/** When something reported is counted. */
+export interface CountedAt {
+  /** Bucket start, minutes since the epoch. */
+  readonly minute: number;
+  /** Unix ms. */
+  readonly at: number;
+}
+
+/**
+ * When something that was reported for `time` is counted, all in Unix ms: at its own time, but what comes from the
+ * future counts as now, and what is older than the minute buckets are kept counts in its hour, at that hour's first minute.
+ * @param minutesKeptMs how long minute buckets are kept
+ */
+export function countedAt(time: number, now: number, minutesKeptMs: number): CountedAt {
+  const at = time > now + aheadMs ? now : Math.max(0, time);
+  const widthMs = at < now - minutesKeptMs ? 3_600_000 : 60_000;
+  return { minute: (Math.floor(at / widthMs) * widthMs) / 60_000, at };
+}

@@ -1,0 +1,57 @@
+import type { UsageStore } from './usage.ts';
+
+/**
+ * A message that was counted, so that a repetition is not. Key: time (u48, Unix ms, big-endian), identity (16 bytes).
+ * The value is empty. Sorted by time, so what has expired lies at the beginning.
+ */
+export interface Message {
+  readonly identity: Uint8Array;
+  /** Unix ms. */
+  readonly at: number;
+}
+
+/** How long a repetition of a message is recognised. */
+export const messageLifeMs = 10 * 60_000;
+
+const timeBytes = 6;
+const identityBytes = 16;
+
+/**
+ * Puts messages on disk and deletes some that have expired by the last one's time: more than are put, so that they
+ * become no more and more, and not too many, for the commit waits for it. Call it in the transaction of what they count.
+ */
+export function putMessages(store: UsageStore, messages: readonly Message[]): void {
+  if (messages.length === 0) return;
+  for (const { at, identity } of messages) store.messages.putSync(messageKey(at, identity), nothing);
+  const expired = { end: timeKey(messages.at(-1)!.at - messageLifeMs), limit: 64 + 2 * messages.length };
+  for (const { key } of [...store.messages.getRange(expired)]) store.messages.removeSync(key);
+}
+
+const nothing = Buffer.alloc(0);
+
+/** The messages from `since` (Unix ms) on, the oldest first; of more than `limit` the last ones. */
+export function messagesSince(store: UsageStore, since: number, limit: number): Message[] {
+  const range = { end: timeKey(since), reverse: true, limit } as const;
+  return Array.from(store.messages.getRange(range), ({ key }) => ({
+    at: key.readUIntBE(0, timeBytes),
+    identity: Uint8Array.from(key.subarray(timeBytes)),
+  })).reverse();
+}
+
+function messageKey(at: number, identity: Uint8Array): Buffer {
+  const key = Buffer.alloc(timeBytes + identityBytes);
+  key.writeUIntBE(wholeMs(at), 0, timeBytes);
+  key.set(identity, timeBytes);
+  return key;
+}
+
+/** The first key at or after a time. */
+function timeKey(at: number): Buffer {
+  const key = Buffer.alloc(timeBytes);
+  key.writeUIntBE(wholeMs(at), 0, timeBytes);
+  return key;
+}
+
+function wholeMs(at: number): number {
+  return Math.max(0, Math.floor(at));
+}

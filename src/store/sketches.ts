@@ -1,0 +1,119 @@
+import { seriesPerEnvironment } from './blocks.ts';
+import type { UsageStore } from './usage.ts';
+
+/**
+ * How a sketch lies in the usage store. A sketch tells how many different users one series had on one day (UTC): a
+ * HyperLogLog of 32 768 registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 that are stored one by one, so
+ * that a raised register rewrites one chunk. A chunk that is not there is empty.
+ *
+ * Key, big-endian: environment (u32), day (u32, days since the epoch), series ordinal (u32), chunk (u8). An
+ * environment's day lies together: a commit dirties few pages, a report is one range scan a day, and deleting a day or an
+ * environment is one range.
+ *
+ * Value: a form (u8), then
+ * - form 0, few users: their coupons, u32 little-endian, ascending, at most one for each first 26 bits;
+ * - form 1, many users: 1 024 registers of 6 bits, four in three bytes, the first in the lowest bits.
+ */
+export const chunkKeyBytes = 13;
+export const chunksPerSketch = 32;
+export const registersPerChunk = 1024;
+
+/** Bytes of the longest value: 1 024 registers. */
+export const chunkValueBytes = 1 + (registersPerChunk / 4) * 3;
+
+/** A chunk has coupons as long as they take no more room than its registers would. */
+export const mostCoupons = (chunkValueBytes - 1) / 4;
+
+/** The ordinal of the sketch of all of an environment's users; no series has it. */
+export const environmentOrdinal = seriesPerEnvironment - 1;
+
+/** What a chunk says, in either form. */
+export type ChunkContent =
+  | { readonly coupons: Uint32Array; readonly registers?: undefined }
+  | { readonly registers: Uint8Array; readonly coupons?: undefined };
+
+/** Writes a chunk's key for the series `ref` (see `seriesRef`) into `key`. */
+export function writeChunkKey(key: Buffer, ref: number, day: number, chunk: number): void {
+  const environment = Math.floor(ref / seriesPerEnvironment);
+  key.writeUInt32BE(environment, 0);
+  key.writeUInt32BE(day, 4);
+  key.writeUInt32BE(ref - environment * seriesPerEnvironment, 8);
+  key[12] = chunk;
+}
+
+/** The first key at or after an environment's day and ordinal, for range scans. */
+export function chunkKeyFrom(environment: number, day: number, ordinal = 0): Buffer {
+  const key = Buffer.alloc(chunkKeyBytes);
+  key.writeUInt32BE(environment, 0);
+  key.writeUInt32BE(day, 4);
+  key.writeUInt32BE(ordinal, 8);
+  return key;
+}
+
+const formCoupons = 0;
+const formRegisters = 1;
+
+/** Writes a chunk as a value into `value`, of `chunkValueBytes`, and gives the bytes that it took. */
+export function writeChunk(value: Buffer, content: ChunkContent): number {
+  if (content.registers !== undefined) {
+    value[0] = formRegisters;
+    packRegisters(value, content.registers);
+    return chunkValueBytes;
+  }
+  value[0] = formCoupons;
+  content.coupons.forEach((coupon, index) => {
+    value.writeUInt32LE(coupon, 1 + index * 4);
+  });
+  return 1 + content.coupons.length * 4;
+}
+
+/** Reads a chunk's value; what it gives is the caller's own. */
+export function readChunk(value: Buffer): ChunkContent {
+  if (value[0] === formRegisters) return { registers: unpackRegisters(value) };
+  const coupons = new Uint32Array((value.length - 1) / 4);
+  for (let index = 0; index < coupons.length; index++) coupons[index] = value.readUInt32LE(1 + index * 4);
+  return { coupons };
+}
+
+function packRegisters(value: Buffer, registers: Uint8Array): void {
+  for (let from = 0, to = 1; from < registersPerChunk; from += 4, to += 3) {
+    const second = registers[from + 1]!;
+    const third = registers[from + 2]!;
+    value[to] = registers[from]! | (second << 6);
+    value[to + 1] = (second >>> 2) | (third << 4);
+    value[to + 2] = (third >>> 4) | (registers[from + 3]! << 2);
+  }
+}
+
+function unpackRegisters(value: Buffer): Uint8Array {
+  const registers = new Uint8Array(registersPerChunk);
+  for (let to = 0, from = 1; to < registersPerChunk; to += 4, from += 3) {
+    const four = value[from]! | (value[from + 1]! << 8) | (value[from + 2]! << 16);
+    registers[to] = four & 63;
+    registers[to + 1] = (four >>> 6) & 63;
+    registers[to + 2] = (four >>> 12) & 63;
+    registers[to + 3] = four >>> 18;
+  }
+  return registers;
+}
+
+/** One chunk of a scan. */
+export interface StoredChunk {
+  readonly ordinal: number;
+  readonly chunk: number;
+  readonly content: ChunkContent;
+}
+
+/** The chunks of one day of an environment with `from ≤ ordinal < to`, a sketch's chunks one after the other. */
+export function* sketchChunks(
+  store: UsageStore,
+  environment: number,
+  day: number,
+  from: number,
+  to: number,
+): Generator<StoredChunk> {
+  const range = { start: chunkKeyFrom(environment, day, from), end: chunkKeyFrom(environment, day, to) };
+  for (const { key, value } of store.sketches.getRange(range)) {
+    yield { ordinal: key.readUInt32BE(8), chunk: key[12]!, content: readChunk(value) };
+  }
+}

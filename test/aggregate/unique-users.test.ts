@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { HotSketches } from '../../src/aggregate/hot-sketches.ts';
+import { countUniqueUsers, type Days, noUniqueUsers } from '../../src/aggregate/unique-users.ts';
+import { seriesRef } from '../../src/store/blocks.ts';
+import { environmentOrdinal } from '../../src/store/sketches.ts';
+import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { sketchOf, someUsers, userOf } from './sketch-fixture.ts';
+
+interface Seen {
+  readonly environment: number;
+  readonly ordinal: number;
+  readonly day: number;
+  readonly users: readonly number[];
+}
+
+function keep(store: UsageStore, all: readonly Seen[]): void {
+  const hot = new HotSketches(store.sketches, 1e7);
+  store.environment.transactionSync(() => {
+    for (const { environment, ordinal, day, users } of all) {
+      for (const user of users) {
+        const { high, low } = userOf(user);
+        hot.add(seriesRef(environment, ordinal), day, high, low);
+      }
+    }
+    hot.put();
+  });
+}
+
+function count(store: UsageStore, days: Days, groups: readonly (readonly number[])[]) {
+  const users = noUniqueUsers();
+  let turns = 0;
+  for (const _ of countUniqueUsers(store, 1, days, groups, users)) turns += 1;
+  return { users, turns };
+}
+
+test('counts are those of the unions over the days of the report', async () => {
+  const seen: fc.Arbitrary<Seen> = fc.record({
+    environment: fc.constantFrom(1, 1, 1, 2),
+    ordinal: fc.constantFrom(0, 1, 2, 3, environmentOrdinal),
+    day: fc.integer({ min: 100, max: 104 }),
+    users: someUsers,
+  });
+  const groups = [[0, 2], [3], [], [1, 2, 0]];
+  await fc.assert(
+    fc.asyncProperty(fc.array(seen, { maxLength: 10 }), async (all) => {
+      const store = openUsageStore(temporaryDirectory());
+      keep(store, all);
+      const inReport = all.filter(({ environment, day }) => environment === 1 && day >= 101 && day < 104);
+      const expected = (ordinals: readonly number[]) =>
+        sketchOf(
+          inReport.filter(({ ordinal }) => ordinals.includes(ordinal)).flatMap(({ users }) => users),
+        ).estimate();
+      const { users } = count(store, { from: 101, to: 104 }, groups);
+      expect(users.environment).toBe(expected([environmentOrdinal]));
+      expect(users.groups).toEqual(groups.map(expected));
+      for (const ordinal of [0, 1, 2, 3]) expect(users.series.get(ordinal) ?? 0).toBe(expected([ordinal]));
+      await store.environment.close();
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('more groups than are counted at a time come out in their order', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const ordinals = Array.from({ length: 600 }, (_, index) => (index * 7) % 600);
+  const users = (ordinal: number) => Array.from({ length: 1 + (ordinal % 4) }, (_, index) => 1000 + index);
+  keep(
+    store,
+    ordinals.map((ordinal) => ({ environment: 1, ordinal, day: 100, users: users(ordinal) })),
+  );
+  const groups = ordinals.map((ordinal) => [ordinal, (ordinal + 1) % 600]);
+  const counted = count(store, { from: 99, to: 102 }, groups);
+  expect(counted.users.groups).toEqual(groups.map((group) => Math.max(...group.map((of) => 1 + (of % 4)))));
+  expect(counted.users.series.size).toBe(600);
+  expect(counted.turns).toBeGreaterThan(1200);
+  await store.environment.close();
+});
+
+test('takes a turn for each day, also where nothing is stored', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { users, turns } = count(store, { from: 0, to: 5000 }, []);
+  expect(users).toEqual(noUniqueUsers());
+  expect(turns).toBeGreaterThanOrEqual(5000);
+  await store.environment.close();
+});
+
+test('sees what was committed just before', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  for (const user of [1001, 1002, 1003]) {
+    keep(store, [{ environment: 1, ordinal: environmentOrdinal, day: 100, users: [user] }]);
+    expect(count(store, { from: 100, to: 101 }, []).users.environment).toBe(user - 1000);
+  }
+  await store.environment.close();
+});

@@ -1,0 +1,194 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
+import { readChecks } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+const minute = 60_000;
+
+interface Shop {
+  readonly access: string;
+  readonly application: string;
+  readonly key: string;
+}
+
+async function openShop(service: LocalService, fields: object = {}): Promise<Shop> {
+  const access = await token(service.http, service.credentials);
+  const application = await createApplication(service.http, access, { name: 'shop', rate: 0, ...fields });
+  const { key } = await createKey(service.http, access, application, 'Mobile');
+  return { access, application, key };
+}
+
+async function post(service: LocalService, path: string, body: string, key?: string): Promise<number> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+  };
+  const answer = await fetch(`http://${service.http}${path}`, { method: 'POST', headers, body });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+const time = new Date().toISOString();
+
+/** A report with one check, as JSON. */
+function report(shop: Shop, more: object = {}): string {
+  const stats = [{ feature: 'checkout', enabledCount: 1 }];
+  return JSON.stringify({
+    appKey: shop.key,
+    environment: 'Production',
+    time,
+    instanceName: 'web',
+    stats,
+    ...more,
+  });
+}
+
+const packet = (shop: Shop) =>
+  JSON.stringify({ k: shop.key, e: 'Production', f: { checkout: { enabled: [1] } } });
+
+async function checks(service: LocalService, { application }: Shop): Promise<number | undefined> {
+  return (await readChecks(service.http, { ...service, application })).get('checkout');
+}
+
+async function withService(run: (service: LocalService) => Promise<void>, options: LocalOptions = {}) {
+  const service = await startLocal(options);
+  await run(service);
+  await service.stop();
+}
+
+describe('a usage report', () => {
+  test('counts once, however its JSON is ordered and whichever key it carries', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const other = await createKey(service.http, shop.access, shop.application, 'Backend');
+      const stats = '"stats":[{"enabledCount":1,"feature":"checkout"}]';
+      const turned = `{${stats},"instanceName":"web","time":"${time.replace('Z', '+00:00')}","environment":"Production","appKey":"${other.key}"}`;
+      for (const body of [report(shop), report(shop), turned]) {
+        expect(await post(service, '/api/usage/stats', body)).toBe(200);
+      }
+      expect(await checks(service, shop)).toBe(1);
+    }));
+
+  test('counts again when anything of it differs', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const others = [
+        {},
+        { instanceName: 'api' },
+        { processStartTime: time },
+        { time: new Date(Date.now() - 1).toISOString() },
+      ];
+      for (const more of others) await post(service, '/api/usage/stats', report(shop, more));
+      expect(await checks(service, shop)).toBe(4);
+    }));
+
+  test('counts once when it comes many times at once', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => post(service, '/api/usage/stats', report(shop))),
+      );
+      expect(new Set(answers)).toEqual(new Set([200]));
+      expect(await checks(service, shop)).toBe(1);
+    }));
+
+  test('counts in each environment and application that it is sent to', () =>
+    withService(async (service) => {
+      const [one, two] = [await openShop(service), await openShop(service)];
+      for (const shop of [one, two]) {
+        for (const environment of ['Production', 'Staging']) {
+          expect(await post(service, '/api/usage/stats', report(shop, { environment }))).toBe(200);
+        }
+      }
+      expect([await checks(service, one), await checks(service, two)]).toEqual([1, 1]);
+    }));
+
+  test('counts once across a restart, and again after ten minutes', async () => {
+    let now = Date.now();
+    const clock = { now: () => now, monotonic: () => performance.now() };
+    const first = await startLocal({ clock });
+    const shop = await openShop(first);
+    expect(await post(first, '/api/usage/stats', report(shop))).toBe(200);
+    await first.stop();
+    await withService(
+      async (again) => {
+        now += 9 * minute;
+        expect(await post(again, '/api/usage/stats', report(shop))).toBe(200);
+        expect(await checks(again, shop)).toBe(1);
+        now += 2 * minute;
+        expect(await post(again, '/api/usage/stats', report(shop))).toBe(200);
+        expect(await checks(again, shop)).toBe(2);
+      },
+      { clock, data: first.data, credentials: first.credentials },
+    );
+  });
+
+  test('that was refused counts when it is sent again', () =>
+    withService(async (service) => {
+      const shop = await openShop(service, { rate: 1, burst: 1 });
+      const path = `/api/v2/applications/${shop.application}`;
+      const statuses = [await post(service, '/api/usage/stats', report(shop))];
+      const second = report(shop, { instanceName: 'api' });
+      statuses.push(await post(service, '/api/usage/stats', second));
+      await manage(service.http, shop.access, 'PATCH', path, 200, { rate: 0 });
+      statuses.push(await post(service, '/api/usage/stats', second));
+      expect(statuses).toEqual([200, 429, 200]);
+      expect(await checks(service, shop)).toBe(2);
+    }));
+});
+
+describe('an Idempotency-Key', () => {
+  test('names a report: the same key is a repetition, another key is another report', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      for (const [key, more] of [
+        ['a', {}],
+        ['a', { instanceName: 'other' }],
+        ['b', {}],
+      ] as const) {
+        expect(await post(service, '/api/usage/stats', report(shop, more), key)).toBe(200);
+      }
+      expect(await checks(service, shop)).toBe(2);
+    }));
+
+  test('is honoured for telemetry too, which otherwise counts whatever comes', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      for (const key of ['a', 'a', 'b', undefined, undefined]) {
+        expect(await post(service, '/api/frontend/telemetry', packet(shop), key)).toBe(202);
+      }
+      expect(await checks(service, shop)).toBe(4);
+      expect(await post(service, '/api/frontend/telemetry', packet(shop), 'x'.repeat(256))).toBe(400);
+    }));
+
+  test('may be the same for different routes', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      expect(await post(service, '/api/usage/stats', report(shop), 'a')).toBe(200);
+      expect(
+        await post(service, '/api/metrics', report(shop, { stats: [{ metric: 'm', value: 1 }] }), 'a'),
+      ).toBe(200);
+      expect(await post(service, '/api/frontend/telemetry', packet(shop), 'a')).toBe(202);
+      expect(await checks(service, shop)).toBe(2);
+      const path = `/api/v2/applications/${shop.application}/measurements?environment=Production`;
+      expect(await manage(service.http, shop.access, 'GET', path, 200)).toMatchObject({
+        metrics: [{ metric: 'm', sum: 1 }],
+      });
+    }));
+
+  test('across a restart', async () => {
+    const first = await startLocal();
+    const shop = await openShop(first);
+    expect(await post(first, '/api/frontend/telemetry', packet(shop), 'a')).toBe(202);
+    await first.stop();
+    await withService(
+      async (again) => {
+        expect(await post(again, '/api/frontend/telemetry', packet(shop), 'a')).toBe(202);
+        expect(await checks(again, shop)).toBe(1);
+      },
+      { data: first.data, credentials: first.credentials },
+    );
+  });
+});

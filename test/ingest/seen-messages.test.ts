@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { Batch } from '../../src/ingest/batch.ts';
+import { SeenMessages } from '../../src/ingest/seen-messages.ts';
+
+const identity = (n: number) => Uint8Array.from({ length: 16 }, (_, at) => (at === 0 ? n : 0xf0 + at));
+const minute = 60_000;
+
+/** Sends messages and keeps the batches that they were counted in. */
+function open(known: { identity: Uint8Array; at: number }[] = [], limit?: number) {
+  const seen = new SeenMessages(known, limit);
+  const batches: Batch[] = [];
+  const send = (n: number, now: number) =>
+    seen.once(identity(n), now, () => {
+      const batch = new Batch();
+      batches.push(batch);
+      return batch;
+    });
+  const keep = async (n: number, now: number) => {
+    const sent = send(n, now);
+    batches.at(-1)!.settle.kept();
+    await sent;
+  };
+  return { send, keep, batches };
+}
+
+test('a message is counted once in ten minutes', async () => {
+  const { send, keep, batches } = open();
+  await keep(1, 0);
+  await send(1, 10 * minute - 1);
+  expect(batches).toHaveLength(1);
+  await keep(1, 10 * minute);
+  expect(batches).toHaveLength(2);
+  expect(batches.map(({ messages }) => messages)).toEqual([
+    [{ identity: identity(1), at: 0 }],
+    [{ identity: identity(1), at: 10 * minute }],
+  ]);
+});
+
+test('a repetition of one that is on its way waits for the same commit', async () => {
+  const { send, batches } = open();
+  const ended: string[] = [];
+  const both = [send(1, 0).then(() => ended.push('first')), send(1, 1).then(() => ended.push('second'))];
+  expect(batches).toHaveLength(1);
+  await Promise.resolve();
+  expect(ended).toEqual([]);
+  batches[0]?.settle.kept();
+  await Promise.all(both);
+  expect(ended).toEqual(['first', 'second']);
+});
+
+test('it fails with it too, and then the message may be sent again', async () => {
+  const { send, keep, batches } = open();
+  const both = [send(1, 0), send(1, 1)].map((sent) => expect(sent).rejects.toThrow('the disk'));
+  batches[0]?.settle.refused(new Error('the disk'));
+  await Promise.all(both);
+  await keep(1, 2);
+  expect(batches).toHaveLength(2);
+});
+
+test('what was on disk has been seen', async () => {
+  const { send, keep, batches } = open([{ identity: identity(1), at: 0 }]);
+  await send(1, minute);
+  expect(batches).toHaveLength(0);
+  await keep(2, minute);
+  expect(batches).toHaveLength(1);
+});
+
+test('of more than the limit the oldest are forgotten', async () => {
+  const { send, keep, batches } = open([], 2);
+  for (const n of [1, 2, 3]) await keep(n, n);
+  await send(2, 4);
+  await send(3, 4);
+  expect(batches).toHaveLength(3);
+  await keep(1, 5);
+  expect(batches).toHaveLength(4);
+});

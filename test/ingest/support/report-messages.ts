@@ -1,0 +1,76 @@
+import {
+  create,
+  createFileRegistry,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  type Message,
+  toBinary,
+  toJson,
+} from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { describeProtoFiles } from './proto-files.ts';
+
+/** The messages of proto/ as protobuf's own library reads and writes them, from and to its JSON. */
+
+export const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: describeProtoFiles() }));
+
+/** Encodes what `json` says as the message `name`. */
+export function encode(name: string, json: unknown): Buffer {
+  const schema = registry.getMessage(name)!;
+  return Buffer.from(toBinary(schema, fromJson(schema, json as JsonValue, { registry })));
+}
+
+/** Decodes a message, with fields that are zero as well. */
+export function decode(name: string, bytes: Uint8Array): unknown {
+  const schema = registry.getMessage(name)!;
+  return toJson(schema, fromBinary(schema, bytes), { registry, alwaysEmitImplicit: true });
+}
+
+/** A usage report with a little of everything, in the JSON that HTTP takes too. */
+export const usageReport = {
+  appKey: 'a-key',
+  environment: 'Production',
+  time: '2026-01-31T12:00:00Z',
+  instanceName: 'web-1',
+  processStartTime: '2026-01-31T11:00:00.250Z',
+  appVersion: '1.2.3',
+  totalUniqueUsers: 3,
+  uniqueUserHashes: [-5],
+  definitionCacheHits: 7,
+  definitionCacheMisses: 1,
+  stats: [
+    {
+      feature: 'checkout',
+      variantStats: {
+        on: { checkCount: 3, requestCount: 2, usedCount: 2, viewedCount: 1 },
+        'Größe-L': { checkCount: 2_147_483_647 },
+      },
+      uniqueUserHashes: [1, -2, 2_147_483_647],
+      uniqueViewedUserHashes: [1, -2_147_483_648],
+    },
+    { feature: 'search', enabledCount: 5, disabledCount: 1, usedCount: 4, uniqueUsersUsedCount: 2 },
+  ],
+};
+
+/** The same for a metrics report. */
+export const metricsReport = {
+  appKey: 'a-key',
+  environment: 'Production',
+  time: '2026-01-31T12:00:00Z',
+  instanceName: 'web-1',
+  stats: [{ metric: 'sales', feature: 'checkout', value: 12.5, valueDisabled: -3 }],
+  counters: [
+    { metric: 'requests', value: 17 },
+    { metric: 'errors', enabledCount: 4, disabledCount: 2 },
+  ],
+  observations: [
+    { time: '2026-01-31T11:59:30.125Z', metric: 'queue', value: 0.1 },
+    { metric: 'size', feature: 'search', variantValues: { small: 1, large: 1e300 } },
+  ],
+};
+
+/** What `json` says as the message `name`, for clients that encode it themselves. */
+export function messageOf(name: string, json: unknown): Message {
+  return fromJson(registry.getMessage(name)!, json as JsonValue, { registry });
+}

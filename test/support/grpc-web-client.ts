@@ -1,0 +1,38 @@
+import type { DescService, Message } from '@bufbuild/protobuf';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createGrpcWebTransport } from '@connectrpc/connect-node';
+
+/** How a call ended. */
+export interface WebOutcome {
+  /** Name of the gRPC status: `OK` when it succeeded. */
+  readonly status: string;
+  readonly message: string;
+  readonly answer: Message | undefined;
+  readonly trailers: Headers;
+}
+
+/** Calls the operation of a service that has one, by gRPC-Web over HTTP/1.1. */
+export async function callByWeb(
+  baseUrl: string,
+  service: DescService,
+  message: Message,
+  { headers = {}, timeoutMs }: { headers?: Record<string, string>; timeoutMs?: number } = {},
+): Promise<WebOutcome> {
+  const transport = createGrpcWebTransport({ baseUrl, httpVersion: '1.1' });
+  const client = createClient(service, transport) as Record<
+    string,
+    (...given: unknown[]) => Promise<Message>
+  >;
+  let trailers = new Headers();
+  const onTrailer = (received: Headers) => {
+    trailers = received;
+  };
+  const method = service.methods[0]!.localName;
+  try {
+    const answer = await client[method]!(message, { headers, timeoutMs, onTrailer });
+    return { status: 'OK', message: '', answer, trailers };
+  } catch (error) {
+    const { code, rawMessage, metadata } = ConnectError.from(error);
+    return { status: Code[code]!, message: rawMessage, answer: undefined, trailers: metadata };
+  }
+}

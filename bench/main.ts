@@ -1,5 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import type { Benchmark } from './benchmark.ts';
+import { grpc } from './grpc.ts';
 import { ingest } from './ingest.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
@@ -7,6 +8,7 @@ import { start } from './start.ts';
 
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
+  ['grpc', grpc],
   ['start', start],
   ['memory', memory],
   ['micro', micro],

@@ -96,6 +96,25 @@ export const settingsSchema = Type.Object({
     default: 1_000,
   }),
 
+  keepMinutes: whole('Retention', 'Hours that minute buckets are kept; then they are hours', {
+    value: 'HOURS',
+    minimum: 1,
+    maximum: 8_760,
+    default: 48,
+  }),
+  keepHours: whole('Retention', 'Days that hour buckets are kept; then they are days', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 3_650,
+    default: 90,
+  }),
+  keepDays: whole('Retention', 'Days that day buckets and unique users are kept', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 36_500,
+    default: 1_826,
+  }),
+
   config: Type.Optional(
     file('Running', 'JSON file of these settings, by their names in camelCase or as flags'),
   ),

@@ -134,12 +134,17 @@ function checkRelations(checked: Checked): void {
     ['queueLowAge', 'below', 'queueHighAge'],
     ['batchPackets', 'at most', 'queueHighPackets'],
     ['maxBody', 'at most', 'queueHighBytes'],
+    ['keepHours', 'at most', 'keepDays'],
   ] as const;
   for (const [key, relation, bound] of relations) {
     const room = number(checked, bound) - number(checked, key);
     if (room < (relation === 'below' ? 1 : 0)) {
       throw blame(checked, key, `must be ${relation} --${flagOf(bound)}, which is ${shown(checked, bound)}`);
     }
+  }
+  if (number(checked, 'keepMinutes') > 24 * number(checked, 'keepHours')) {
+    const bound = `24 times --keep-hours, which is ${shown(checked, 'keepHours')}`;
+    throw blame(checked, 'keepMinutes', `must be at most ${bound}`);
   }
   if (number(checked, 'rate') > 0 && number(checked, 'burst') < 1) {
     throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);

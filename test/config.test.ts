@@ -33,6 +33,9 @@ describe('loadConfig', () => {
       queueLowAge: 1_000,
       maxFeatures: 2_000,
       maxMetrics: 1_000,
+      keepMinutes: 48,
+      keepHours: 90,
+      keepDays: 1_826,
       shutdownGrace: 10,
       logLevel: 'info',
     });

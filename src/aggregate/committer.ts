@@ -1,14 +1,20 @@
 import { Piscina } from 'piscina';
 import type { Envelope } from './envelope.ts';
-import type { CommitResult, WorkerStart } from './worker.ts';
+import type { Maintenance } from './maintain.ts';
+import type { Outcome, WorkerStart } from './worker.ts';
 
-/** Puts batches on disk, one at a time and in order. */
+/** The way to one aggregate worker, which does one thing at a time and in order. */
 export interface Committer {
   /**
    * Resolves when the batch is durable. The envelope's arrays must not change until then.
    * @throws {CommitFailed} when nothing of the batch was kept
    */
   commit(envelope: Envelope): Promise<void>;
+  /**
+   * Does one small step of upkeep; gives how much it did, 0 when nothing is left to do.
+   * @throws {CommitFailed} when nothing of it was kept
+   */
+  maintain(step: Maintenance): Promise<number>;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }
@@ -32,11 +38,14 @@ export class CommitFailed extends Error {
 export function startCommitter(workerFile: string, data: string): Committer {
   const workerData: WorkerStart = { data };
   const pool = new Piscina({ filename: workerFile, minThreads: 1, maxThreads: 1, workerData });
+  async function run<T>(name: string, task: unknown): Promise<T> {
+    const outcome: Outcome<T> = await pool.run(task, { name });
+    if (outcome.ok) return outcome.value;
+    throw new CommitFailed(outcome.message, outcome.code);
+  }
   return {
-    async commit(envelope) {
-      const result: CommitResult = await pool.run(envelope, { name: 'commit' });
-      if (!result.ok) throw new CommitFailed(result.message, result.code);
-    },
+    commit: (envelope) => run('commit', envelope),
+    maintain: (step) => run('maintain', step),
     async close() {
       await pool.run(undefined, { name: 'close' });
       await pool.close();

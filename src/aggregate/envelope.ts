@@ -9,10 +9,10 @@ export const recordWidth = 5;
  * transferred; they are longer than what is used of them, and the sender leaves them alone until the commit is over.
  */
 export interface Envelope {
-  /** Records of `[series ref, minute, checks, used, viewed]`. */
+  /** Records of `[series ref, bucket of time, checks, used, viewed]`. */
   readonly counts: Float64Array;
   readonly countRecords: number;
-  /** Records of `[series ref, minute, value, time in Unix ms, 0]`. */
+  /** Records of `[series ref, bucket of time, value, time in Unix ms, 0]`. */
   readonly measurements: Float64Array;
   readonly measurementRecords: number;
   /** Records of `[series ref, day since the epoch, high and low half of the user's hash, 0]`. */

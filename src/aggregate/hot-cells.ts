@@ -1,31 +1,27 @@
-import {
-  type Block,
-  blockKey,
-  blockOf,
-  bucketWidth,
-  cellsPerBlock,
-  decodeBlock,
-  encodeBlock,
-} from '../store/blocks.ts';
+import { type Block, blockKey, blockOf, cellsPerBlock, decodeBlock, encodeBlock } from '../store/blocks.ts';
 import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/environment.ts';
 
+/** Buckets of time that are held when none of them has changes that are not put. */
+const mostBuckets = 4;
+
 interface HotBlock<T> {
   readonly number: number;
-  readonly minute: number;
+  readonly bucket: number;
   readonly cells: Block<T>;
   touched: boolean;
 }
 
 /**
- * The minute cells that are being written to, kept in memory so that a commit is puts only and no gets. What is in
+ * The cells that are being written to, kept in memory so that a commit is puts only and no gets. What is in
  * here was read from the store or committed to it, except for what was touched since the last `put`.
  */
 export class HotCells<T> {
   private readonly table: Table;
   private readonly codec: CellCodec<T>;
   private readonly limit: number;
-  private readonly minutes = new Map<number, Map<number, HotBlock<T>>>();
+  /** By bucket of time, the one that was opened last at the end. */
+  private readonly buckets = new Map<number, Map<number, HotBlock<T>>>();
   private touched: HotBlock<T>[] = [];
   private size = 0;
 
@@ -36,11 +32,11 @@ export class HotCells<T> {
     this.limit = limit;
   }
 
-  /** The cell of a series in a minute, to be changed in place by the caller. */
-  touch(ref: number, minute: number): T {
+  /** The cell of a series in a bucket (see `bucketOf`), to be changed in place by the caller. */
+  touch(ref: number, bucket: number): T {
     const number = blockOf(ref);
-    const blocks = this.minutes.get(minute) ?? this.openMinute(minute);
-    const block = blocks.get(number) ?? this.load(blocks, number, minute);
+    const blocks = this.buckets.get(bucket) ?? this.open(bucket);
+    const block = blocks.get(number) ?? this.load(blocks, number, bucket);
     if (!block.touched) {
       block.touched = true;
       this.touched.push(block);
@@ -56,10 +52,7 @@ export class HotCells<T> {
   /** Puts every touched block; call it inside the transaction. */
   put(): void {
     for (const block of this.touched) {
-      this.table.putSync(
-        blockKey(block.number, bucketWidth.minute, block.minute),
-        encodeBlock(block.cells, this.codec),
-      );
+      this.table.putSync(blockKey(block.number, block.bucket), encodeBlock(block.cells, this.codec));
       block.touched = false;
     }
     this.touched = [];
@@ -68,28 +61,33 @@ export class HotCells<T> {
 
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
   forget(): void {
-    this.minutes.clear();
+    this.buckets.clear();
     this.touched = [];
     this.size = 0;
   }
 
-  /** Time moves on, so the minutes before the last one are hardly written to any more. */
-  private openMinute(minute: number): Map<number, HotBlock<T>> {
-    for (const [old, blocks] of this.minutes) {
-      if (old >= minute - 1 || [...blocks.values()].some((block) => block.touched)) continue;
-      this.minutes.delete(old);
-      this.size -= blocks.size;
+  /** Lets go of a bucket that was deleted from the store, and must not be put again. */
+  drop(bucket: number): void {
+    this.size -= this.buckets.get(bucket)?.size ?? 0;
+    this.buckets.delete(bucket);
+  }
+
+  /** Time moves on, so the buckets that were opened earlier are hardly written to any more. */
+  private open(bucket: number): Map<number, HotBlock<T>> {
+    for (const [old, blocks] of this.buckets) {
+      if (this.buckets.size < mostBuckets) break;
+      if (![...blocks.values()].some((block) => block.touched)) this.drop(old);
     }
     const blocks = new Map<number, HotBlock<T>>();
-    this.minutes.set(minute, blocks);
+    this.buckets.set(bucket, blocks);
     return blocks;
   }
 
-  private load(blocks: Map<number, HotBlock<T>>, number: number, minute: number): HotBlock<T> {
-    const stored = this.table.get(blockKey(number, bucketWidth.minute, minute));
+  private load(blocks: Map<number, HotBlock<T>>, number: number, bucket: number): HotBlock<T> {
+    const stored = this.table.get(blockKey(number, bucket));
     const cells =
       stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.codec);
-    const block = { number, minute, cells, touched: false };
+    const block = { number, bucket, cells, touched: false };
     blocks.set(number, block);
     this.size += 1;
     return block;

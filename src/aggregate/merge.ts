@@ -7,6 +7,11 @@ export function addCounts(into: Counts, checks: number, used: number, viewed: nu
   into.viewed += viewed;
 }
 
+/** Adds what another cell of the same series holds. */
+export function mergeCounts(into: Counts, { checks, used, viewed }: Counts): void {
+  addCounts(into, checks, used, viewed);
+}
+
 /** Adds one reported value; of two with the same time, the one that came later is the last. */
 export function addValue(into: Measurement, value: number, at: number): void {
   into.sum = clamp(into.sum + value);

@@ -1,4 +1,4 @@
-import { countsCodec, measurementCodec } from '../store/cells.ts';
+import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
 import { putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
@@ -13,19 +13,34 @@ const hotBlockLimit = 10_000;
 /** Bytes of sketches that a worker keeps in memory. */
 const hotSketchBytes = 64 * 1024 * 1024;
 
+/** What of the tables is in memory because it is being written to. */
+export interface HotTables {
+  readonly counts: HotCells<Counts>;
+  readonly measurements: HotCells<Measurement>;
+  readonly sketches: HotSketches;
+}
+
+/** Nothing in memory yet. */
+export function createHotTables(store: UsageStore): HotTables {
+  return {
+    counts: new HotCells(store.counts, countsCodec, hotBlockLimit),
+    measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit),
+    sketches: new HotSketches(store.sketches, hotSketchBytes),
+  };
+}
+
 /** What a batch consists of, in the order in which it is written. */
-export function createSections(store: UsageStore): readonly Section[] {
+export function createSections(store: UsageStore, hot: HotTables): readonly Section[] {
   return [
     { write: ({ series }) => series.forEach((each) => void putSeries(store, each)), forget: () => {} },
     { write: ({ messages }) => putMessages(store, messages), forget: () => {} },
-    countsSection(store),
-    measurementsSection(store),
-    usersSection(store),
+    countsSection(hot.counts),
+    measurementsSection(hot.measurements),
+    usersSection(hot.sketches),
   ];
 }
 
-function countsSection(store: UsageStore): Section {
-  const cells = new HotCells(store.counts, countsCodec, hotBlockLimit);
+function countsSection(cells: HotCells<Counts>): Section {
   return {
     write({ counts, countRecords }) {
       for (let at = 0; at < countRecords * recordWidth; at += recordWidth) {
@@ -38,8 +53,7 @@ function countsSection(store: UsageStore): Section {
   };
 }
 
-function measurementsSection(store: UsageStore): Section {
-  const cells = new HotCells(store.measurements, measurementCodec, hotBlockLimit);
+function measurementsSection(cells: HotCells<Measurement>): Section {
   return {
     write({ measurements, measurementRecords }) {
       for (let at = 0; at < measurementRecords * recordWidth; at += recordWidth) {
@@ -52,8 +66,7 @@ function measurementsSection(store: UsageStore): Section {
   };
 }
 
-function usersSection(store: UsageStore): Section {
-  const sketches = new HotSketches(store.sketches, hotSketchBytes);
+function usersSection(sketches: HotSketches): Section {
   return {
     write({ users, userRecords }) {
       for (let at = 0; at < userRecords * recordWidth; at += recordWidth) {

@@ -1,33 +1,42 @@
 import { workerData } from 'node:worker_threads';
 import { openUsageStore } from '../store/usage.ts';
-import { createCommit } from './commit.ts';
+import { createAggregator } from './aggregator.ts';
 import type { Envelope } from './envelope.ts';
+import type { Maintenance } from './maintain.ts';
 
 /** What a worker is started with. */
 export interface WorkerStart {
   readonly data: string;
 }
 
-/** How a commit ended: errors lose their code when they cross threads, so it travels as data. */
-export type CommitResult =
-  | { readonly ok: true }
+/** How a transaction ended: errors lose their code when they cross threads, so it travels as data. */
+export type Outcome<T> =
+  | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: unknown; readonly message: string };
 
 const store = openUsageStore((workerData as WorkerStart).data);
-const commitBatch = createCommit(store);
+const aggregator = createAggregator(store);
 
-/** Puts a batch on disk: see `createCommit`. */
-export function commit(envelope: Envelope): CommitResult {
-  try {
-    commitBatch(envelope);
-    return { ok: true };
-  } catch (error) {
-    const { code, message } = error as Error & { code?: unknown };
-    return { ok: false, code, message };
-  }
+/** Puts a batch on disk: see `Aggregator`. */
+export function commit(envelope: Envelope): Outcome<void> {
+  return outcomeOf(() => aggregator.commit(envelope));
+}
+
+/** Does one step of upkeep: see `Aggregator`. */
+export function maintain(step: Maintenance): Outcome<number> {
+  return outcomeOf(() => aggregator.maintain(step));
 }
 
 /** Closes the store; a worker must not be ended with LMDB open. */
 export async function close(): Promise<void> {
   await store.environment.close();
+}
+
+function outcomeOf<T>(action: () => T): Outcome<T> {
+  try {
+    return { ok: true, value: action() };
+  } catch (error) {
+    const { code, message } = error as Error & { code?: unknown };
+    return { ok: false, code, message };
+  }
 }

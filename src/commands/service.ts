@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { parseAddress } from '../address.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
@@ -26,6 +27,7 @@ import { mostSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { SeriesDictionary } from '../ingest/series-dictionary.ts';
 import { StoreHealth } from '../ingest/store-health.ts';
 import { telemetryRoutes } from '../ingest/telemetry.ts';
+import { keepUp } from '../ingest/upkeep.ts';
 import { usageRoutes } from '../ingest/usage.ts';
 import type { Log } from '../log.ts';
 import { applicationRoutes } from '../manage/applications.ts';
@@ -34,6 +36,7 @@ import { keyRoutes } from '../manage/keys.ts';
 import { reportRoutes } from '../manage/reports.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
+import type { Retention } from '../store/retention.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
 import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
 
@@ -65,9 +68,6 @@ const flushEveryMs = 60_000;
 /** Watchers of the gRPC health service learn this late that the service is, or is not, ready. */
 const tellEveryMs = 1000;
 
-/** How long minute buckets are kept. */
-const minutesKeptMs = 48 * 3_600_000;
-
 /**
  * Starts the whole service on an open store: the one place where its parts are put together.
  * @throws {Error} when an address cannot be bound or the usage store cannot be opened
@@ -87,11 +87,20 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   );
   const intake = new Intake(committers, health, parts.clock, config);
   const signingKeys = await openSigningKeys(parts.accounts.signingKeys.getRange().map(({ value }) => value));
+  const retention = retentionOf(config);
   const counting = countingParts({ ...parts, directory, usage, health, intake });
-  const receiver = createReportReceiver({ ...counting, minutesKeptMs });
-  const shared = { ...parts, directory, usage, health, intake, signingKeys, counting, receiver };
+  const receiver = createReportReceiver({ ...counting, retention });
+  const shared = { ...parts, directory, usage, health, intake, signingKeys, counting, receiver, retention };
   const listeners = await listenHttp(shared);
   const grpc = await listenReports(shared);
+  const stopping = new AbortController();
+  const upkeep = keepUp({
+    ...shared,
+    applications: directory.applications,
+    committerOf: (application) => intake.committerOf(application),
+    pause: (ms) => pause(ms, true, { signal: stopping.signal }).catch(() => false),
+    failed: (error) => health.failed(error),
+  });
   const flushing = setInterval(() => void flush(directory, log), flushEveryMs);
   const telling = setInterval(() => grpc.setServing(readinessOf(shared).ready), tellEveryMs);
   return {
@@ -100,7 +109,9 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     async stop(graceMs) {
       clearInterval(flushing);
       clearInterval(telling);
+      stopping.abort();
       await Promise.all([...listeners.map(({ listener }) => listener.close(graceMs)), grpc.close(graceMs)]);
+      await upkeep;
       await intake.close();
       await flush(directory, log);
       await Promise.all([usage.environment.close(), parts.accounts.environment.close()]);
@@ -119,6 +130,16 @@ interface HttpParts extends StoreParts {
   readonly signingKeys: SigningKeys;
   readonly counting: CountingParts;
   readonly receiver: ReportReceiver;
+  readonly retention: Retention;
+}
+
+function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
+  const hourMs = 3_600_000;
+  return {
+    minutesMs: keepMinutes * hourMs,
+    hoursMs: keepHours * 24 * hourMs,
+    daysMs: keepDays * 24 * hourMs,
+  };
 }
 
 /** What all ways of counting share, whatever transport a packet or report comes by. */
@@ -171,14 +192,17 @@ function authRoutes({ config, directory }: HttpParts, tokens: TokenSettings): re
   return [...tokenRoutes({ ...tokens, directory, serviceScope }), ...jwksRoutes(tokens.keys)];
 }
 
-function apiRoutes({ config, directory, usage, clock }: HttpParts, tokens: TokenSettings): readonly Route[] {
+function apiRoutes(
+  { config, directory, usage, clock, retention }: HttpParts,
+  tokens: TokenSettings,
+): readonly Route[] {
   const { serviceScope } = config;
   const manage = { directory, authenticate: createBearer({ ...tokens, directory, serviceScope }) };
   return [
     ...applicationRoutes(manage),
     ...environmentRoutes(manage),
     ...keyRoutes(manage),
-    ...reportRoutes({ ...manage, store: usage, clock }),
+    ...reportRoutes({ ...manage, store: usage, clock, retention }),
   ];
 }
 

@@ -14,12 +14,12 @@ class Records {
     this.array = arrays.take();
   }
 
-  push(ref: number, minute: number, a: number, b: number, c: number): void {
+  push(ref: number, bucket: number, a: number, b: number, c: number): void {
     const at = this.length * recordWidth;
     if (at + recordWidth > this.array.length) this.array = this.arrays.grow(this.array);
     const array = this.array;
     array[at] = ref;
-    array[at + 1] = minute;
+    array[at + 1] = bucket;
     array[at + 2] = a;
     array[at + 3] = b;
     array[at + 4] = c;
@@ -58,14 +58,14 @@ export class Batch {
     this.settle = settle!;
   }
 
-  /** Adds what one packet says of a variant in a minute. */
-  addCounts(ref: number, minute: number, checks: number, used: number, viewed: number): void {
-    this.counts.push(ref, minute, checks, used, viewed);
+  /** Adds what one packet says of a variant, to a bucket of time (see `bucketOf`). */
+  addCounts(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
+    this.counts.push(ref, bucket, checks, used, viewed);
   }
 
   /** Adds a metric's value, reported at `at` (Unix ms). */
-  addValue(ref: number, minute: number, value: number, at: number): void {
-    this.measurements.push(ref, minute, value, at, 0);
+  addValue(ref: number, bucket: number, value: number, at: number): void {
+    this.measurements.push(ref, bucket, value, at, 0);
   }
 
   /** Adds a user, by both halves of the hash, to a series' day (days since the epoch, UTC). */

@@ -47,6 +47,11 @@ export class Intake {
     return this.lanes[applicationNumber % this.lanes.length]!;
   }
 
+  /** The worker that alone writes to an application's data. */
+  committerOf(applicationNumber: number): Committer {
+    return this.committers[applicationNumber % this.committers.length]!;
+  }
+
   /** Commits what waits, then closes the workers. */
   async close(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.idle()));

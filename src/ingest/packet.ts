@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isName } from '../accounts/names.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
+import { named } from './openapi/shared-schemas.ts';
 
 /** Features one packet may carry. */
 export const featuresPerPacket = 256;
@@ -31,12 +32,33 @@ export const Variants = Named(
 
 /** Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. */
 export const PacketSchema = Type.Object({
-  k: Type.String({ minLength: 1, maxLength: 256 }),
-  e: Type.String({ minLength: 1, maxLength: 256 }),
-  f: Type.Optional(Named(Variants, { maxProperties: featuresPerPacket })),
-  m: Type.Optional(Named(Type.Number())),
-  i: Type.Optional(Type.String({ maxLength: 256 })),
-  u: Type.Optional(Type.String({ maxLength: 256 })),
+  k: Type.String({ minLength: 1, maxLength: 256, description: 'Frontend or Mobile application key.' }),
+  e: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the environment.', ...named }),
+  f: Type.Optional(
+    Named(Variants, {
+      maxProperties: featuresPerPacket,
+      description: 'Counts by feature, then by variant: `[checks, used, viewed]`, trailing zeros left out.',
+    }),
+  ),
+  m: Type.Optional(
+    Named(Type.Number(), {
+      description: 'Values by metric. Counters are summed; of a gauge the last value stays.',
+    }),
+  ),
+  i: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description:
+        'Minted instance id. One that is unknown or expired is left out, and the packet is counted.',
+    }),
+  ),
+  u: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description:
+        'Identity that the client asserts: counted only where the application accepts them; `i` wins.',
+    }),
+  ),
 });
 
 export type Packet = Static<typeof PacketSchema>;

@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { recall } from './recalled-texts.ts';
 
 /** How a value is laid out: the low three bits of its tag. */
 const varint = 0;
@@ -92,21 +93,28 @@ export class ProtoReader {
   /** A `string`. @throws {Refusal} `invalid_encoding` when it is not UTF-8 */
   string(): string {
     const end = this.takeDelimited();
-    const from = this.at;
+    const text = decode(this.bytes, this.at, end);
     this.at = end;
-    const { bytes } = this;
-    // Names are short and nearly always ASCII: for those this is twice as fast as a TextDecoder.
-    for (let index = from; index < end; index++) if (bytes[index]! > 0x7f) return this.decode(from, end);
-    return bytes.toString('latin1', from, end);
+    return text;
   }
 
-  /** A message within this one; `read` reads all of its fields. */
-  message<T>(read: (reader: ProtoReader) => T): T {
+  /** A `string` that is likely to come again, and is no secret. @throws {Refusal} as `string` */
+  name(): string {
+    const end = this.takeDelimited();
+    const text = recall(this.bytes, this.at, end) ?? decode(this.bytes, this.at, end);
+    this.at = end;
+    return text;
+  }
+
+  /** Goes into the message that is the field's value; give what this gives to `leave`, after its last field. */
+  enter(): number {
     const outer = this.end;
     this.end = this.takeDelimited();
-    const value = read(this);
+    return outer;
+  }
+
+  leave(outer: number): void {
     this.end = outer;
-    return value;
   }
 
   /** Passes over the value of a field that nobody knows. @throws {Refusal} `invalid_protobuf` */
@@ -189,13 +197,13 @@ export class ProtoReader {
     }
     throw malformed();
   }
+}
 
-  private decode(from: number, end: number): string {
-    try {
-      return utf8.decode(this.bytes.subarray(from, end));
-    } catch {
-      throw new Refusal('invalid_encoding', 'A text in the message is not UTF-8');
-    }
+function decode(bytes: Buffer, from: number, end: number): string {
+  try {
+    return utf8.decode(bytes.subarray(from, end));
+  } catch {
+    throw new Refusal('invalid_encoding', 'A text in the message is not UTF-8');
   }
 }
 

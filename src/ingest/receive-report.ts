@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import type { Retention } from '../store/retention.ts';
 import { admit, takeToken } from './admission.ts';
 import type { Batch } from './batch.ts';
 import type { CountingParts } from './counting-parts.ts';
@@ -22,8 +23,7 @@ import type { EnvironmentSeries } from './series-dictionary.ts';
 import { hashReported } from './user-hash.ts';
 
 export interface ReceiverParts extends CountingParts {
-  /** How long minute buckets are kept, ms: what is older counts in its hour. */
-  readonly minutesKeptMs: number;
+  readonly retention: Retention;
 }
 
 /** What a kind of report has of its own. */
@@ -45,14 +45,14 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
     route: 'usage',
     identify: identityOfUsage,
     sizeOf: ({ variants }) => variants.length,
-    add: (report, series, batch, now) => addUsage(report, series, batch, now, parts.minutesKeptMs),
+    add: (report, series, batch, now) => addUsage(report, series, batch, now, parts.retention),
   };
   const metrics: Kind<MetricsReport> = {
     route: 'metrics',
     identify: identityOfMetrics,
     sizeOf: ({ values }) => values.length,
     add({ values }, series, batch, now) {
-      for (const value of values) addValue(value, series, batch, now, parts.minutesKeptMs);
+      for (const value of values) addValue(value, series, batch, now, parts.retention);
     },
   };
   return {
@@ -101,13 +101,12 @@ function addUsage(
   series: EnvironmentSeries,
   batch: Batch,
   now: number,
-  minutesKeptMs: number,
+  retention: Retention,
 ): void {
-  const { minute } = countedAt(time, now, minutesKeptMs);
+  const { bucket, day } = countedAt(time, now, retention);
   for (const { feature, variant, checks, used, viewed } of variants) {
-    batch.addCounts(series.variant(feature, variant, batch), minute, checks, used, viewed);
+    batch.addCounts(series.variant(feature, variant, batch), bucket, checks, used, viewed);
   }
-  const day = Math.floor(minute / 1440);
   for (const { feature, hashes } of users)
     addUsers(hashes, [series.feature(feature, batch), series.whole], day, batch);
   addUsers(environmentHashes, [series.whole], day, batch);
@@ -125,12 +124,12 @@ function addValue(
   series: EnvironmentSeries,
   batch: Batch,
   now: number,
-  minutesKeptMs: number,
+  retention: Retention,
 ): void {
-  const { minute, at } = countedAt(time, now, minutesKeptMs);
+  const { bucket, at } = countedAt(time, now, retention);
   const ref =
     feature === undefined || variant === undefined
       ? series.metric(metric, batch)
       : series.featureMetric(metric, feature, variant, batch);
-  batch.addValue(ref, minute, value, at);
+  batch.addValue(ref, bucket, value, at);
 }

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseJson } from '../http/body.ts';
+import { named, timed } from './openapi/shared-schemas.ts';
 import type { MetricsReport, MetricValue } from './report.ts';
-import { checkSize, entriesPerMetricsReport } from './report-checks.ts';
+import { checkSize, entriesPerMetricsReport, variantsPerEntry } from './report-checks.ts';
 import { valuesOf } from './report-entries.ts';
 import {
   checkShape,
@@ -17,23 +18,25 @@ import {
 } from './report-json.ts';
 
 const Metric = Type.Object({
-  metric: Type.String(),
+  metric: Type.String(named),
   enabledCount: count(),
   disabledCount: count(),
-  feature: text(),
+  feature: text(named),
   value: number(),
   valueDisabled: number(),
-  variantValues: mapOf(Type.Number()),
+  variantValues: mapOf(Type.Number(), { documented: { maxProperties: variantsPerEntry } }),
 });
 
-const Observation = Type.Object({ ...Metric.properties, time: text() });
+const Observation = Type.Object({ ...Metric.properties, time: text(timed) });
+
+const entries = { documented: { maxItems: entriesPerMetricsReport } };
 
 /** A metrics report as JSON: the fields of the protobuf message `MetricStat`. */
 export const MetricsReportSchema = Type.Object({
   ...headFields,
-  stats: listOf(Metric),
-  counters: listOf(Metric),
-  observations: listOf(Observation),
+  stats: listOf(Metric, { ...entries, description: 'Values that are summed.' }),
+  counters: listOf(Metric, { ...entries, description: 'Values that are summed.' }),
+  observations: listOf(Observation, { ...entries, description: 'Values of which the last one stays.' }),
 });
 
 const checker = Compile(MetricsReportSchema);

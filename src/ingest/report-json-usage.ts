@@ -3,13 +3,17 @@ import { Compile } from 'typebox/compile';
 import { Refusal } from '../errors.ts';
 import { parseJson } from '../http/body.ts';
 import { canonicalInteger, quoteLargeNumbers } from './exact-integers.ts';
+import { hashed, named } from './openapi/shared-schemas.ts';
 import type { UsageReport } from './report.ts';
-import { checkSize, entriesPerUsageReport, hashesPerReport } from './report-checks.ts';
+import { checkSize, entriesPerUsageReport, hashesPerReport, variantsPerEntry } from './report-checks.ts';
 import { usersOf, variantsOf } from './report-entries.ts';
 import { checkShape, count, headFields, listOf, mapOf, readHead, text } from './report-json.ts';
 
 /** A hash may have more digits than a double holds, so it may also come as a string. */
-const hashes = () => listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'] }));
+const hashes = () =>
+  listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }), {
+    documented: { maxItems: hashesPerReport },
+  });
 
 const VariantStats = Type.Object({
   checkCount: count(),
@@ -19,7 +23,7 @@ const VariantStats = Type.Object({
 });
 
 const UsageStat = Type.Object({
-  feature: Type.String(),
+  feature: Type.String(named),
   enabledCount: count(),
   disabledCount: count(),
   uniqueContextIdentifierEnabledCount: count(),
@@ -29,14 +33,17 @@ const UsageStat = Type.Object({
   usedCount: count(),
   uniqueUsersUsedCount: count(),
   uniqueUserHashes: hashes(),
-  variantStats: mapOf(VariantStats),
+  variantStats: mapOf(VariantStats, {
+    description: 'Counts by variant; without any, the counts above are those of `enabled` and `disabled`.',
+    documented: { maxProperties: variantsPerEntry },
+  }),
   uniqueViewedUserHashes: hashes(),
 });
 
 /** A usage report as JSON: the fields of the protobuf message `FeatureStat`. */
 export const UsageReportSchema = Type.Object({
   ...headFields,
-  stats: listOf(UsageStat),
+  stats: listOf(UsageStat, { documented: { maxItems: entriesPerUsageReport } }),
   totalUniqueUsers: count(),
   appVersion: text(),
   uniqueUserHashes: hashes(),

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { type ErrorCode, Refusal } from '../errors.ts';
+import { named, timed } from './openapi/shared-schemas.ts';
 import type { ReportHead } from './report.ts';
 import { checkHead } from './report-checks.ts';
 import { parseTime } from './report-time.ts';
@@ -12,21 +13,27 @@ const nullable = <T>(type: string, options: object = {}) =>
 
 export const count = () => nullable<number>('integer', { minimum: 0, maximum: 2_147_483_647 });
 export const number = () => nullable<number>('number');
-export const text = () => nullable<string>('string');
-export const listOf = <T extends Type.TSchema>(items: T) =>
-  nullable<readonly Static<T>[]>('array', { items });
+export const text = (options: object = {}) => nullable<string>('string', options);
+export const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
+  nullable<readonly Static<T>[]>('array', { items, ...options });
 
 /** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named` in packet.ts. */
-export const mapOf = <T extends Type.TSchema>(values: T) =>
-  nullable<Readonly<Record<string, Static<T>>>>('object', { patternProperties: { '': values } });
+export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
+  nullable<Readonly<Record<string, Static<T>>>>('object', { patternProperties: { '': values }, ...options });
 
 /** Fields of both kinds of report. */
 export const headFields = {
-  appKey: Type.String(),
-  environment: Type.String(),
-  time: Type.String(),
-  instanceName: text(),
-  processStartTime: text(),
+  appKey: Type.String({
+    description: 'Application key of any type.',
+    documented: { minLength: 1, maxLength: 256 },
+  }),
+  environment: Type.String({ description: 'Name of the environment.', ...named }),
+  time: Type.String({ description: 'Time of the report.', ...timed }),
+  instanceName: text({
+    description: 'Name of the process that reports; an empty one is none.',
+    documented: { maxLength: 256 },
+  }),
+  processStartTime: text({ description: 'When that process started.', ...timed }),
 };
 
 /** The fields of `headFields`, checked. @throws {Refusal} of status 400 */

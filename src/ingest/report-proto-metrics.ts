@@ -2,7 +2,7 @@ import { ProtoReader } from './proto-reader.ts';
 import type { MetricsReport, MetricValue } from './report.ts';
 import { checkSize, entriesPerMetricsReport } from './report-checks.ts';
 import { type MetricEntry, valuesOf } from './report-entries.ts';
-import { finishHead, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
+import { finishHead, type MapEntries, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
 
 /** A stat, a counter or an observation, before its names are checked. */
 interface Entry {
@@ -28,19 +28,19 @@ export function decodeMetricsReport(message: Uint8Array): MetricsReport {
         head.appKey = reader.string();
         break;
       case 2:
-        head.environment = reader.string();
+        head.environment = reader.name();
         break;
       case 3:
-        head.time = reader.message(readTimestamp);
+        head.time = readTimestamp(reader);
         break;
       case 4:
-        stats.push(reader.message(readCounter));
+        stats.push(readCounter(reader));
         break;
       case 5:
-        counters.push(reader.message(readCounter));
+        counters.push(readCounter(reader));
         break;
       case 6:
-        observations.push(reader.message(readObservation));
+        observations.push(readObservation(reader));
         break;
       case 7:
         head.instanceName = reader.string();
@@ -76,16 +76,17 @@ function readObservation(reader: ProtoReader): Entry {
 type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
 
 function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
+  const outer = reader.enter();
   const entry: EntryDraft = { metric: '' };
-  const variantValues = new Map<string, number>();
+  const variantValues: MapEntries<number> = [];
   let time: number | undefined;
   while (reader.next()) {
     switch (reader.field - shift) {
       case 0: // Of a counter there is no field 0, so this is an observation.
-        time = reader.message(readTimestamp);
+        time = readTimestamp(reader);
         break;
       case 1:
-        entry.metric = reader.string();
+        entry.metric = reader.name();
         break;
       case 2:
         entry.enabledCount = reader.count();
@@ -94,7 +95,7 @@ function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
         entry.disabledCount = reader.count();
         break;
       case 4:
-        entry.feature = reader.string();
+        entry.feature = reader.name();
         break;
       case 5:
         entry.value = reader.double();
@@ -103,13 +104,14 @@ function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
         entry.valueDisabled = reader.double();
         break;
       case 7:
-        reader.message((inner) => readMapEntry(inner, variantValues, 0, readDouble));
+        readMapEntry(reader, variantValues, 0, readDouble);
         break;
       default:
         reader.skip();
     }
   }
-  return { entry, variantValues: [...variantValues], time };
+  reader.leave(outer);
+  return { entry, variantValues, time };
 }
 
 const readDouble = (reader: ProtoReader) => reader.double();

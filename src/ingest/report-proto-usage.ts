@@ -2,7 +2,7 @@ import { ProtoReader } from './proto-reader.ts';
 import type { FeatureUsers, UsageReport, VariantUsage } from './report.ts';
 import { checkSize, entriesPerUsageReport, hashesPerReport } from './report-checks.ts';
 import { usersOf, type VariantStats, variantsOf } from './report-entries.ts';
-import { finishHead, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
+import { finishHead, type MapEntries, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
 
 /** What the entries of a report add up to. */
 interface Sums {
@@ -28,20 +28,20 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
         head.appKey = reader.string();
         break;
       case 2:
-        head.environment = reader.string();
+        head.environment = reader.name();
         break;
       case 3:
-        head.time = reader.message(readTimestamp);
+        head.time = readTimestamp(reader);
         break;
       case 4:
         checkSize(++sums.statCount, entriesPerUsageReport, 'too_many_features');
-        reader.message((inner) => readStat(inner, sums));
+        readStat(reader, sums);
         break;
       case 6:
         head.instanceName = reader.string();
         break;
       case 7:
-        head.processStartTime = reader.message(readTimestamp);
+        head.processStartTime = readTimestamp(reader);
         break;
       case 8:
         reader.string(); // appVersion
@@ -65,13 +65,14 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
 
 /** Adds a `Usage.StatMessage` to the sums. */
 function readStat(reader: ProtoReader, sums: Sums): void {
+  const outer = reader.enter();
   const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
-  const variantStats = new Map<string, VariantStats>();
+  const variantStats: MapEntries<VariantStats> = [];
   const hashes: number[] = [];
   while (reader.next()) {
     switch (reader.field) {
       case 1:
-        entry.feature = reader.string();
+        entry.feature = reader.name();
         break;
       case 2:
         entry.enabledCount = reader.count();
@@ -94,23 +95,23 @@ function readStat(reader: ProtoReader, sums: Sums): void {
         reader.int32s(hashes);
         break;
       case 11:
-        reader.message((inner) => readMapEntry(inner, variantStats, noCounts, readNestedStats));
+        readMapEntry(reader, variantStats, noCounts, readVariantStats);
         break;
       default:
         reader.skip();
     }
   }
+  reader.leave(outer);
   sums.hashCount += hashes.length;
-  sums.variants.push(...variantsOf(entry, [...variantStats]));
+  sums.variants.push(...variantsOf(entry, variantStats));
   sums.users.push(...usersOf(entry.feature, hashes.map(String), []));
 }
 
 const noCounts: VariantStats = {};
 
-const readNestedStats = (reader: ProtoReader) => reader.message(readVariantStats);
-
 /** A `Usage.VariantStats`. */
 function readVariantStats(reader: ProtoReader): VariantStats {
+  const outer = reader.enter();
   const stats = { checkCount: 0, usedCount: 0, viewedCount: 0 };
   while (reader.next()) {
     switch (reader.field) {
@@ -130,5 +131,6 @@ function readVariantStats(reader: ProtoReader): VariantStats {
         reader.skip();
     }
   }
+  reader.leave(outer);
   return stats;
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { ProtoReader } from './proto-reader.ts';
 import type { ReportHead } from './report.ts';
-import { checkHead } from './report-checks.ts';
+import { checkHead, checkSize, variantsPerEntry } from './report-checks.ts';
 import { unixMs } from './report-time.ts';
 
 /** What the protobuf messages of usage and of metrics reports have in common. */
@@ -34,6 +34,7 @@ const latest = 253_402_300_799;
 
 /** Unix ms of a `google.protobuf.Timestamp`. @throws {Refusal} `invalid_time` */
 export function readTimestamp(reader: ProtoReader): number {
+  const outer = reader.enter();
   let seconds = 0;
   let nanos = 0;
   while (reader.next()) {
@@ -41,25 +42,36 @@ export function readTimestamp(reader: ProtoReader): number {
     else if (reader.field === 2) nanos = reader.int32();
     else reader.skip();
   }
+  reader.leave(outer);
   if (seconds < earliest || seconds > latest || nanos < 0 || nanos > 999_999_999) {
     throw new Refusal('invalid_time', 'A time must be in the years 1 to 9999, its nanos from 0 to 999999999');
   }
   return unixMs(seconds, nanos);
 }
 
-/** Adds one entry of a `map<string, …>` to `map`; of two with the same key the later one stays. */
+/** The entries of a `map<string, …>`. There are so few that to look through them is faster than to hash. */
+export type MapEntries<T> = (readonly [key: string, value: T])[];
+
+/**
+ * Adds one entry of a map; of two with the same key the later one stays.
+ * @throws {Refusal} `too_many_variants`, for the keys of all maps here are variants
+ */
 export function readMapEntry<T>(
   reader: ProtoReader,
-  map: Map<string, T>,
+  entries: MapEntries<T>,
   absent: T,
   readValue: (reader: ProtoReader) => T,
 ): void {
+  const outer = reader.enter();
   let key = '';
   let value = absent;
   while (reader.next()) {
-    if (reader.field === 1) key = reader.string();
+    if (reader.field === 1) key = reader.name();
     else if (reader.field === 2) value = readValue(reader);
     else reader.skip();
   }
-  map.set(key, value);
+  reader.leave(outer);
+  const same = entries.findIndex(([known]) => known === key);
+  if (same >= 0) entries[same] = [key, value];
+  else checkSize(entries.push([key, value]), variantsPerEntry, 'too_many_variants');
 }

@@ -1,3 +1,5 @@
+import { bucketAt, horizonsAt, type Retention } from '../store/retention.ts';
+
 /** A day with its time and its distance from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. */
 const pattern = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):(\d\d))$/i;
 
@@ -42,19 +44,20 @@ const aheadMs = 5 * 60_000;
 
 /** When something reported is counted. */
 export interface CountedAt {
-  /** Bucket start, minutes since the epoch. */
-  readonly minute: number;
+  /** The bucket of time: see `bucketOf`. */
+  readonly bucket: number;
+  /** Days since the epoch. */
+  readonly day: number;
   /** Unix ms. */
   readonly at: number;
 }
 
 /**
  * When something that was reported for `time` is counted, all in Unix ms: at its own time, but what comes from the
- * future counts as now, and what is older than the minute buckets are kept counts in its hour, at that hour's first minute.
- * @param minutesKeptMs how long minute buckets are kept
+ * future counts as now, and what is older than the minute buckets are kept counts in its hour or day.
  */
-export function countedAt(time: number, now: number, minutesKeptMs: number): CountedAt {
+export function countedAt(time: number, now: number, retention: Retention): CountedAt {
   const at = time > now + aheadMs ? now : Math.max(0, time);
-  const widthMs = at < now - minutesKeptMs ? 3_600_000 : 60_000;
-  return { minute: (Math.floor(at / widthMs) * widthMs) / 60_000, at };
+  const minute = Math.floor(at / 60_000);
+  return { bucket: bucketAt(minute, horizonsAt(now, retention)), day: Math.floor(minute / 1440), at };
 }

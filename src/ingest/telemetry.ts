@@ -52,8 +52,7 @@ async function receive(parts: TelemetryParts, request: Request): Promise<Reply> 
     checkOrigin(holder, request, origin);
     admit(parts); // Others may have filled the queue while this body arrived.
     takeToken(parts, holder);
-    const count = () => addToBatch(parts, holder, environment, packet, body.length);
-    await (key === undefined ? count().durable : countOnce(parts, holder, environment, key, count));
+    await keep(parts, { holder, environment, packet, bytes: body.length }, key);
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -91,28 +90,27 @@ function checkOrigin(holder: KeyHolder, request: Request, origin: string | undef
   if (browser) throw new Refusal('origin_missing', 'A browser must send its Origin with this key');
 }
 
+/** A packet that nothing speaks against. */
+interface Admitted {
+  readonly holder: KeyHolder;
+  readonly environment: Environment;
+  readonly packet: Packet;
+  readonly bytes: number;
+}
+
+/** Resolves when the packet is on disk. One that its sender has named by a `key` counts once, however often it comes. */
+function keep(parts: TelemetryParts, admitted: Admitted, key: string | undefined): Promise<void> {
+  if (key === undefined) return addToBatch(parts, admitted).durable;
+  const { holder, environment } = admitted;
+  const scope = { application: holder.application.number, environment: environment.number };
+  const identity = identityOfKey('telemetry', scope, key);
+  return parts.messages.once(identity, parts.clock.now(), () => addToBatch(parts, admitted));
+}
+
 /** Nothing is awaited between joining a batch and being whole in it. */
-function addToBatch(
-  parts: TelemetryParts,
-  holder: KeyHolder,
-  environment: Environment,
-  packet: Packet,
-  bytes: number,
-): Batch {
+function addToBatch(parts: TelemetryParts, { holder, environment, packet, bytes }: Admitted): Batch {
   const batch = parts.laneOf(holder.application.number).join(bytes);
   addPacket(packet, parts.dictionary.of(environment.number), batch, parts.clock.now());
   parts.keys.markUsed(holder);
   return batch;
-}
-
-/** A packet that its sender has named counts once, however often it comes. */
-function countOnce(
-  { clock, messages }: TelemetryParts,
-  { application }: KeyHolder,
-  environment: Environment,
-  key: string,
-  count: () => Batch,
-): Promise<void> {
-  const scope = { application: application.number, environment: environment.number };
-  return messages.once(identityOfKey('telemetry', scope, key), clock.now(), count);
 }

@@ -1,10 +1,9 @@
 import { mergeMeasurement } from '../aggregate/merge.ts';
-import { bucketWidth } from '../store/blocks.ts';
 import { type Measurement, measurementCodec } from '../store/cells.ts';
 import { seriesOf } from '../store/series.ts';
-import { measurementCells, type UsageStore } from '../store/usage.ts';
-import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
-import { inTurns } from './turns.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { minuteText, type ReportRange } from './report-range.ts';
+import { sumUp } from './sum-up.ts';
 
 /** How a metric's values are to be read: added up, or the last one. */
 export type MetricKind = 'counter' | 'gauge';
@@ -50,49 +49,43 @@ export async function measurementsReport(
 ): Promise<MeasurementsReport> {
   store.measurements.resetReadTxn(); // What was answered 202 before this request is in the report.
   const metrics = metricsOf(store, environment.number, only);
-  const cells = measurementCells(store, environment.number, bucketWidth.minute, range.from, range.to);
-  await inTurns(cells, ({ minute, ordinal, value }) => {
-    const buckets = metrics.get(ordinal)?.buckets;
-    if (buckets !== undefined) mergeMeasurement(bucketOf(buckets, bucketStart(minute, range.step)), value);
+  const source = { table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
+  await sumUp(source, environment.number, range, (ordinal, total, points) => {
+    const metric = metrics.get(ordinal);
+    if (metric === undefined) return;
+    mergeMeasurement(metric.total, total);
+    metric.points.push(...points);
   });
   return {
     environment: environment.name,
     from: minuteText(range.from),
     to: minuteText(range.to),
     step: range.step,
-    metrics: [...metrics.values()].filter(({ buckets }) => buckets.size > 0).map(describe),
+    metrics: [...metrics.values()].filter(({ points }) => points.length > 0).map(describe),
   };
 }
 
-interface MetricBuckets {
+/** A metric while it is added up. */
+interface MetricTally {
   readonly identity: MetricIdentity;
-  readonly buckets: Map<number, Measurement>;
+  readonly total: Measurement;
+  readonly points: (readonly [t: number, cell: Measurement])[];
 }
 
 function metricsOf(store: UsageStore, environment: number, only: string | undefined) {
-  const metrics = new Map<number, MetricBuckets>();
+  const metrics = new Map<number, MetricTally>();
   for (const { ordinal, name } of seriesOf(store, environment)) {
     if (name.length === 2) continue;
     const identity =
       name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
     if (only !== undefined && identity.metric !== only) continue;
-    metrics.set(ordinal, { identity, buckets: new Map() });
+    metrics.set(ordinal, { identity, total: measurementCodec.empty(), points: [] });
   }
   return metrics;
 }
 
-function bucketOf(buckets: Map<number, Measurement>, t: number): Measurement {
-  const known = buckets.get(t);
-  if (known !== undefined) return known;
-  const bucket = measurementCodec.empty();
-  buckets.set(t, bucket);
-  return bucket;
-}
-
-function describe({ identity, buckets }: MetricBuckets): MetricReport {
+function describe({ identity, total, points }: MetricTally): MetricReport {
   const kind: MetricKind = 'counter'; // No kind can be declared yet, and this is the default of those that are not.
-  const total = measurementCodec.empty();
-  for (const bucket of buckets.values()) mergeMeasurement(total, bucket);
   const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
   return {
     ...identity,
@@ -100,6 +93,6 @@ function describe({ identity, buckets }: MetricBuckets): MetricReport {
     value: valueIn(total),
     ...total,
     lastAt: new Date(total.lastAt).toISOString(),
-    series: [...buckets].map(([t, bucket]) => [t, valueIn(bucket)]),
+    series: points.map(([t, cell]) => [t, valueIn(cell)]),
   };
 }

@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../store/retention.ts';
 
 /** Widths of a report's buckets, in minutes. */
 const steps = { minute: 1, hour: 60, day: 1440 } as const;
@@ -23,7 +24,11 @@ const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
  * @param now Unix ms
  * @throws {Refusal} `invalid_query`
  */
-export function readReportRange(query: ReadonlyMap<string, string>, now: number): ReportRange {
+export function readReportRange(
+  query: ReadonlyMap<string, string>,
+  now: number,
+  retention: Retention,
+): ReportRange {
   const step = query.get('step') ?? 'hour';
   if (!isStep(step)) throw new Refusal('invalid_query', 'step must be minute, hour or day');
   const to = Math.ceil((readTime(query, 'to') ?? now + 1) / 60_000);
@@ -35,7 +40,9 @@ export function readReportRange(query: ReadonlyMap<string, string>, now: number)
       `from and to are more than ${mostBuckets} steps apart: take a wider step`,
     );
   }
-  return { from, to, step };
+  // Of what is old enough to be rolled up, a range has whole buckets: the same ones before and after the roll-up.
+  const horizons = horizonsAt(now, retention);
+  return { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
 }
 
 /** The start of the bucket of a report that a minute falls in, Unix seconds. */

@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { Application, Environment } from '../store/records.ts';
+import type { Retention } from '../store/retention.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { ok } from './answers.ts';
 import { type ManageParts, withApplication } from './caller.ts';
@@ -13,6 +14,7 @@ import { usageReport } from './usage-report.ts';
 export interface ReportParts extends ManageParts {
   readonly store: UsageStore;
   readonly clock: Clock;
+  readonly retention: Retention;
 }
 
 type Report = (
@@ -35,7 +37,7 @@ export function reportRoutes(parts: ReportParts): readonly Route[] {
 }
 
 async function answer(
-  { store, clock }: ReportParts,
+  { store, clock, retention }: ReportParts,
   application: Application,
   request: Request,
   filter: string,
@@ -43,7 +45,7 @@ async function answer(
 ): Promise<Reply> {
   const query = parseQuery(request.query);
   const environment = findEnvironment(application, query.get('environment'));
-  const range = readReportRange(query, clock.now());
+  const range = readReportRange(query, clock.now(), retention);
   return ok(await report(store, environment, range, query.get(filter)));
 }
 

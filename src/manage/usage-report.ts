@@ -1,9 +1,10 @@
+import { mergeCounts } from '../aggregate/merge.ts';
 import { countUniqueUsers, noUniqueUsers, type UniqueUsers } from '../aggregate/unique-users.ts';
-import { bucketWidth } from '../store/blocks.ts';
-import type { Counts } from '../store/cells.ts';
+import { type Counts, countsCodec } from '../store/cells.ts';
 import { featureItself, seriesOf } from '../store/series.ts';
-import { countCells, type UsageStore } from '../store/usage.ts';
-import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { minuteText, type ReportRange } from './report-range.ts';
+import { sumUp } from './sum-up.ts';
 import { inTurns } from './turns.ts';
 
 type Point = [t: number, checks: number, used: number, viewed: number];
@@ -94,23 +95,12 @@ async function addUp(
   range: ReportRange,
   features: ReadonlyMap<string, readonly Tally[]>,
 ): Promise<void> {
-  const points = new Map([...features.values()].flat().map((tally) => [tally.ordinal, tally.points]));
-  const cells = countCells(store, environment, bucketWidth.minute, range.from, range.to);
-  await inTurns(cells, ({ minute, ordinal, value }) => {
-    const series = points.get(ordinal);
-    if (series !== undefined) addPoint(series, bucketStart(minute, range.step), value);
+  const tallies = new Map([...features.values()].flat().map((tally) => [tally.ordinal, tally.points]));
+  const source = { table: store.counts, codec: countsCodec, merge: mergeCounts };
+  await sumUp(source, environment, range, (ordinal, _total, points) => {
+    const tally = tallies.get(ordinal);
+    for (const [t, { checks, used, viewed }] of points) tally?.push([t, checks, used, viewed]);
   });
-}
-
-function addPoint(series: Point[], t: number, value: Counts): void {
-  const last = series.at(-1);
-  if (last?.[0] !== t) {
-    series.push([t, value.checks, value.used, value.viewed]);
-    return;
-  }
-  last[1] += value.checks;
-  last[2] += value.used;
-  last[3] += value.viewed;
 }
 
 function describe(
@@ -131,11 +121,7 @@ function describe(
 }
 
 function totalOf(parts: readonly Counts[]): Counts {
-  const total = { checks: 0, used: 0, viewed: 0 };
-  for (const { checks, used, viewed } of parts) {
-    total.checks += checks;
-    total.used += used;
-    total.viewed += viewed;
-  }
+  const total = countsCodec.empty();
+  for (const part of parts) mergeCounts(total, part);
   return total;
 }

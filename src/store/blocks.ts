@@ -18,6 +18,12 @@ const maskBytes = 4;
 export const bucketWidth = { minute: 0, hour: 1, day: 2 } as const;
 export type BucketWidth = (typeof bucketWidth)[keyof typeof bucketWidth];
 
+/** One number for a bucket of time: its width, and its start in minutes since the epoch. */
+export function bucketOf(width: BucketWidth, minute: number): number {
+  return minute * bucketWidths + width;
+}
+const bucketWidths = 4;
+
 /** Ordinals of one environment's series stay below this, so that one double names environment and series. */
 export const seriesPerEnvironment = 2 ** 20;
 
@@ -35,10 +41,41 @@ export function blockOf(ref: number): number {
 export type Block<T> = (T | undefined)[];
 
 /** The key of a block of all environments, in a bucket of time. */
-export function blockKey(block: number, width: BucketWidth, minute: number): Buffer {
-  const blocks = seriesPerEnvironment / cellsPerBlock;
-  const environment = Math.floor(block / blocks);
-  return writeKey(environment, width, minute, block - environment * blocks);
+export function blockKey(block: number, bucket: number): Buffer {
+  const environment = Math.floor(block / blocksPerEnvironment);
+  const width = (bucket % bucketWidths) as BucketWidth;
+  return writeKey(environment, width, Math.floor(bucket / bucketWidths), block % blocksPerEnvironment);
+}
+const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
+
+/** A stored block: its key, the minute its bucket starts at, the ref of its first series, and its cells. */
+export interface StoredBlock<T> {
+  readonly key: Buffer;
+  readonly minute: number;
+  readonly firstRef: number;
+  readonly cells: Block<T>;
+}
+
+/** The blocks of an environment whose bucket starts before `to`, the oldest first, `limit` at the most. */
+export function firstBlocks<T>(
+  table: Table,
+  codec: CellCodec<T>,
+  environment: number,
+  width: BucketWidth,
+  to: number,
+  limit: number,
+): StoredBlock<T>[] {
+  const range = {
+    start: writeKey(environment, width, 0, 0),
+    end: writeKey(environment, width, to, 0),
+    limit,
+  };
+  return Array.from(table.getRange(range), ({ key, value }) => ({
+    key: Buffer.from(key),
+    minute: key.readUInt32BE(5),
+    firstRef: seriesRef(environment, key.readUInt32BE(9) * cellsPerBlock),
+    cells: decodeBlock(value, codec),
+  }));
 }
 
 /** A block's value, in a buffer of its own. */

@@ -117,3 +117,20 @@ export function* sketchChunks(
     yield { ordinal: key.readUInt32BE(8), chunk: key[12]!, content: readChunk(value) };
   }
 }
+
+/**
+ * Deletes the sketches of an environment from before a day (days since the epoch); call it in a transaction.
+ * @returns chunks deleted, `limit` at the most
+ */
+export function deleteSketches(
+  store: UsageStore,
+  environment: number,
+  before: number,
+  limit: number,
+): number {
+  if (limit === 0) return 0;
+  const range = { start: chunkKeyFrom(environment, 0), end: chunkKeyFrom(environment, before), limit };
+  const keys = [...store.sketches.getKeys(range)].map((key) => Buffer.from(key));
+  for (const key of keys) store.sketches.removeSync(key);
+  return keys.length;
+}

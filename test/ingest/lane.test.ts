@@ -25,6 +25,7 @@ function openLane(batchPackets = 10) {
         };
         begun.push({ envelope, end });
       }),
+    maintain: async () => 0,
     close: async () => {},
   };
   const listener = {

@@ -4,6 +4,8 @@ import {
   type Block,
   blockKey,
   blockOf,
+  bucketOf,
+  bucketWidth,
   cellsPerBlock,
   decodeBlock,
   encodeBlock,
@@ -30,7 +32,7 @@ test('the series of a block are neighbours, and never of two environments', () =
   const environment = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   fc.assert(
     fc.property(environment, ordinal, (number, each) => {
-      const key = blockKey(blockOf(seriesRef(number, each)), 0, 1);
+      const key = blockKey(blockOf(seriesRef(number, each)), bucketOf(bucketWidth.minute, 1));
       expect(key.readUInt32BE(0)).toBe(number);
       expect(key.readUInt32BE(9)).toBe(Math.floor(each / cellsPerBlock));
     }),
@@ -38,7 +40,7 @@ test('the series of a block are neighbours, and never of two environments', () =
 });
 
 test('the layout on disk stays as it is', () => {
-  const key = blockKey(blockOf(seriesRef(258, 70)), 1, 29_535_840);
+  const key = blockKey(blockOf(seriesRef(258, 70)), bucketOf(bucketWidth.hour, 29_535_840));
   expect(key.toString('hex')).toBe('00000102' + '01' + '01c2ae60' + '00000002');
   const cells: Block<Counts> = new Array(cellsPerBlock).fill(undefined);
   cells[6] = { checks: 3, used: 2, viewed: 1 };

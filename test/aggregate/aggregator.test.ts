@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCommit } from '../../src/aggregate/commit.ts';
+import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { Batch } from '../../src/ingest/batch.ts';
-import { bucketWidth, seriesRef } from '../../src/store/blocks.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { seriesOf } from '../../src/store/series.ts';
 import { countCells, measurementCells, openUsageStore } from '../../src/store/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const environment = 3;
+const at = (minute: number) => bucketOf(bucketWidth.minute, minute);
 
 test('cells of many commits, with the store reopened in between, are the sums of what was put in', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
-  let commit = createCommit(store);
+  let { commit } = createAggregator(store);
   const expected = new Map<string, number[]>();
 
   const record = fc.record({
@@ -26,7 +27,7 @@ test('cells of many commits, with the store reopened in between, are the sums of
       for (const { records, reopen } of steps) {
         const batch = new Batch();
         for (const { ordinal, minute, counts } of records) {
-          batch.addCounts(seriesRef(environment, ordinal), minute, ...counts);
+          batch.addCounts(seriesRef(environment, ordinal), at(minute), ...counts);
           const sums = expected.get(`${minute}/${ordinal}`) ?? [0, 0, 0];
           expected.set(
             `${minute}/${ordinal}`,
@@ -37,7 +38,7 @@ test('cells of many commits, with the store reopened in between, are the sums of
         if (!reopen) continue;
         await store.environment.close();
         store = openUsageStore(data);
-        commit = createCommit(store);
+        ({ commit } = createAggregator(store));
       }
       const cells = [...countCells(store, environment, bucketWidth.minute, 0, 2000)];
       const stored = cells.map(({ minute, ordinal, value }) => [
@@ -55,14 +56,14 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
   const store = openUsageStore(temporaryDirectory());
   const batch = new Batch();
   const ref = seriesRef(environment, 1);
-  for (const [value, at] of [
+  for (const [value, time] of [
     [5, 100],
     [-2.5, 300],
     [7, 200],
   ] as const) {
-    batch.addValue(ref, 10, value, at);
+    batch.addValue(ref, at(10), value, time);
   }
-  createCommit(store)(batch.envelope([]));
+  createAggregator(store).commit(batch.envelope([]));
   const [cell] = measurementCells(store, environment, bucketWidth.minute, 0, 20);
   expect(cell?.value).toEqual({ sum: 9.5, count: 3, last: -2.5, lastAt: 300, min: -2.5, max: 7 });
   await store.environment.close();
@@ -70,17 +71,17 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
 
 test('a batch that fails leaves nothing behind, neither on disk nor in memory', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const commit = createCommit(store);
+  const { commit } = createAggregator(store);
   const ref = seriesRef(environment, 1);
   const broken = new Batch();
-  broken.addCounts(ref, 10, 1, 1, 1);
+  broken.addCounts(ref, at(10), 1, 1, 1);
   broken.series.push({ environment, ordinal: 1, name: ['a', 'b'] });
   const envelope = broken.envelope([]);
   expect(() => commit({ ...envelope, series: [...envelope.series, undefined as never] })).toThrow();
 
   expect([...seriesOf(store, environment)]).toEqual([]);
   const whole = new Batch();
-  whole.addCounts(ref, 10, 2, 0, 0);
+  whole.addCounts(ref, at(10), 2, 0, 0);
   commit(whole.envelope([]));
   const cells = [...countCells(store, environment, bucketWidth.minute, 0, 20)];
   expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
@@ -95,7 +96,7 @@ test('the series of an environment come back in order, under whatever name', asy
     batch.series.push({ environment, ordinal, name });
   });
   batch.series.push({ environment: environment + 1, ordinal: 0, name: ['other'] });
-  createCommit(store)(batch.envelope([]));
+  createAggregator(store).commit(batch.envelope([]));
   expect([...seriesOf(store, environment)].map(({ name }) => name)).toEqual(names);
   await store.environment.close();
 });

@@ -1,0 +1,27 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { reportAnswer } from './report-call.ts';
+
+/**
+ * The floor that gRPC is compared with: a handler of grpc-js that reads nothing and answers a constant.
+ * A process of its own: `bun bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
+ */
+const asItIs = (bytes: Buffer): Buffer => bytes;
+
+const server = new Server();
+const method = {
+  path: '/Usage.Usage/SendStats',
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: asItIs,
+  requestDeserialize: asItIs,
+  responseSerialize: asItIs,
+  responseDeserialize: asItIs,
+};
+server.addService(
+  { SendStats: method },
+  { SendStats: (_: unknown, answer: (error: null, value: Buffer) => void) => answer(null, reportAnswer) },
+);
+server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+  if (error !== null) throw error;
+  process.stdout.write(`floor ready http=127.0.0.1:${port}\n`);
+});

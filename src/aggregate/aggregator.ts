@@ -1,0 +1,35 @@
+import type { UsageStore } from '../store/usage.ts';
+import type { Envelope } from './envelope.ts';
+import { type Maintenance, maintain } from './maintain.ts';
+import { createHotTables, createSections } from './sections.ts';
+
+/** What an aggregate worker does to the usage store. Each call is one transaction: it is done when it returns. */
+export interface Aggregator {
+  /** Puts a batch on disk. When it throws, nothing of it was kept. */
+  commit(envelope: Envelope): void;
+  /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
+  maintain(step: Maintenance): number;
+}
+
+/** Makes the aggregator of a store; nobody else may write to the applications it serves. */
+export function createAggregator(store: UsageStore): Aggregator {
+  const hot = createHotTables(store);
+  const sections = createSections(store, hot);
+
+  function transact<T>(action: () => T): T {
+    try {
+      return store.environment.transactionSync(action);
+    } catch (error) {
+      for (const section of sections) section.forget();
+      throw error;
+    }
+  }
+
+  return {
+    commit: (envelope) =>
+      transact(() => {
+        for (const section of sections) section.write(envelope);
+      }),
+    maintain: (step) => transact(() => maintain(store, hot, step)),
+  };
+}

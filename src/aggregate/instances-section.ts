@@ -1,0 +1,17 @@
+import { identityDigest, putMint, putUse, removeIdentity } from '../store/instances.ts';
+import type { UsageStore } from '../store/usage.ts';
+import type { Section } from './section.ts';
+
+/** Minted instance ids, their uses, and identities that are to be forgotten. It keeps nothing in memory. */
+export function instancesSection(store: UsageStore): Section {
+  return {
+    write({ mints, uses, forgotten }) {
+      for (const mint of mints) putMint(store, mint);
+      for (const use of uses) putUse(store, use);
+      for (const { application, identity } of forgotten) {
+        removeIdentity(store, application, identityDigest(identity));
+      }
+    },
+    forget: () => {},
+  };
+}

@@ -1,0 +1,155 @@
+import { type Counts, countsCodec } from './cells.ts';
+import { digestBytes } from './instances.ts';
+import type { UsageStore } from './usage.ts';
+
+/**
+ * Which variants a person was given, in one environment.
+ *
+ * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day the person
+ * is listed under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds), checks, used and
+ * viewed (f64 each). Under the environment alone: how many people it has (u32).
+ *
+ * `exposureDays` lists people by a day (u32, big-endian, days since the epoch) before which none of their rows was last
+ * seen, followed by their key. Being seen moves nobody: the sweep does that when it gets there.
+ */
+export interface Exposure extends Counts {
+  /** Unix seconds. */
+  readonly firstSeen: number;
+  lastSeen: number;
+}
+
+/** A person's exposures by series ordinal, and where the person is listed. */
+export interface Exposures {
+  readonly day: number;
+  readonly rows: Map<number, Exposure>;
+}
+
+/** Rows that a person may have in an environment: what is over that is left out until others have expired. */
+export const rowsPerPerson = 512;
+
+const headBytes = 4;
+const rowBytes = 12 + countsCodec.bytes;
+const daySeconds = 86_400;
+
+/** Where a person's exposures are. @param digest see `identityDigest` */
+export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(4 + digestBytes);
+  key.writeUInt32BE(environment, 0);
+  key.set(digest, 4);
+  return key;
+}
+
+/** A person's exposures, `undefined` when there are none. */
+export function readExposures(store: UsageStore, key: Buffer): Exposures | undefined {
+  const value = store.exposures.get(key);
+  if (value === undefined) return undefined;
+  const rows = new Map<number, Exposure>();
+  for (let at = headBytes; at < value.length; at += rowBytes) {
+    const counts = countsCodec.read(value, at + 12);
+    const firstSeen = value.readUInt32LE(at + 4);
+    rows.set(value.readUInt32LE(at), { firstSeen, lastSeen: value.readUInt32LE(at + 8), ...counts });
+  }
+  return { day: value.readUInt32LE(0), rows };
+}
+
+/** Replaces the exposures of a person who has some, or was just listed; call it in a transaction. */
+export function putExposures(store: UsageStore, key: Buffer, { day, rows }: Exposures): void {
+  const value = Buffer.allocUnsafe(headBytes + rows.size * rowBytes);
+  value.writeUInt32LE(day, 0);
+  let at = headBytes;
+  for (const [ordinal, row] of rows) {
+    value.writeUInt32LE(ordinal, at);
+    value.writeUInt32LE(row.firstSeen, at + 4);
+    value.writeUInt32LE(row.lastSeen, at + 8);
+    countsCodec.write(value, at + 12, row);
+    at += rowBytes;
+  }
+  store.exposures.putSync(key, value);
+}
+
+/**
+ * Lists a person who has no exposures yet; call it in a transaction.
+ * @param seconds the time, Unix seconds
+ * @param limit most people an environment may have
+ * @returns empty exposures, or `undefined` when the environment has no room
+ */
+export function listPerson(
+  store: UsageStore,
+  key: Buffer,
+  seconds: number,
+  limit: number,
+): Exposures | undefined {
+  const people = peopleOf(store, key);
+  if (people >= limit) return undefined;
+  putPeople(store, key, people + 1);
+  const day = Math.floor(seconds / daySeconds);
+  store.exposureDays.putSync(dayKey(day, key), nothing);
+  return { day, rows: new Map() };
+}
+
+/** Removes a person's exposures; call it in a transaction. */
+export function removeExposures(store: UsageStore, key: Buffer): void {
+  const value = store.exposures.get(key);
+  if (value === undefined) return;
+  store.exposureDays.removeSync(dayKey(value.readUInt32LE(0), key));
+  store.exposures.removeSync(key);
+  putPeople(store, key, peopleOf(store, key) - 1);
+}
+
+/**
+ * Removes exposures that were last seen so many days ago, in one transaction.
+ * @param now Unix ms
+ * @param limit most people to look at
+ * @returns how many it looked at: fewer than `limit` when there are no more
+ */
+export function sweepExposures(store: UsageStore, now: number, limit: number, keptDays = 30): number {
+  const oldest = oldestKept(now, keptDays);
+  const end = dayKey(Math.max(0, Math.floor(oldest / daySeconds)), nothing);
+  return store.environment.transactionSync(() => {
+    const due = [...store.exposureDays.getKeys({ end, limit })];
+    for (const listed of due) sweepPerson(store, listed, oldest);
+    return due.length;
+  });
+}
+
+/** The Unix second before which what was last seen is not kept. */
+export function oldestKept(now: number, keptDays: number): number {
+  return Math.floor(now / 1000) - keptDays * daySeconds;
+}
+
+function sweepPerson(store: UsageStore, listed: Buffer, oldest: number): void {
+  const key = listed.subarray(4);
+  const exposures = readExposures(store, key);
+  if (exposures === undefined) {
+    store.exposureDays.removeSync(listed);
+    return;
+  }
+  const kept = [...exposures.rows].filter(([, { lastSeen }]) => lastSeen >= oldest);
+  if (kept.length === 0) {
+    removeExposures(store, key);
+    return;
+  }
+  const day = Math.floor(Math.min(...kept.map(([, { lastSeen }]) => lastSeen)) / daySeconds);
+  store.exposureDays.removeSync(listed);
+  store.exposureDays.putSync(dayKey(day, key), nothing);
+  putExposures(store, key, { day, rows: new Map(kept) });
+}
+
+const nothing = Buffer.alloc(0);
+
+function peopleOf(store: UsageStore, key: Buffer): number {
+  return store.exposures.get(key.subarray(0, 4))?.readUInt32LE(0) ?? 0;
+}
+
+function putPeople(store: UsageStore, key: Buffer, people: number): void {
+  const value = Buffer.allocUnsafe(4);
+  value.writeUInt32LE(people, 0);
+  store.exposures.putSync(key.subarray(0, 4), value);
+}
+
+function dayKey(day: number, key: Buffer): Buffer {
+  const listed = Buffer.allocUnsafe(4 + key.length);
+  listed.writeUInt32BE(day, 0);
+  listed.set(key, 4);
+  return listed;
+}

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Aggregator, createAggregator } from '../../src/aggregate/aggregator.ts';
+import { Batch } from '../../src/ingest/batch.ts';
+import { measurementsReport } from '../../src/manage/measurements-report.ts';
+import { readReportRange } from '../../src/manage/report-range.ts';
+import { usageReport } from '../../src/manage/usage-report.ts';
+import { bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
+import { countsCodec } from '../../src/store/cells.ts';
+import { bucketAt, type Horizons, horizonsAt } from '../../src/store/retention.ts';
+import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const environment = { name: 'Production', number: 7 };
+const hourMs = 3_600_000;
+const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 5 * hourMs };
+const start = Date.UTC(2026, 0, 31);
+
+interface Event {
+  /** Minutes after `start`. */
+  readonly minute: number;
+  readonly ordinal: number;
+  readonly checks: number;
+  readonly value: number;
+}
+
+const event = fc.record({
+  minute: fc.nat({ max: 3 * 1440 }),
+  ordinal: fc.constantFrom(0, 40),
+  checks: fc.nat({ max: 1000 }),
+  value: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+});
+
+/** Adds events as they would be reported at `now`: late ones come into the bucket that their time is in by then. */
+function add({ commit }: Aggregator, events: readonly Event[], now: number): void {
+  const batch = new Batch();
+  const horizons = horizonsAt(now, retention);
+  batch.series.push(
+    { environment: environment.number, ordinal: 0, name: ['checkout', 'on'] },
+    { environment: environment.number, ordinal: 40, name: ['checkout', 'off'] },
+    { environment: environment.number, ordinal: 1, name: ['amount'] },
+  );
+  for (const { minute, ordinal, checks, value } of events) {
+    const at = start / 60_000 + minute;
+    const bucket = bucketAt(at, horizons);
+    batch.addCounts(seriesRef(environment.number, ordinal), bucket, checks, 0, 1);
+    batch.addValue(seriesRef(environment.number, 1), bucket, value, at * 60_000);
+  }
+  commit(batch.envelope([]));
+}
+
+function rollUpAll({ maintain }: Aggregator, horizons: Horizons, limit: number): void {
+  while (maintain({ environment: environment.number, horizons, limit }) > 0);
+}
+
+async function reports(store: UsageStore, now: number, query: Record<string, string>) {
+  const range = readReportRange(new Map(Object.entries(query)), now, retention);
+  return {
+    usage: await usageReport(store, environment, range, undefined),
+    measurements: await measurementsReport(store, environment, range, undefined),
+  };
+}
+
+/** Totals alone: what was rolled up to days is no longer known by the hour. */
+function withoutSeries(report: unknown): unknown {
+  return JSON.parse(JSON.stringify(report), (key, value) =>
+    key === 'series' || key === 'step' ? undefined : value,
+  );
+}
+
+function widths(store: UsageStore): number[] {
+  return Object.values(bucketWidth).map(
+    (width) => [...scanCells(store.counts, countsCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
+  );
+}
+
+test('whatever was reported, and however late: every report is the same before and after the roll-up, to the last bit', async () => {
+  const when = fc.nat({ max: 4 * 1440 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(event, { minLength: 1, maxLength: 40 }),
+      fc.array(event, { maxLength: 10 }),
+      when,
+      when,
+      fc.integer({ min: 1, max: 5 }),
+      async (events, late, a, b, limit) => {
+        const store = openUsageStore(temporaryDirectory());
+        const aggregator = createAggregator(store);
+        const now = start + 3.5 * 24 * hourMs;
+        add(aggregator, events, start);
+        rollUpAll(aggregator, horizonsAt(start + 30 * hourMs, retention), limit);
+        add(aggregator, late, now);
+        const time = (minute: number) => new Date(start + minute * 60_000).toISOString();
+        const from = time(Math.min(a, b));
+        const to = time(Math.max(a, b) + 1);
+        const before = await reports(store, now, { from, to, step: 'day' });
+        rollUpAll(aggregator, horizonsAt(now, retention), limit);
+        expect(await reports(store, now, { from, to, step: 'day' })).toEqual(before);
+        const byHour = await reports(store, now, { from, to, step: 'hour' });
+        expect(withoutSeries(byHour)).toEqual(withoutSeries(before));
+        await store.environment.close();
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test('minutes become hours, hours become days, and days end', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const aggregator = createAggregator(store);
+  const events = [0, 1, 61].map((minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
+  add(aggregator, events, start);
+  expect(widths(store)).toEqual([3, 0, 0]);
+  const after = (hours: number) => rollUpAll(aggregator, horizonsAt(start + hours * hourMs, retention), 2);
+  after(3.5);
+  expect(widths(store)).toEqual([1, 1, 0]);
+  after(5);
+  expect(widths(store)).toEqual([0, 2, 0]);
+  after(49);
+  expect(widths(store)).toEqual([0, 0, 1]);
+  after(24 * 7);
+  expect(widths(store)).toEqual([0, 0, 0]);
+  await store.environment.close();
+});
+
+test('a step touches no more than it may, and says 0 when nothing is left', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const aggregator = createAggregator(store);
+  const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
+  add(aggregator, events, start);
+  const step = {
+    environment: environment.number,
+    horizons: horizonsAt(start + 5 * hourMs, retention),
+    limit: 6,
+  };
+  expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(step))).toEqual([6, 6, 6, 2, 0]);
+  await store.environment.close();
+});

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decode, encode } from '../ingest/support/report-messages.ts';
+import { type Binary, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { call, openClient } from '../support/grpc-call.ts';
+import { describeOneTruth } from '../support/one-truth.ts';
+
+afterAll(cleanUp);
+
+describeOneTruth('the compiled executable', async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  return { ...service, credentials, stop: () => stop(service) };
+});
+
+describe('the gRPC listener of the compiled executable', () => {
+  const maxBody = 10_000;
+  let service: Binary;
+
+  beforeAll(async () => {
+    service = await startBinary({ args: ['--max-body', String(maxBody)] });
+  });
+
+  async function send(path: string, message: Buffer, options = {}) {
+    const client = openClient(service.grpc, options);
+    try {
+      return await call(client, path, message);
+    } finally {
+      client.close();
+    }
+  }
+
+  it('serves the health service', async () => {
+    const { answer } = await send('/grpc.health.v1.Health/Check', Buffer.alloc(0));
+    expect(decode('grpc.health.v1.HealthCheckResponse', answer!)).toEqual({ status: 'SERVING' });
+  });
+
+  it.each(['v1', 'v1alpha'])('serves reflection %s', async (version) => {
+    const name = `grpc.reflection.${version}`;
+    const client = openClient(service.grpc);
+    const stream = client.makeBidiStreamRequest(
+      `/${name}.ServerReflection/ServerReflectionInfo`,
+      (request: object) => encode(`${name}.ServerReflectionRequest`, request),
+      (bytes) => decode(`${name}.ServerReflectionResponse`, bytes),
+    );
+    stream.write({ listServices: '' });
+    stream.write({ fileContainingSymbol: 'Usage.Usage' });
+    stream.end();
+    const [list, file] = await stream.toArray();
+    client.close();
+    expect(JSON.stringify(list)).toMatch(/"Usage.Usage".*"Metrics.Metrics".*"grpc.health.v1.Health"/);
+    expect(file).toMatchObject({ fileDescriptorResponse: { fileDescriptorProto: { length: 2 } } });
+  });
+
+  it.each([
+    ['damaged', Buffer.from([0x0a]), {}, 3],
+    ['larger than --max-body', Buffer.alloc(maxBody + 1), {}, 8],
+    ['larger when it is inflated', Buffer.alloc(10_000_000), { 'grpc.default_compression_algorithm': 2 }, 8],
+  ])('refuses a message that is %s', async (_, message, options, code) => {
+    expect(await send('/Usage.Usage/SendStats', message, options)).toMatchObject({ code });
+  });
+
+  it('stops at once though somebody watches the health service', async () => {
+    const client = openClient(service.grpc);
+    const bytes = (value: Buffer) => value;
+    const watch = client.makeServerStreamRequest(
+      '/grpc.health.v1.Health/Watch',
+      bytes,
+      bytes,
+      Buffer.alloc(0),
+    );
+    const seen = watch.map((answer) => decode('grpc.health.v1.HealthCheckResponse', answer)).toArray();
+    await new Promise((answered) => watch.once('metadata', answered));
+    const before = performance.now();
+    expect(await stop(service)).toMatchObject({ code: 0 });
+    expect(performance.now() - before).toBeLessThan(5000);
+    expect(await seen).toEqual([{ status: 'SERVING' }, { status: 'NOT_SERVING' }]);
+    client.close();
+  });
+});

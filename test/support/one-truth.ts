@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metricsReport, usageReport } from '../ingest/support/report-messages.ts';
+import { type Credentials, createApplication, createKey, manage, token } from './binary.ts';
+import { openTransports, type ReportTransport } from './report-transports.ts';
+
+interface Target {
+  readonly http: string;
+  readonly grpc: string;
+  readonly credentials: Credentials;
+  stop(): Promise<unknown>;
+}
+
+const transports = ['JSON', 'gRPC', 'gRPC-Web'];
+
+/** Sends the same reports by every transport to a service, and reads back what it counted. */
+export function describeOneTruth(name: string, start: () => Promise<Target>): void {
+  describe(`the same report to ${name}`, () => {
+    let target: Target;
+    let access: string;
+    let open: readonly ReportTransport[];
+    const time = new Date().toISOString();
+    const usage = { ...usageReport, time };
+    const metrics = {
+      ...metricsReport,
+      time,
+      observations: metricsReport.observations.map((each) => ({ ...each, time })),
+    };
+
+    beforeAll(async () => {
+      target = await start();
+      access = await token(target.http, target.credentials);
+      open = openTransports(target);
+    });
+    afterAll(async () => {
+      for (const transport of open ?? []) transport.close();
+      await target?.stop();
+    });
+
+    const application = async () => {
+      const id = await createApplication(target.http, access, { name: 'servers' });
+      return { id, appKey: (await createKey(target.http, access, id, 'Backend')).key };
+    };
+    const read = async (id: string, path: string) => {
+      const url = `/api/v2/applications/${id}/${path}?environment=Production&step=hour`;
+      return manage(target.http, access, 'GET', url, 200);
+    };
+    const counted = async (id: string) => ({
+      usage: await read(id, 'usage'),
+      measurements: await read(id, 'measurements'),
+    });
+
+    it('is answered alike, and gives the same figures, by every transport', async () => {
+      const results = [];
+      for (const transport of open) {
+        const { id, appKey } = await application();
+        expect(await transport.usage({ ...usage, appKey })).toBe(2);
+        expect(await transport.metrics({ ...metrics, appKey })).toBe(1);
+        results.push(await counted(id));
+      }
+      expect(open.map((transport) => transport.name)).toEqual(transports);
+      expect(results[0]).toMatchObject(expected);
+      for (const result of results) expect(withoutRange(result)).toEqual(withoutRange(results[0]));
+    });
+
+    it('is counted once, though it comes by every transport', async () => {
+      const { id, appKey } = await application();
+      for (const transport of open) {
+        expect(await transport.usage({ ...usage, appKey })).toBe(2);
+        expect(await transport.metrics({ ...metrics, appKey })).toBe(1);
+      }
+      expect(await counted(id)).toMatchObject(expected);
+    });
+
+    it.each(transports)('is refused by %s when nobody has the key', async (name) => {
+      const transport = open.find((each) => each.name === name)!;
+      await expect(transport.usage(usage)).rejects.toThrow(/404|^5: |NotFound/);
+    });
+  });
+}
+
+/** What the reports must add up to. */
+const expected = {
+  usage: {
+    features: [
+      {
+        feature: 'checkout',
+        variants: [
+          { variant: 'on', checks: 3, used: 2, viewed: 1 },
+          { variant: 'Größe-L', checks: 2_147_483_647, used: 0, viewed: 0 },
+        ],
+      },
+      {
+        feature: 'search',
+        variants: [
+          { variant: 'enabled', checks: 5, used: 4, viewed: 0 },
+          { variant: 'disabled', checks: 1, used: 0, viewed: 0 },
+        ],
+      },
+    ],
+  },
+};
+
+/** The range of a report moves with the clock. */
+function withoutRange(result: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(result, (key, value) => (key === 'from' || key === 'to' ? undefined : value)),
+  );
+}

@@ -1,0 +1,72 @@
+import type { Client } from '@grpc/grpc-js';
+import { encode, messageOf, registry } from '../ingest/support/report-messages.ts';
+import { call, openClient } from './grpc-call.ts';
+import { callByWeb } from './grpc-web-client.ts';
+
+/** A report in the JSON that HTTP takes; protobuf's JSON is the same. */
+export type ReportBody = Readonly<Record<string, unknown>>;
+
+/** One way to send reports. What resolves is the number that the answer says. */
+export interface ReportTransport {
+  readonly name: string;
+  usage(report: ReportBody): Promise<number>;
+  metrics(report: ReportBody): Promise<number>;
+  close(): void;
+}
+
+/** Every way to send reports to a service. A report that is refused rejects. */
+export function openTransports({ http, grpc }: { http: string; grpc: string }): ReportTransport[] {
+  return [jsonTransport(http), grpcTransport(openClient(grpc)), grpcWebTransport(`http://${http}`)];
+}
+
+function jsonTransport(http: string): ReportTransport {
+  const post = async (path: string, report: ReportBody) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`http://${http}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(report),
+    });
+    if (response.status !== 200) throw new Error(await response.text());
+    return countIn((await response.json()) as object);
+  };
+  return {
+    name: 'JSON',
+    usage: (report) => post('/api/usage/stats', report),
+    metrics: (report) => post('/api/metrics', report),
+    close: () => {},
+  };
+}
+
+function grpcTransport(client: Client): ReportTransport {
+  const send = async (path: string, type: string, report: ReportBody) => {
+    const { code, details, answer } = await call(client, path, encode(type, report));
+    if (answer === undefined) throw new Error(`${code}: ${details}`);
+    return answer.length === 0 ? 0 : Number(answer[1]);
+  };
+  return {
+    name: 'gRPC',
+    usage: (report) => send('/Usage.Usage/SendStats', 'Usage.FeatureStat', report),
+    metrics: (report) => send('/Metrics.Metrics/SendMetrics', 'Metrics.MetricStat', report),
+    close: () => client.close(),
+  };
+}
+
+function grpcWebTransport(url: string): ReportTransport {
+  const send = async (service: string, type: string, report: ReportBody) => {
+    const outcome = await callByWeb(url, registry.getService(service)!, messageOf(type, report));
+    if (outcome.answer === undefined) throw new Error(`${outcome.status}: ${outcome.message}`);
+    return countIn(outcome.answer);
+  };
+  return {
+    name: 'gRPC-Web',
+    usage: (report) => send('Usage.Usage', 'Usage.FeatureStat', report),
+    metrics: (report) => send('Metrics.Metrics', 'Metrics.MetricStat', report),
+    close: () => {},
+  };
+}
+
+function countIn(answer: object): number {
+  const { featureCount, count } = answer as { featureCount?: number; count?: number };
+  return featureCount ?? count ?? Number.NaN;
+}

@@ -9,6 +9,9 @@ import { closest } from 'fastest-levenshtein';
 
 const root = import.meta.dir;
 
+/** The program, and what it starts as threads. */
+const entrypoints = ['src/main.ts', 'src/aggregate/worker.ts', 'src/manage/report-worker.ts'];
+
 /** Where the compiled executable finds what was built into it. */
 const embedded = '/$bunfs/root/';
 
@@ -45,11 +48,11 @@ async function buildExecutable(target: string, outfile: string): Promise<void> {
   if (platform === undefined) throw new Error(`Cannot build on ${here}: there is no LMDB add-on for it`);
   const addon = findAddon(target, platform);
   await build({
-    entrypoints: ['src/main.ts', 'src/aggregate/worker.ts', 'node_modules/piscina/dist/worker.js'],
+    entrypoints: [...entrypoints, 'node_modules/piscina/dist/worker.js'],
     target: 'bun',
     minify: { whitespace: true, syntax: true },
     external: ['uWebSockets.js'],
-    define: { FLAGMETER_WORKER: JSON.stringify(`${embedded}src/aggregate/worker.js`) },
+    define: { FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`) },
     plugins: [embedAddon(addon), embedPiscinaWorker],
     compile: {
       target: platform.bun,
@@ -67,7 +70,7 @@ async function buildForNode(): Promise<void> {
   rmSync('dist/node', { recursive: true, force: true });
   mkdirSync('dist/node', { recursive: true });
   await build({
-    entrypoints: ['src/main.ts', 'src/aggregate/worker.ts'],
+    entrypoints: [...entrypoints],
     target: 'node',
     packages: 'external',
     splitting: true,

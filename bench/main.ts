@@ -4,6 +4,7 @@ import { grpc } from './grpc.ts';
 import { ingest } from './ingest.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
+import { retention } from './retention.ts';
 import { start } from './start.ts';
 
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
@@ -11,6 +12,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['grpc', grpc],
   ['start', start],
   ['memory', memory],
+  ['retention', retention],
   ['micro', micro],
 ]);
 
@@ -38,7 +40,7 @@ async function main([name = 'help', ...args]: string[]): Promise<void> {
 
 function help(): string {
   const lines = [...benchmarks].map(
-    ([name, { summary, usage }]) => `  ${name.padEnd(8)}${summary}\n          ${usage}\n`,
+    ([name, { summary, usage }]) => `  ${name.padEnd(10)}${summary}\n            ${usage}\n`,
   );
   return `npm run bench -- NAME [options]\n\n${lines.join('')}`;
 }

@@ -39,7 +39,7 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
   const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));
   const limits = { features: ingestMix.features, metrics: ingestMix.metrics };
   const series = new EnvironmentSeries(1, limits, []);
-  const sink = { series: [] };
+  const sink = { series: [], folded: 0 };
   const bucket = new TokenBucket(1_000_000, 1_000_000, 0);
   const counts = countsCodec.empty();
   const measurement = measurementCodec.empty();

@@ -26,13 +26,19 @@ export const catalogue = {
   too_many_variants: { status: 400, title: 'More variants than one feature of a packet or report may carry' },
   too_many_metrics: { status: 400, title: 'More metrics than one report may carry' },
   too_many_hashes: { status: 400, title: 'More user hashes than one report may carry' },
+  invalid_identity: {
+    status: 400,
+    title: 'The identity is missing, too long or contains control characters',
+  },
   invalid_path: { status: 400, title: 'The path is not percent-encoded UTF-8' },
   invalid_query: { status: 400, title: 'A query parameter is missing or not valid' },
   // 401
   unauthorized: { status: 401, title: 'A valid bearer token is required' },
+  unknown_backend_key: { status: 401, title: 'A Backend key of an application is required' },
   // 403
   origin_missing: { status: 403, title: 'A browser-safe key needs an Origin header' },
   origin_not_allowed: { status: 403, title: 'The application does not allow this origin' },
+  not_backend_key: { status: 403, title: 'The key is not a Backend key' },
   forbidden: { status: 403, title: 'The caller may not do this' },
   plan_limit: { status: 403, title: 'The plan does not allow more of these' },
   // 404, 405

@@ -11,10 +11,13 @@ export interface Aggregator {
   maintain(step: Maintenance): number;
 }
 
-/** Makes the aggregator of a store; nobody else may write to the applications it serves. */
-export function createAggregator(store: UsageStore): Aggregator {
+/**
+ * Makes the aggregator of a store; nobody else may write to the applications it serves.
+ * @param maxIdentities people an environment whose exposures are kept
+ */
+export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);
-  const sections = createSections(store, hot);
+  const sections = createSections(store, hot, maxIdentities);
 
   function transact<T>(action: () => T): T {
     try {

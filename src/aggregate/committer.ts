@@ -34,9 +34,10 @@ export class CommitFailed extends Error {
  * Starts one aggregate worker thread.
  * @param workerFile the compiled `aggregate/worker`
  * @param data the data directory
+ * @param maxIdentities people an environment whose exposures are kept
  */
-export function startCommitter(workerFile: string, data: string): Committer {
-  const workerData: WorkerStart = { data };
+export function startCommitter(workerFile: string, data: string, maxIdentities = 100_000): Committer {
+  const workerData: WorkerStart = { data, maxIdentities };
   const pool = new Piscina({ filename: workerFile, minThreads: 1, maxThreads: 1, workerData });
   async function run<T>(name: string, task: unknown): Promise<T> {
     const outcome: Outcome<T> = await pool.run(task, { name });

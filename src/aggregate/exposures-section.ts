@@ -32,7 +32,8 @@ export function exposuresSection(store: UsageStore, peoplePerEnvironment: number
       eachPerson(envelope, (environment, digest, from, to) => {
         const key = exposuresKey(environment, digest);
         const name = key.toString('latin1');
-        const person = people.get(name) ?? open(store, key, envelope.exposures[from + 1]!, peoplePerEnvironment);
+        const person =
+          people.get(name) ?? open(store, key, envelope.exposures[from + 1]!, peoplePerEnvironment);
         people.set(name, person);
         if (person.exposures !== undefined) addRows(person.exposures, envelope.exposures, from, to);
       });

@@ -1,4 +1,5 @@
 import type { Counts, Measurement } from '../store/cells.ts';
+import type { LedgerTally } from '../store/ledger.ts';
 
 /** Adds what one packet says of a variant. */
 export function addCounts(into: Counts, checks: number, used: number, viewed: number): void {
@@ -34,6 +35,17 @@ export function mergeMeasurement(into: Measurement, from: Measurement): void {
   }
   into.min = Math.min(into.min, from.min);
   into.max = Math.max(into.max, from.max);
+}
+
+/** Adds what another tally of the same row of the ledger holds. */
+export function mergeTally(into: LedgerTally, from: Readonly<LedgerTally>): void {
+  into.count += from.count;
+  if (from.lastAt < into.lastAt) {
+    into.example ??= from.example;
+    return;
+  }
+  into.lastAt = from.lastAt;
+  into.example = from.example ?? into.example;
 }
 
 /** A sum of finite values stays finite: it sticks at the largest double rather than become Infinity, which JSON cannot say. */

@@ -3,8 +3,11 @@ import { putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { recordWidth } from './envelope.ts';
+import { exposuresSection } from './exposures-section.ts';
 import { HotCells } from './hot-cells.ts';
 import { HotSketches } from './hot-sketches.ts';
+import { instancesSection } from './instances-section.ts';
+import { ledgerSection } from './ledger-section.ts';
 import { addCounts, addValue } from './merge.ts';
 import type { Section } from './section.ts';
 
@@ -29,14 +32,20 @@ export function createHotTables(store: UsageStore): HotTables {
   };
 }
 
-/** What a batch consists of, in the order in which it is written. */
-export function createSections(store: UsageStore, hot: HotTables): readonly Section[] {
+/**
+ * What a batch consists of, in the order in which it is written.
+ * @param maxIdentities people an environment whose exposures are kept
+ */
+export function createSections(store: UsageStore, hot: HotTables, maxIdentities: number): readonly Section[] {
   return [
     { write: ({ series }) => series.forEach((each) => void putSeries(store, each)), forget: () => {} },
     { write: ({ messages }) => putMessages(store, messages), forget: () => {} },
     countsSection(hot.counts),
     measurementsSection(hot.measurements),
     usersSection(hot.sketches),
+    instancesSection(store),
+    exposuresSection(store, maxIdentities),
+    ledgerSection(store),
   ];
 }
 

@@ -11,16 +11,11 @@ export interface Days {
 
 /** How many different users there were over all of the days. */
 export interface UniqueUsers {
-  environment: number;
+  readonly environment: number;
   /** By series ordinal; a series that is not in here had none. */
   readonly series: Map<number, number>;
   /** One a group, in the order of the groups. */
   readonly groups: number[];
-}
-
-/** Users of nothing, to be filled by `countUniqueUsers`. */
-export function noUniqueUsers(): UniqueUsers {
-  return { environment: 0, series: new Map(), groups: [] };
 }
 
 /** Series whose sketches are held at a time, about: of 32 kB each at the most, and as many for their groups. */
@@ -30,38 +25,38 @@ const seriesAtATime = 128;
  * Counts the unique users of an environment, of its series and of groups of series (a feature is one: its variants, and
  * the ordinal that its own users are added to), over the days.
  *
- * Takes turns: it gives `undefined` after every chunk that it has read, every day and every count, so that a caller can
- * do something else in between. What it has counted when it is done is in `users`. Memory is bounded whatever the
- * environment holds, as the groups are counted some at a time; groups whose ordinals are near each other are read
- * together, so a report is about one pass over the days.
+ * Memory is bounded whatever the environment holds, as the groups are counted some at a time; groups whose ordinals are
+ * near each other are read together, so a report is about one pass over the days.
  * @param groups the ordinals of each group; an ordinal may be in several
  */
-export function* countUniqueUsers(
+export function countUniqueUsers(
   store: UsageStore,
   environment: number,
   days: Days,
   groups: readonly (readonly number[])[],
-  users: UniqueUsers,
-): Generator<undefined> {
+): UniqueUsers {
   store.sketches.resetReadTxn(); // What was answered 202 before this request is counted.
   const all = new Map([[environmentOrdinal, new HyperLogLog()]]);
-  yield* read(store, environment, days, all);
-  users.environment = all.get(environmentOrdinal)!.estimate();
+  read(store, environment, days, all);
+  const users: UniqueUsers = {
+    environment: all.get(environmentOrdinal)!.estimate(),
+    series: new Map(),
+    groups: [],
+  };
   for (const some of slices(groups)) {
     const sketches = new Map(
       some.flatMap(([, group]) => group).map((ordinal) => [ordinal, new HyperLogLog()]),
     );
-    yield* read(store, environment, days, sketches);
+    read(store, environment, days, sketches);
     for (const [ordinal, sketch] of sketches) {
       const count = sketch.estimate();
       if (count > 0) users.series.set(ordinal, count);
-      yield;
     }
     for (const [index, group] of some) {
       users.groups[index] = unite(group, sketches).estimate();
-      yield;
     }
   }
+  return users;
 }
 
 type NumberedGroup = readonly [index: number, ordinals: readonly number[]];
@@ -84,21 +79,19 @@ function* slices(groups: readonly (readonly number[])[]): Generator<readonly Num
 }
 
 /** Adds what the days hold to the sketches of the ordinals. */
-function* read(
+function read(
   store: UsageStore,
   environment: number,
   days: Days,
   sketches: ReadonlyMap<number, HyperLogLog>,
-): Generator<undefined> {
+): void {
   const ordinals = [...sketches.keys()];
   const from = Math.min(...ordinals);
   const to = Math.max(...ordinals) + 1;
   for (let day = days.from; day < days.to && ordinals.length > 0; day++) {
     for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, from, to)) {
       sketches.get(ordinal)?.mergeChunk(chunk, content);
-      yield;
     }
-    yield;
   }
 }
 

@@ -7,6 +7,8 @@ import type { Maintenance } from './maintain.ts';
 /** What a worker is started with. */
 export interface WorkerStart {
   readonly data: string;
+  /** People an environment whose exposures are kept. */
+  readonly maxIdentities: number;
 }
 
 /** How a transaction ended: errors lose their code when they cross threads, so it travels as data. */
@@ -14,8 +16,9 @@ export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: unknown; readonly message: string };
 
-const store = openUsageStore((workerData as WorkerStart).data);
-const aggregator = createAggregator(store);
+const { data, maxIdentities } = workerData as WorkerStart;
+const store = openUsageStore(data);
+const aggregator = createAggregator(store, maxIdentities);
 
 /** Puts a batch on disk: see `Aggregator`. */
 export function commit(envelope: Envelope): Outcome<void> {

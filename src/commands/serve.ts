@@ -12,8 +12,8 @@ import { authority } from './listeners.ts';
 import { type Service, startService } from './service.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Set by the build where the worker is a part of the executable; beside this bundle otherwise. */
-declare const FLAGMETER_WORKER: string | undefined;
+/** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
+declare const FLAGMETER_WORKERS: string | undefined;
 
 /** How long the last 503s have to leave when the store has failed, ms. */
 const fatalGraceMs = 500;
@@ -36,7 +36,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
       config,
       accounts,
       engine: await loadEngine(),
-      workerFile: workerFile(),
+      workerFile,
       clock: systemClock,
       randomBytes,
       log,
@@ -70,9 +70,9 @@ async function loadEngine(): Promise<Engine> {
   return (await import('../http/engines/uws.ts')).uwsEngine;
 }
 
-function workerFile(): string {
-  if (typeof FLAGMETER_WORKER === 'string') return FLAGMETER_WORKER;
-  return fileURLToPath(new URL('./aggregate/worker.js', import.meta.url));
+function workerFile(name: string): string {
+  if (typeof FLAGMETER_WORKERS === 'string') return `${FLAGMETER_WORKERS}${name}.js`;
+  return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 }
 
 function readyLine({ listeners, grpc }: Service): string {

@@ -19,8 +19,12 @@ import type { Dispatch, Engine, Route } from '../http/types.ts';
 import type { CountingParts } from '../ingest/counting-parts.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
 import { grpcWebRoutes } from '../ingest/grpc-web.ts';
+import { identityRoutes as mintRoutes } from '../ingest/identities.ts';
+import { Instances } from '../ingest/instances.ts';
 import { Intake } from '../ingest/intake.ts';
+import { Ledger } from '../ingest/ledger.ts';
 import { metricsRoutes } from '../ingest/metrics.ts';
+import { openapiRoutes } from '../ingest/openapi.ts';
 import { createReportReceiver } from '../ingest/receive-report.ts';
 import type { ReportReceiver } from '../ingest/report.ts';
 import { mostSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
@@ -32,10 +36,14 @@ import { usageRoutes } from '../ingest/usage.ts';
 import type { Log } from '../log.ts';
 import { applicationRoutes } from '../manage/applications.ts';
 import { environmentRoutes } from '../manage/environments.ts';
+import { identityRoutes } from '../manage/identities.ts';
+import { ingestReportRoutes } from '../manage/ingest-report.ts';
 import { keyRoutes } from '../manage/keys.ts';
+import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import { reportRoutes } from '../manage/reports.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
+import type { Application } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
 import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
@@ -46,8 +54,8 @@ export interface ServiceParts {
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
   readonly engine: Engine;
-  /** The compiled `aggregate/worker`. */
-  readonly workerFile: string;
+  /** Where a compiled worker is: `aggregate/worker`, `manage/report-worker`. */
+  readonly workerFile: (name: string) => string;
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;
   readonly log: Log;
@@ -68,6 +76,9 @@ const flushEveryMs = 60_000;
 /** Watchers of the gRPC health service learn this late that the service is, or is not, ready. */
 const tellEveryMs = 1000;
 
+/** What was refused is in the ledger this late, when no packet takes it along. */
+const recordEveryMs = 1000;
+
 /**
  * Starts the whole service on an open store: the one place where its parts are put together.
  * @throws {Error} when an address cannot be bound or the usage store cannot be opened
@@ -83,14 +94,17 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     after: (ms, then) => setTimeout(then, ms).unref(),
   });
   const committers = Array.from({ length: config.workers }, () =>
-    startCommitter(parts.workerFile, config.data),
+    startCommitter(parts.workerFile('aggregate/worker'), config.data, config.maxIdentities),
   );
   const intake = new Intake(committers, health, parts.clock, config);
   const signingKeys = await openSigningKeys(parts.accounts.signingKeys.getRange().map(({ value }) => value));
   const retention = retentionOf(config);
   const counting = countingParts({ ...parts, directory, usage, health, intake });
   const receiver = createReportReceiver({ ...counting, retention });
-  const shared = { ...parts, directory, usage, health, intake, signingKeys, counting, receiver, retention };
+  const instances = openInstances(parts, usage, counting);
+  const reports = startReportPool(parts.workerFile('manage/report-worker'), config.data);
+  const counters = { counting, receiver, instances, retention, reports };
+  const shared = { ...parts, directory, usage, health, intake, signingKeys, ...counters };
   const listeners = await listenHttp(shared);
   const grpc = await listenReports(shared);
   const stopping = new AbortController();
@@ -103,17 +117,20 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   });
   const flushing = setInterval(() => void flush(directory, log), flushEveryMs);
   const telling = setInterval(() => grpc.setServing(readinessOf(shared).ready), tellEveryMs);
+  const recording = setInterval(() => intake.flushLedger(), recordEveryMs);
   return {
     listeners,
     grpc,
     async stop(graceMs) {
       clearInterval(flushing);
       clearInterval(telling);
+      clearInterval(recording);
       stopping.abort();
       await Promise.all([...listeners.map(({ listener }) => listener.close(graceMs)), grpc.close(graceMs)]);
       await upkeep;
       await intake.close();
       await flush(directory, log);
+      await reports.close();
       await Promise.all([usage.environment.close(), parts.accounts.environment.close()]);
     },
   };
@@ -129,8 +146,10 @@ interface StoreParts extends ServiceParts {
 interface HttpParts extends StoreParts {
   readonly signingKeys: SigningKeys;
   readonly counting: CountingParts;
+  readonly instances: Instances;
   readonly receiver: ReportReceiver;
   readonly retention: Retention;
+  readonly reports: ReportPool;
 }
 
 function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
@@ -140,6 +159,21 @@ function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
     hoursMs: keepHours * 24 * hourMs,
     daysMs: keepDays * 24 * hourMs,
   };
+}
+
+function openInstances(
+  { config, randomBytes }: ServiceParts,
+  store: UsageStore,
+  { laneOf }: CountingParts,
+): Instances {
+  const { instanceTtl, rotationGrace } = config;
+  return new Instances({
+    store,
+    randomBytes,
+    laneOf,
+    ttlMs: instanceTtl * 1000,
+    graceMs: rotationGrace * 1000,
+  });
 }
 
 /** What all ways of counting share, whatever transport a packet or report comes by. */
@@ -154,6 +188,7 @@ function countingParts({ config, clock, directory, health, intake, usage }: Stor
     rates: new RateLimits(config.rate, config.burst),
     dictionary: new SeriesDictionary(usage, { features: maxFeatures, metrics: maxMetrics }),
     messages: new SeenMessages(known),
+    ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),
     laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
   };
 }
@@ -184,7 +219,13 @@ function routesOf(parts: HttpParts, listeners: readonly HostListener[]): Record<
     issuer: parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
     audience: parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
   };
-  return { auth: authRoutes(parts, tokens), api: apiRoutes(parts, tokens), metrics: ingestRoutes(parts) };
+  const { metricsUrl, maxBody } = parts.config;
+  const server = metricsUrl ?? urlOf(listeners, 'metrics', tls);
+  return {
+    auth: authRoutes(parts, tokens),
+    api: apiRoutes(parts, tokens),
+    metrics: [...ingestRoutes(parts), ...openapiRoutes({ server, maxBody })],
+  };
 }
 
 function authRoutes({ config, directory }: HttpParts, tokens: TokenSettings): readonly Route[] {
@@ -193,23 +234,28 @@ function authRoutes({ config, directory }: HttpParts, tokens: TokenSettings): re
 }
 
 function apiRoutes(
-  { config, directory, usage, clock, retention }: HttpParts,
+  { config, directory, usage, reports, clock, retention, instances }: HttpParts,
   tokens: TokenSettings,
 ): readonly Route[] {
-  const { serviceScope } = config;
+  const { serviceScope, exposureDays } = config;
+  const forget = (application: Application, identity: string) => instances.forget(application, identity);
   const manage = { directory, authenticate: createBearer({ ...tokens, directory, serviceScope }) };
   return [
     ...applicationRoutes(manage),
     ...environmentRoutes(manage),
     ...keyRoutes(manage),
-    ...reportRoutes({ ...manage, store: usage, clock, retention }),
+    ...reportRoutes({ ...manage, reports, clock, retention }),
+    ...ingestReportRoutes({ ...manage, store: usage, clock, retention }),
+    ...identityRoutes({ ...manage, store: usage, clock, exposureDays, forget }),
   ];
 }
 
-function ingestRoutes({ config, clock, log, counting, receiver }: HttpParts): readonly Route[] {
+function ingestRoutes(parts: HttpParts): readonly Route[] {
+  const { config, clock, log, counting, receiver, instances } = parts;
   const { maxBody } = config;
   return [
-    ...telemetryRoutes({ ...counting, maxBody }),
+    ...telemetryRoutes({ ...counting, instances, maxBody }),
+    ...mintRoutes({ ...counting, instances, maxBody }),
     ...usageRoutes({ receiver, maxBody }),
     ...metricsRoutes({ receiver, maxBody }),
     ...grpcWebRoutes({ receiver, maxBody, clock, onError: reportFailure(log) }),

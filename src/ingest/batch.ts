@@ -1,7 +1,13 @@
-import { type Envelope, recordWidth } from '../aggregate/envelope.ts';
+import { type Envelope, type Forgotten, recordWidth } from '../aggregate/envelope.ts';
+import type { InstanceUse, Mint } from '../store/instances.ts';
+import type { LedgerLine } from '../store/ledger.ts';
 import type { Message } from '../store/messages.ts';
 import type { NewSeries } from '../store/series.ts';
+import { LedgerTallies } from './ledger-tallies.ts';
 import { RecordArrays } from './record-arrays.ts';
+
+/** 128 bits as four unsigned words. */
+export type Digest = readonly [number, number, number, number];
 
 /** Records in a growing array of doubles. */
 class Records {
@@ -37,6 +43,14 @@ export class Batch {
   readonly series: NewSeries[] = [];
   /** Messages that must not count again: see seen-messages.ts. */
   readonly messages: Message[] = [];
+  /** Instance ids that were minted and used, and identities to be forgotten: see instances.ts. */
+  readonly mints: Mint[] = [];
+  readonly uses: InstanceUse[] = [];
+  readonly forgotten: Forgotten[] = [];
+  /** What the ledger says of the batch's packets. */
+  readonly ledger = new LedgerTallies();
+  /** Names over a limit that were counted under the surplus name. */
+  folded = 0;
   /** Resolves when the batch is on disk; rejects when nothing of it was kept. */
   readonly durable: Promise<void>;
   /** Ends the wait of every sender. */
@@ -44,12 +58,14 @@ export class Batch {
   private readonly counts: Records;
   private readonly measurements: Records;
   private readonly users: Records;
+  private readonly exposures: Records;
 
   /** @param arrays where the batch gets room for its records from */
   constructor(arrays = new RecordArrays()) {
     this.counts = new Records(arrays);
     this.measurements = new Records(arrays);
     this.users = new Records(arrays);
+    this.exposures = new Records(arrays);
     let settle: Batch['settle'] | undefined;
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
@@ -73,15 +89,31 @@ export class Batch {
     this.users.push(ref, day, high, low, 0);
   }
 
+  /** Begins the exposures of a person, by the digest of the identity as four words; `addExposure` must follow. */
+  addPerson(digest: Digest): void {
+    this.exposures.push(-1, digest[0], digest[1], digest[2], digest[3]);
+  }
+
+  /** Adds what the person was given of a variant, at a time in Unix seconds. */
+  addExposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void {
+    this.exposures.push(ref, seconds, checks, used, viewed);
+  }
+
   /** Gives the records' room back: the worker is done with the envelope. */
   release(): void {
     this.counts.release();
     this.measurements.release();
     this.users.release();
+    this.exposures.release();
   }
 
-  /** The batch as it crosses to the worker; the batch must not be added to afterwards. */
-  envelope(earlierSeries: readonly NewSeries[]): Envelope {
+  /**
+   * The batch as it crosses to the worker; the batch must not be added to afterwards.
+   * @param earlierSeries of batches that were not kept
+   * @param refused what the ledger says of packets that are in no batch
+   */
+  envelope(earlierSeries: readonly NewSeries[], refused: readonly LedgerLine[] = []): Envelope {
+    const own = this.ledger.lines();
     return {
       counts: this.counts.array,
       countRecords: this.counts.length,
@@ -89,8 +121,14 @@ export class Batch {
       measurementRecords: this.measurements.length,
       users: this.users.array,
       userRecords: this.users.length,
+      exposures: this.exposures.array,
+      exposureRecords: this.exposures.length,
       series: earlierSeries.length === 0 ? this.series : [...earlierSeries, ...this.series],
       messages: this.messages,
+      mints: this.mints,
+      uses: this.uses,
+      forgotten: this.forgotten,
+      ledger: refused.length === 0 ? own : [...refused, ...own],
     };
   }
 }

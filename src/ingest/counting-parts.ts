@@ -1,6 +1,7 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { AdmissionParts } from './admission.ts';
 import type { Lane } from './lane.ts';
+import type { Ledger } from './ledger.ts';
 import type { SeenMessages } from './seen-messages.ts';
 import type { SeriesDictionary } from './series-dictionary.ts';
 
@@ -9,6 +10,7 @@ export interface CountingParts extends AdmissionParts {
   readonly keys: KeyFinder;
   readonly dictionary: SeriesDictionary;
   readonly messages: SeenMessages;
+  readonly ledger: Ledger;
   /** An application's packets and reports all go one way. */
   laneOf(applicationNumber: number): Lane;
 }

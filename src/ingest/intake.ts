@@ -22,10 +22,12 @@ export class Intake {
   commits = 0;
   private readonly committers: readonly Committer[];
   private readonly lanes: readonly Lane[];
+  private readonly health: StoreHealth;
 
   /** @param committers one a worker; they are closed with the intake */
   constructor(committers: readonly Committer[], health: StoreHealth, clock: Clock, limits: IntakeLimits) {
     this.committers = committers;
+    this.health = health;
     this.monitor = new QueueMonitor({
       packets: { high: limits.queueHighPackets, low: limits.queueLowPackets },
       bytes: { high: limits.queueHighBytes, low: limits.queueLowBytes },
@@ -52,9 +54,20 @@ export class Intake {
     return this.committers[applicationNumber % this.committers.length]!;
   }
 
+  /** Sends what waits for the ledger to the disk, should no batch take it along. */
+  flushLedger(): void {
+    if (this.health.ready) for (const lane of this.lanes) lane.flushLedger();
+  }
+
   /** Commits what waits, then closes the workers. */
   async close(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.idle()));
+    await this.idle();
+    this.flushLedger();
+    await this.idle();
     await Promise.all(this.committers.map((committer) => committer.close()));
+  }
+
+  private async idle(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.idle()));
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
 import type { NewSeries } from '../store/series.ts';
 import { Batch } from './batch.ts';
+import { LedgerTallies } from './ledger-tallies.ts';
 import { RecordArrays } from './record-arrays.ts';
 
 /** Hears how commits end. */
@@ -33,6 +34,8 @@ export class Lane {
   /** Series of batches that were not kept: later batches refer to them, so they go with the next one. */
   private unkept: NewSeries[] = [];
   private readonly arrays = new RecordArrays();
+  /** What the ledger says of packets that are in no batch: it goes with the next one. */
+  readonly ledger = new LedgerTallies();
 
   constructor(
     committer: Committer,
@@ -61,6 +64,13 @@ export class Lane {
     return batch;
   }
 
+  /** Sends what waits for the ledger on its way, when no batch is about to take it along. */
+  flushLedger(): void {
+    if (this.ledger.size === 0 || this.draining !== undefined) return;
+    this.startBatch();
+    this.draining = this.drain();
+  }
+
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
     while (this.draining !== undefined) await this.draining;
@@ -82,7 +92,8 @@ export class Lane {
   }
 
   private async commit({ batch, waiting }: Queued): Promise<void> {
-    const envelope = batch.envelope(this.unkept);
+    const riding = this.ledger.take();
+    const envelope = batch.envelope(this.unkept, riding.lines());
     try {
       await this.committer.commit(envelope);
       this.unkept = [];
@@ -91,6 +102,7 @@ export class Lane {
       batch.settle.kept();
     } catch (error) {
       this.unkept = [...envelope.series];
+      this.ledger.giveBack(riding);
       this.monitor.leave(waiting);
       this.listener.failed(error);
       batch.settle.refused(

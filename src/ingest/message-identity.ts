@@ -1,6 +1,8 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Refusal } from '../errors.ts';
 import type { MetricsReport, ReportHead, UsageReport } from './report.ts';
+import { RowSum } from './row-sum.ts';
+import { hashReported } from './user-hash.ts';
 
 /**
  * 128 bits that are the same for two messages exactly when the second repeats the first. They are taken from what a
@@ -19,60 +21,67 @@ export interface MessageScope {
 
 /** The identity of a message whose sender has named it by an `Idempotency-Key`, for one route: `telemetry` and so on. */
 export function identityOfKey(route: string, scope: MessageScope, key: string): MessageIdentity {
-  return digest(begin('key', route, scope).update(key));
+  return digest(scopeOf('key', route, scope) + key);
 }
 
 /** The identity of a usage report that its sender has not named. */
 export function identityOfUsage(scope: MessageScope, report: UsageReport): MessageIdentity {
-  const hash = beginReport('usage', scope, report, report.statCount);
-  addRows(
-    hash,
-    report.variants.map((row) => [row.feature, row.variant, row.checks, row.used, row.viewed]),
-  );
-  addRows(
-    hash,
-    report.users.map(({ feature, hashes }) => [feature, ...hashes.toSorted()]),
-  );
-  addRows(hash, [report.environmentHashes.toSorted()]);
-  return digest(hash);
+  const variants = new RowSum();
+  for (const { feature, variant, checks, used, viewed } of report.variants) {
+    variants.name(feature);
+    variants.name(variant);
+    variants.number(checks);
+    variants.number(used);
+    variants.number(viewed);
+    variants.endRow();
+  }
+  const users = new RowSum();
+  for (const { feature, hashes } of report.users) addUsers(users, feature, hashes);
+  addUsers(users, undefined, report.environmentHashes);
+  return digest(headOf('usage', scope, report, report.statCount) + lineOf(variants, users));
+}
+
+/** A row for each user: of a feature, or of the environment. */
+function addUsers(rows: RowSum, feature: string | undefined, hashes: readonly string[]): void {
+  for (const each of hashes) {
+    rows.name(feature);
+    rows.hash(hashReported(each));
+    rows.endRow();
+  }
 }
 
 /** The identity of a metrics report that its sender has not named. */
 export function identityOfMetrics(scope: MessageScope, report: MetricsReport): MessageIdentity {
-  const hash = beginReport('metrics', scope, report, report.statCount);
-  addRows(
-    hash,
-    report.values.map((row) => [
-      row.metric,
-      row.feature ?? null,
-      row.variant ?? null,
-      row.value,
-      microseconds(row.time),
-    ]),
-  );
-  return digest(hash);
+  const values = new RowSum();
+  for (const { metric, feature, variant, value, time } of report.values) {
+    values.name(metric);
+    values.name(feature);
+    values.name(variant);
+    values.number(value);
+    values.number(microseconds(time));
+    values.endRow();
+  }
+  return digest(headOf('metrics', scope, report, report.statCount) + lineOf(values));
 }
 
-function begin(how: string, route: string, { application, environment }: MessageScope): Hash {
-  return createHash('sha256').update(line([how, route, application, environment]));
+function scopeOf(how: string, route: string, { application, environment }: MessageScope): string {
+  return line([how, route, application, environment]);
 }
 
-function beginReport(route: string, scope: MessageScope, head: ReportHead, statCount: number): Hash {
+function headOf(route: string, scope: MessageScope, head: ReportHead, statCount: number): string {
   const { instanceName, processStartTime, time } = head;
   const started = processStartTime === undefined ? null : microseconds(processStartTime);
-  return begin('content', route, scope).update(
-    line([instanceName || null, started, microseconds(time), statCount]),
-  );
+  const own = line([instanceName || null, started, microseconds(time), statCount]);
+  return scopeOf('content', route, scope) + own;
 }
 
 type Row = readonly (string | number | null)[];
 
-/** Rows in an order of their own; the line before says how many there are, so two lists never run into each other. */
-function addRows(hash: Hash, rows: readonly Row[]): void {
-  hash.update(line([rows.length])).update(rows.map(line).sort().join(''));
+function lineOf(...sums: readonly RowSum[]): string {
+  return line(sums.flatMap(({ count, total }) => [count, ...total]));
 }
 
-/** JSON has one spelling for each of these values and no line break in it. */
+/** JSON has one spelling for each of these values and no line break in it, so lines never run into each other. */
 function line(row: Row): string {
   return `${JSON.stringify(row)}\n`;
 }
@@ -82,8 +91,8 @@ function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }
 
-function digest(hash: Hash): MessageIdentity {
-  return Uint8Array.from(hash.digest().subarray(0, 16));
+function digest(text: string): MessageIdentity {
+  return Uint8Array.from(createHash('sha256').update(text).digest().subarray(0, 16));
 }
 
 const keyPattern = /^[ -~]{1,255}$/;

@@ -86,7 +86,7 @@ export function checkName(name: string, what: string): void {
   if (isName(name)) return;
   throw new Refusal(
     'invalid_name',
-    `A ${what} must be named with 1 to 256 UTF-8 bytes without control characters`,
+    `The name of the ${what} must have 1 to 256 UTF-8 bytes and no control characters`,
   );
 }
 

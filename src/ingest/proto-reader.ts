@@ -31,8 +31,8 @@ export class ProtoReader {
   private high = 0;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.end = bytes.byteLength;
+    this.bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.end = bytes.length;
   }
 
   /** Moves to the next field; false at the end of the message. @throws {Refusal} `invalid_protobuf` */

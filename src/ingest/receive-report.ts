@@ -2,7 +2,9 @@ import { Refusal } from '../errors.ts';
 import type { Retention } from '../store/retention.ts';
 import { admit, takeToken } from './admission.ts';
 import type { Batch } from './batch.ts';
+import { countOnce } from './count-once.ts';
 import type { CountingParts } from './counting-parts.ts';
+import type { LedgerSource } from './ledger.ts';
 import {
   identityOfKey,
   identityOfMetrics,
@@ -28,7 +30,7 @@ export interface ReceiverParts extends CountingParts {
 
 /** What a kind of report has of its own. */
 interface Kind<Report> {
-  readonly route: string;
+  readonly route: 'usage' | 'metrics';
   identify(scope: MessageScope, report: Report): MessageIdentity;
   /** Records that the report makes. */
   sizeOf(report: Report): number;
@@ -62,28 +64,66 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
   };
 }
 
-/** Checked in the order 404, 503, 429; then the report is counted, unless it was before. */
+/** Takes a report, or tells the ledger why not. */
 async function receive<Report extends ReportHead>(
   parts: ReceiverParts,
   kind: Kind<Report>,
   report: Report,
-  { idempotencyKey }: Sender,
+  sender: Sender,
+): Promise<void> {
+  try {
+    await count(parts, kind, report, sender);
+  } catch (error) {
+    if (error instanceof Refusal) recordRefusal(parts, error, sourceOf(kind.route, sender, report), report);
+    throw error;
+  }
+}
+
+/** Checked in the order 404, 503, 429; then the report is counted, unless it was before. */
+async function count<Report extends ReportHead>(
+  parts: ReceiverParts,
+  kind: Kind<Report>,
+  report: Report,
+  sender: Sender,
 ): Promise<void> {
   const { holder, environment } = findEnvironment(parts, report);
   admit(parts); // Others may have filled the queue while the report arrived.
   takeToken(parts, holder);
   parts.keys.markUsed(holder);
-  const application = holder.application.number;
-  const scope = { application, environment: environment.number };
+  const { application } = holder;
+  const scope = { application: application.number, environment: environment.number };
   const identity =
-    idempotencyKey === undefined
+    sender.idempotencyKey === undefined
       ? kind.identify(scope, report)
-      : identityOfKey(kind.route, scope, idempotencyKey);
-  const now = parts.clock.now();
-  await parts.messages.once(identity, now, () => {
-    const batch = parts.laneOf(application).join(recordBytes * (1 + kind.sizeOf(report)));
-    kind.add(report, parts.dictionary.of(environment.number), batch, now);
+      : identityOfKey(kind.route, scope, sender.idempotencyKey);
+  const place = { ...sourceOf(kind.route, sender, report), application, environment };
+  await countOnce(parts, identity, place, () => {
+    const batch = parts.laneOf(application.number).join(recordBytes * (1 + kind.sizeOf(report)));
+    const { folded } = batch;
+    kind.add(report, parts.dictionary.of(environment.number), batch, parts.clock.now());
+    parts.ledger.accepted(place, batch);
+    if (batch.folded > folded) parts.ledger.noted(place, 'series_folded', batch);
     return batch;
+  });
+}
+
+function sourceOf(
+  route: 'usage' | 'metrics',
+  { transport, userAgent }: Sender,
+  { instanceName }: Partial<ReportHead>,
+): LedgerSource {
+  return { route, transport, userAgent, instance: instanceName };
+}
+
+function recordRefusal(
+  { keys, ledger }: ReceiverParts,
+  refusal: Refusal,
+  source: LedgerSource,
+  { appKey, environment }: Partial<ReportHead>,
+): void {
+  ledger.refused(refusal, source, {
+    holder: appKey === undefined ? undefined : keys.findKey(appKey),
+    environment,
   });
 }
 

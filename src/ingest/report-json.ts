@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { type ErrorCode, Refusal } from '../errors.ts';
-import { named, timed } from './openapi/shared-schemas.ts';
+import { named, namedOrEmpty, timed } from './openapi/shared-schemas.ts';
 import type { ReportHead } from './report.ts';
 import { checkHead } from './report-checks.ts';
 import { parseTime } from './report-time.ts';
@@ -31,7 +31,7 @@ export const headFields = {
   time: Type.String({ description: 'Time of the report.', ...timed }),
   instanceName: text({
     description: 'Name of the process that reports; an empty one is none.',
-    documented: { maxLength: 256 },
+    ...namedOrEmpty,
   }),
   processStartTime: text({ description: 'When that process started.', ...timed }),
 };

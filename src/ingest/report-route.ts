@@ -33,7 +33,7 @@ async function receive(
   try {
     receiver.admit();
     const body = await readBody(request, maxBody);
-    checkContentType(request.header('content-type'));
+    checkJsonType(request.header('content-type'));
     const sender: Sender = {
       transport: 'http',
       userAgent: request.header('user-agent'),
@@ -49,7 +49,8 @@ async function receive(
 
 const contentType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-function checkContentType(value: string | undefined): void {
+/** @throws {Refusal} `invalid_content_type` unless a body is said to be JSON */
+export function checkJsonType(value: string | undefined): void {
   if (value !== undefined && contentType.test(value)) return;
   throw new Refusal('invalid_content_type', 'Send application/json, in UTF-8');
 }

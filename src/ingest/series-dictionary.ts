@@ -19,6 +19,8 @@ export interface SeriesLimits {
 /** Takes the series that are seen for the first time, to be committed with the first cells that refer to them. */
 export interface SeriesSink {
   readonly series: NewSeries[];
+  /** How often a name was folded into the surplus name. */
+  folded: number;
 }
 
 /** From names to series refs, for one environment. It only grows, up to the limits; names over them are folded. */
@@ -53,6 +55,7 @@ export class EnvironmentSeries {
       variants === undefined || variant === featureItself
         ? variant
         : foldOver(variants, variant, variantsPerFeature);
+    if (featureName !== feature || variantName !== variant) sink.folded += 1;
     return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
   }
 
@@ -66,6 +69,7 @@ export class EnvironmentSeries {
     const ref = this.metrics.get(metric);
     if (ref !== undefined) return ref;
     const name = this.hasRoomForMetric() ? metric : surplusName;
+    if (name !== metric) sink.folded += 1;
     return this.metrics.get(name) ?? this.create([name], sink);
   }
 
@@ -81,6 +85,7 @@ export class EnvironmentSeries {
     const [metricName, featureName] = folded ? [surplusName, surplusName] : [metric, feature];
     const variants = folded ? this.featureMetrics.get(pairKey(surplusName, surplusName)) : own;
     const variantName = variants === undefined ? variant : foldOver(variants, variant, variantsPerFeature);
+    if (folded || variantName !== variant) sink.folded += 1;
     return variants?.get(variantName) ?? this.create([metricName, featureName, variantName], sink);
   }
 

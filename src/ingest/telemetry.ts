@@ -6,14 +6,19 @@ import type { Reply, Request, Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
 import { admit, takeToken } from './admission.ts';
+import { attribute } from './attribute.ts';
 import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
+import { countOnce } from './count-once.ts';
 import type { CountingParts } from './counting-parts.ts';
+import type { Instances } from './instances.ts';
+import type { LedgerPlace } from './ledger.ts';
 import { checkIdempotencyKey, identityOfKey } from './message-identity.ts';
 import { checkPacket, type Packet } from './packet.ts';
 
 /** What the telemetry route needs of the rest of the service. */
 export interface TelemetryParts extends CountingParts {
+  readonly instances: Instances;
   /** Most bytes of a body, inflated. */
   readonly maxBody: number;
 }
@@ -34,29 +39,35 @@ export function telemetryRoutes(parts: TelemetryParts): readonly Route[] {
 
 const accepted: Reply = { status: 202 };
 
+const source = { route: 'telemetry', transport: 'http' } as const;
+
 /**
  * Answers one packet: 202 when it is on disk. Checked in the order 503, 413, 400, 404, 403, 429, so that a refusal
  * costs as little as it can and a refused packet has changed nothing.
  */
 async function receive(parts: TelemetryParts, request: Request): Promise<Reply> {
   const origin = request.header('origin');
+  let value: unknown;
   try {
     admit(parts);
     const body = await readBody(request, parts.maxBody);
     checkContentType(request.header('content-type'));
     const key = checkIdempotencyKey(request.header('idempotency-key'));
-    const packet = checkPacket(parseJson(decodeText(body)));
+    value = parseJson(decodeText(body));
+    const packet = checkPacket(value);
     const holder = findHolder(parts, packet);
     const environment = holder.environments.get(packet.e);
-    if (environment === undefined) return unknownEnvironment(holder, origin);
+    if (environment === undefined) throw new UnknownEnvironment(holder);
     checkOrigin(holder, request, origin);
     admit(parts); // Others may have filled the queue while this body arrived.
     takeToken(parts, holder);
-    await keep(parts, { holder, environment, packet, bytes: body.length }, key);
+    const userAgent = request.header('user-agent');
+    await keep(parts, { holder, environment, packet, bytes: body.length, userAgent }, key);
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return problem(error, error.status === 403 ? {} : allowOrigin(origin));
+    recordRefusal(parts, request, value, error);
+    return problem(error, isReadable(error, origin) ? allowOrigin(origin) : {});
   }
 }
 
@@ -76,9 +87,39 @@ function findHolder({ keys }: TelemetryParts, packet: Packet): KeyHolder {
 }
 
 /** The application is known here, so only its own origins may read the answer. */
-function unknownEnvironment(holder: KeyHolder, origin: string | undefined): Reply {
-  const refusal = new Refusal('unknown_environment', 'e is not an environment of the application');
-  return problem(refusal, origin !== undefined && holder.allowsOrigin(origin) ? allowOrigin(origin) : {});
+class UnknownEnvironment extends Refusal {
+  readonly holder: KeyHolder;
+
+  constructor(holder: KeyHolder) {
+    super('unknown_environment', 'e is not an environment of the application');
+    this.holder = holder;
+  }
+}
+
+/** Whether a page of this origin may read why its packet was refused. */
+function isReadable(refusal: Refusal, origin: string | undefined): boolean {
+  if (refusal instanceof UnknownEnvironment)
+    return origin !== undefined && refusal.holder.allowsOrigin(origin);
+  return refusal.status !== 403;
+}
+
+/** Puts a refusal down to the application whose key is in the body, as far as that could be read. */
+function recordRefusal(
+  { keys, ledger }: TelemetryParts,
+  request: Request,
+  body: unknown,
+  refusal: Refusal,
+): void {
+  const { k, e } = Object(body ?? {}) as { k?: unknown; e?: unknown };
+  ledger.refused(
+    refusal,
+    { ...source, userAgent: request.header('user-agent') },
+    {
+      holder: typeof k === 'string' ? keys.findKey(k) : undefined,
+      environment: typeof e === 'string' ? e : undefined,
+      origin: request.header('origin'),
+    },
+  );
 }
 
 function checkOrigin(holder: KeyHolder, request: Request, origin: string | undefined): void {
@@ -96,6 +137,7 @@ interface Admitted {
   readonly environment: Environment;
   readonly packet: Packet;
   readonly bytes: number;
+  readonly userAgent: string | undefined;
 }
 
 /** Resolves when the packet is on disk. One that its sender has named by a `key` counts once, however often it comes. */
@@ -104,13 +146,25 @@ function keep(parts: TelemetryParts, admitted: Admitted, key: string | undefined
   const { holder, environment } = admitted;
   const scope = { application: holder.application.number, environment: environment.number };
   const identity = identityOfKey('telemetry', scope, key);
-  return parts.messages.once(identity, parts.clock.now(), () => addToBatch(parts, admitted));
+  return countOnce(parts, identity, placeOf(admitted), () => addToBatch(parts, admitted));
+}
+
+function placeOf({ holder: { application }, environment, userAgent }: Admitted): LedgerPlace {
+  return { ...source, application, environment, userAgent };
 }
 
 /** Nothing is awaited between joining a batch and being whole in it. */
-function addToBatch(parts: TelemetryParts, { holder, environment, packet, bytes }: Admitted): Batch {
+function addToBatch(parts: TelemetryParts, admitted: Admitted): Batch {
+  const { holder, environment, packet, bytes, userAgent } = admitted;
+  const now = parts.clock.now();
+  const { person, use, instanceDropped } = attribute(parts.instances, packet, holder.application, now);
   const batch = parts.laneOf(holder.application.number).join(bytes);
-  addPacket(packet, parts.dictionary.of(environment.number), batch, parts.clock.now());
+  const { folded } = batch;
+  addPacket(packet, parts.dictionary.of(environment.number), batch, now, person);
+  if (use !== undefined) batch.uses.push(use);
+  parts.ledger.packet(batch, holder.application, environment, userAgent, now);
+  if (instanceDropped) parts.ledger.noted(placeOf(admitted), 'instance_dropped', batch);
+  if (batch.folded > folded) parts.ledger.noted(placeOf(admitted), 'series_folded', batch);
   parts.keys.markUsed(holder);
   return batch;
 }

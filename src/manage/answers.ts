@@ -5,7 +5,12 @@ const headers = { 'content-type': 'application/json', 'cache-control': 'no-store
 
 /** 200 with a JSON value. */
 export function ok(value: unknown): Reply {
-  return { status: 200, headers, body: JSON.stringify(value) };
+  return okJson(JSON.stringify(value));
+}
+
+/** 200 with a value that is JSON already. */
+export function okJson(body: string): Reply {
+  return { status: 200, headers, body };
 }
 
 /** 201 with a JSON value and where to find the thing; `segments` are path segments below `/api/v2`, not encoded. */

@@ -41,16 +41,16 @@ export interface MeasurementsReport {
  * Merges the measurement cells of an environment.
  * @param only the one metric to report; every metric when undefined
  */
-export async function measurementsReport(
+export function measurementsReport(
   store: UsageStore,
   environment: { readonly name: string; readonly number: number },
   range: ReportRange,
   only: string | undefined,
-): Promise<MeasurementsReport> {
+): MeasurementsReport {
   store.measurements.resetReadTxn(); // What was answered 202 before this request is in the report.
   const metrics = metricsOf(store, environment.number, only);
   const source = { table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
-  await sumUp(source, environment.number, range, (ordinal, total, points) => {
+  sumUp(source, environment.number, range, (ordinal, total, points) => {
     const metric = metrics.get(ordinal);
     if (metric === undefined) return;
     mergeMeasurement(metric.total, total);

@@ -1,55 +1,49 @@
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Route } from '../http/types.ts';
 import type { Application, Environment } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
-import type { UsageStore } from '../store/usage.ts';
-import { ok } from './answers.ts';
+import { okJson } from './answers.ts';
 import { type ManageParts, withApplication } from './caller.ts';
-import { measurementsReport } from './measurements-report.ts';
-import { type ReportRange, readReportRange } from './report-range.ts';
-import { usageReport } from './usage-report.ts';
+import type { ReportName, ReportPool } from './report-pool.ts';
+import { readReportRange } from './report-range.ts';
+import type { ReportTask } from './report-worker.ts';
 
 export interface ReportParts extends ManageParts {
-  readonly store: UsageStore;
+  readonly reports: ReportPool;
   readonly clock: Clock;
   readonly retention: Retention;
 }
 
-type Report = (
-  store: UsageStore,
-  environment: Environment,
-  range: ReportRange,
-  only: string | undefined,
-) => Promise<object>;
-
 /** `GET …/usage?environment=&feature=&from=&to=&step=` and `GET …/measurements?environment=&metric=&from=&to=&step=`. */
 export function reportRoutes(parts: ReportParts): readonly Route[] {
-  const route = (name: string, filter: string, report: Report): Route => ({
+  const route = (name: ReportName, filter: string): Route => ({
     method: 'GET',
     path: `/api/v2/applications/:id/${name}`,
-    handle: withApplication(parts, 'members', (application, request) =>
-      answer(parts, application, request, filter, report),
-    ),
+    handle: withApplication(parts, 'members', async (application, { query }) => {
+      const task = readTask(parts, application, parseQuery(query), filter);
+      return okJson(await parts.reports.make(name, task));
+    }),
   });
-  return [route('usage', 'feature', usageReport), route('measurements', 'metric', measurementsReport)];
+  return [route('usage', 'feature'), route('measurements', 'metric')];
 }
 
-async function answer(
-  { store, clock, retention }: ReportParts,
+function readTask(
+  { clock, retention }: ReportParts,
   application: Application,
-  request: Request,
+  query: ReadonlyMap<string, string>,
   filter: string,
-  report: Report,
-): Promise<Reply> {
-  const query = parseQuery(request.query);
+): ReportTask {
   const environment = findEnvironment(application, query.get('environment'));
-  const range = readReportRange(query, clock.now(), retention);
-  return ok(await report(store, environment, range, query.get(filter)));
+  return { environment, range: readReportRange(query, clock.now(), retention), only: query.get(filter) };
 }
 
-function findEnvironment(application: Application, name: string | undefined): Environment {
+/**
+ * The environment that a query names.
+ * @throws {Refusal} `invalid_query` when it names none, `unknown_environment`
+ */
+export function findEnvironment(application: Application, name: string | undefined): Environment {
   if (name === undefined) throw new Refusal('invalid_query', 'environment is missing');
   const environment = application.environments.find((each) => each.name === name);
   if (environment === undefined) {

@@ -2,7 +2,6 @@ import { type BucketWidth, bucketWidth, scanCells } from '../store/blocks.ts';
 import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/environment.ts';
 import { bucketStart, type ReportRange } from './report-range.ts';
-import { inTurns } from './turns.ts';
 
 /** A table of cells, and how two of its cells become one. */
 export interface CellSource<T> {
@@ -25,23 +24,23 @@ const minutesPerDay = 1440;
  * hours, hours to days, and days by the caller: just as the roll-up does it, so that a sum of doubles comes out the same
  * to the last bit whether or not it was rolled up. Goes day by day, so that only one day is in memory.
  */
-export async function sumUp<T>(
+export function sumUp<T>(
   source: CellSource<T>,
   environment: number,
   range: ReportRange,
   take: TakeDay<T>,
-): Promise<void> {
+): void {
   for (let day = floorToDay(range.from); day < range.to; day += minutesPerDay) {
     const from = Math.max(day, range.from);
     const to = Math.min(day + minutesPerDay, range.to);
     const series = new Map<number, DayOfSeries<T>>();
     for (const width of [bucketWidth.day, bucketWidth.hour, bucketWidth.minute]) {
       const cells = scanCells(source.table, source.codec, environment, width, from, to);
-      await inTurns(cells, ({ minute, ordinal, value }) => {
+      for (const { minute, ordinal, value } of cells) {
         const known = series.get(ordinal) ?? new DayOfSeries(source, range.step, day);
         series.set(ordinal, known);
         known.add(width, minute, value);
-      });
+      }
     }
     for (const [ordinal, { total, points }] of series) take(ordinal, total, points);
   }

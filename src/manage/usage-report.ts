@@ -1,11 +1,10 @@
 import { mergeCounts } from '../aggregate/merge.ts';
-import { countUniqueUsers, noUniqueUsers, type UniqueUsers } from '../aggregate/unique-users.ts';
+import { countUniqueUsers, type UniqueUsers } from '../aggregate/unique-users.ts';
 import { type Counts, countsCodec } from '../store/cells.ts';
 import { featureItself, seriesOf } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
 import { sumUp } from './sum-up.ts';
-import { inTurns } from './turns.ts';
 
 type Point = [t: number, checks: number, used: number, viewed: number];
 
@@ -50,20 +49,19 @@ interface Tally {
  * Adds up the count cells of an environment and counts its users.
  * @param only the one feature to report; every feature when undefined
  */
-export async function usageReport(
+export function usageReport(
   store: UsageStore,
   environment: ReportedEnvironment,
   range: ReportRange,
   only: string | undefined,
-): Promise<UsageReport> {
+): UsageReport {
   store.counts.resetReadTxn(); // What was answered 202 before this request is in the report.
   const tallies = talliesOf(store, environment.number, only);
-  await addUp(store, environment.number, range, tallies);
+  addUp(store, environment.number, range, tallies);
   const features = [...tallies];
-  const users = noUniqueUsers();
   const days = { from: Math.floor(range.from / 1440), to: Math.ceil(range.to / 1440) };
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
-  await inTurns(countUniqueUsers(store, environment.number, days, groups, users), () => {});
+  const users = countUniqueUsers(store, environment.number, days, groups);
   return {
     environment: environment.name,
     from: minuteText(range.from),
@@ -89,15 +87,15 @@ function talliesOf(store: UsageStore, environment: number, only: string | undefi
   return features;
 }
 
-async function addUp(
+function addUp(
   store: UsageStore,
   environment: number,
   range: ReportRange,
   features: ReadonlyMap<string, readonly Tally[]>,
-): Promise<void> {
+): void {
   const tallies = new Map([...features.values()].flat().map((tally) => [tally.ordinal, tally.points]));
   const source = { table: store.counts, codec: countsCodec, merge: mergeCounts };
-  await sumUp(source, environment, range, (ordinal, _total, points) => {
+  sumUp(source, environment, range, (ordinal, _total, points) => {
     const tally = tallies.get(ordinal);
     for (const [t, { checks, used, viewed }] of points) tally?.push([t, checks, used, viewed]);
   });

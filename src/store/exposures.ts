@@ -97,19 +97,17 @@ export function removeExposures(store: UsageStore, key: Buffer): void {
 }
 
 /**
- * Removes exposures that were last seen so many days ago, in one transaction.
+ * Removes exposures that were last seen more than `keptDays` ago; call it in a transaction.
  * @param now Unix ms
  * @param limit most people to look at
- * @returns how many it looked at: fewer than `limit` when there are no more
+ * @returns how many it looked at: 0 when there are no more
  */
 export function sweepExposures(store: UsageStore, now: number, limit: number, keptDays = 30): number {
   const oldest = oldestKept(now, keptDays);
   const end = dayKey(Math.max(0, Math.floor(oldest / daySeconds)), nothing);
-  return store.environment.transactionSync(() => {
-    const due = [...store.exposureDays.getKeys({ end, limit })];
-    for (const listed of due) sweepPerson(store, listed, oldest);
-    return due.length;
-  });
+  const due = [...store.exposureDays.getKeys({ end, limit })];
+  for (const listed of due) sweepPerson(store, listed, oldest);
+  return due.length;
 }
 
 /** The Unix second before which what was last seen is not kept. */
@@ -142,6 +140,10 @@ function peopleOf(store: UsageStore, key: Buffer): number {
 }
 
 function putPeople(store: UsageStore, key: Buffer, people: number): void {
+  if (people === 0) {
+    store.exposures.removeSync(key.subarray(0, 4));
+    return;
+  }
   const value = Buffer.allocUnsafe(4);
   value.writeUInt32LE(people, 0);
   store.exposures.putSync(key.subarray(0, 4), value);

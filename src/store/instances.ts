@@ -108,17 +108,15 @@ export function removeIdentity(store: UsageStore, application: number, digest: B
 }
 
 /**
- * Removes ids that expired before today, and identities that have none left, in one transaction.
+ * Removes ids that expired before today, and identities that have none left; call it in a transaction.
  * @param now Unix ms
  * @param limit most ids to look at
- * @returns how many it looked at: fewer than `limit` when there are no more
+ * @returns how many it looked at: 0 when there are no more
  */
 export function sweepInstances(store: UsageStore, now: number, limit: number): number {
-  return store.environment.transactionSync(() => {
-    const due = [...store.instanceDays.getKeys({ end: dayKey(dayOf(now), Buffer.alloc(0)), limit })];
-    for (const key of due) sweepInstance(store, key, now);
-    return due.length;
-  });
+  const due = [...store.instanceDays.getKeys({ end: dayKey(dayOf(now), nothing), limit })];
+  for (const listed of due) sweepInstance(store, listed, now);
+  return due.length;
 }
 
 function sweepInstance(store: UsageStore, listed: Buffer, now: number): void {

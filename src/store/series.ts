@@ -38,6 +38,12 @@ export function* seriesOf(store: UsageStore, environment: number): Generator<New
   }
 }
 
+/** The name of one series; `undefined` when there is none. */
+export function seriesName(store: UsageStore, environment: number, ordinal: number): SeriesName | undefined {
+  const value = store.series.get(seriesKey(environment, ordinal));
+  return value === undefined ? undefined : JSON.parse(value.toString());
+}
+
 function seriesKey(environment: number, ordinal: number): Buffer {
   const key = Buffer.alloc(8);
   key.writeUInt32BE(environment, 0);

@@ -17,6 +17,15 @@ export interface UsageStore {
   readonly sketches: Table;
   /** Messages of the last minutes, so that none counts twice: see messages.ts. */
   readonly messages: Table;
+  /** Minted instance ids, whom they were minted for, and when they expire: see instances.ts. */
+  readonly instances: Table;
+  readonly identities: Table;
+  readonly instanceDays: Table;
+  /** Which variants people were given, and when that is looked through: see exposures.ts. */
+  readonly exposures: Table;
+  readonly exposureDays: Table;
+  /** What became of packets and reports: see ledger.ts. */
+  readonly ledger: Table;
 }
 
 /** Opens the usage environment of a data directory; each thread opens it for itself. */
@@ -29,6 +38,12 @@ export function openUsageStore(data: string): UsageStore {
     series: openTable(environment, 'series'),
     sketches: openTable(environment, 'sketches'),
     messages: openTable(environment, 'messages'),
+    instances: openTable(environment, 'instances'),
+    identities: openTable(environment, 'identities'),
+    instanceDays: openTable(environment, 'instanceDays'),
+    exposures: openTable(environment, 'exposures'),
+    exposureDays: openTable(environment, 'exposureDays'),
+    ledger: openTable(environment, 'ledger'),
   };
 }
 

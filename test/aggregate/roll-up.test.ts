@@ -56,8 +56,8 @@ function rollUpAll({ maintain }: Aggregator, horizons: Horizons, limit: number):
 async function reports(store: UsageStore, now: number, query: Record<string, string>) {
   const range = readReportRange(new Map(Object.entries(query)), now, retention);
   return {
-    usage: await usageReport(store, environment, range, undefined),
-    measurements: await measurementsReport(store, environment, range, undefined),
+    usage: usageReport(store, environment, range, undefined),
+    measurements: measurementsReport(store, environment, range, undefined),
   };
 }
 

@@ -115,7 +115,7 @@ async function readReports(data: string): Promise<Map<string, number>> {
   for (const number of [1, 2, 3]) {
     const environment = { name: 'e', number };
     const range = { from, to: from + 131, step: 'hour' } as const;
-    for (const { feature, variants } of (await usageReport(store, environment, range, undefined)).features) {
+    for (const { feature, variants } of usageReport(store, environment, range, undefined).features) {
       for (const { variant, ...usage } of variants) {
         const prefix = `${number}/${feature}/${variant}`;
         found.set(`${prefix}/0`, usage.checks);
@@ -125,8 +125,7 @@ async function readReports(data: string): Promise<Map<string, number>> {
         expect(inSeries).toBe(usage.checks);
       }
     }
-    for (const { metric, sum, count } of (await measurementsReport(store, environment, range, undefined))
-      .metrics) {
+    for (const { metric, sum, count } of measurementsReport(store, environment, range, undefined).metrics) {
       found.set(`${number}/${metric}/sum`, sum);
       found.set(`${number}/${metric}/count`, count);
     }

@@ -4,7 +4,7 @@ import { EnvironmentSeries, surplusName, variantsPerFeature } from '../../src/in
 import type { NewSeries } from '../../src/store/series.ts';
 
 function dictionary(limits = { features: 3, metrics: 2 }, known: NewSeries[] = []) {
-  return { names: new EnvironmentSeries(7, limits, known), sink: { series: [] as NewSeries[] } };
+  return { names: new EnvironmentSeries(7, limits, known), sink: { series: [] as NewSeries[], folded: 0 } };
 }
 
 const anyName = fc.oneof(

@@ -10,8 +10,10 @@ import { createLog } from '../../src/log.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
 
-/** The aggregate worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */
-export const workerFile = fileURLToPath(new URL('../../dist/node/aggregate/worker.js', import.meta.url));
+/** A worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */
+export function workerFile(name: string): string {
+  return fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
+}
 
 /** The whole service in the test's own process, on Node and uWebSockets.js. */
 export interface LocalService {

@@ -1,3 +1,6 @@
+/** Anything but control characters. */
+const printable = '[^\\u0000-\\u001f\\u007f-\\u009f]';
+
 /**
  * Schemas that the OpenAPI document names, because the checkers ask more of a text than a JSON Schema of one keyword
  * says. A TypeBox schema points to one by the option `documented`, which the checkers do not look at.
@@ -8,7 +11,7 @@ export const sharedSchemas = {
     type: 'string',
     minLength: 1,
     maxLength: 256,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+    pattern: `^${printable}+$`,
     examples: ['checkout'],
   },
   Time: {
@@ -33,6 +36,10 @@ export function schemaNamed<Name extends string>(name: Name) {
 
 /** Options of a TypeBox schema whose values are names. */
 export const named = { documented: schemaNamed('Name') };
+/** Options of a TypeBox schema whose values are names, or empty. */
+export const namedOrEmpty = { documented: { maxLength: 256, pattern: `^${printable}*$` } };
+/** Options of a TypeBox schema whose values are identities of users: characters are counted, not bytes. */
+export const personal = { documented: { minLength: 1, maxLength: 256, pattern: `^${printable}+$` } };
 /** Options of a TypeBox schema whose values are RFC 3339 times. */
 export const timed = { documented: schemaNamed('Time') };
 /** Options of a TypeBox schema whose values are hashes of users. */

@@ -1,0 +1,34 @@
+import type { InstanceUse } from '../store/instances.ts';
+import type { Application } from '../store/records.ts';
+import type { Instances } from './instances.ts';
+import type { Packet } from './packet.ts';
+import { isIdentity, type Person, personOf } from './person.ts';
+
+/** Whom a packet is attributed to, and what came of its instance id. */
+export interface Attribution {
+  readonly person: Person | undefined;
+  /** Set when the instance id is to live longer. */
+  readonly use: InstanceUse | undefined;
+  /** The packet had an instance id that was unknown, expired or another application's. */
+  readonly instanceDropped: boolean;
+}
+
+const nobody: Attribution = { person: undefined, use: undefined, instanceDropped: false };
+
+/**
+ * Attributes a packet: to whom its instance id was minted for, else to the identity that the client asserts, as far as the
+ * application takes such.
+ * @param now Unix ms
+ */
+export function attribute(
+  instances: Instances,
+  { i, u }: Packet,
+  application: Application,
+  now: number,
+): Attribution {
+  if (i === undefined && u === undefined) return nobody;
+  const found = i === undefined ? undefined : instances.find(i, application.number, now);
+  if (found !== undefined) return { ...found, instanceDropped: false };
+  const asserted = u !== undefined && application.acceptClientIdentities && isIdentity(u);
+  return { person: asserted ? personOf(u) : undefined, use: undefined, instanceDropped: i !== undefined };
+}

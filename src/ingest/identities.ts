@@ -1,0 +1,127 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { KeyHolder } from '../accounts/key-holder.ts';
+import { Refusal } from '../errors.ts';
+import { decodeText, parseJson, readBody } from '../http/body.ts';
+import { problem } from '../http/problem.ts';
+import type { Reply, Request, Route } from '../http/types.ts';
+import { type AdmissionParts, admit, takeToken } from './admission.ts';
+import type { KeyFinder } from './counting-parts.ts';
+import type { Instances, Profile } from './instances.ts';
+import type { Ledger, LedgerSource } from './ledger.ts';
+import { personal } from './openapi/shared-schemas.ts';
+import { Named } from './packet.ts';
+import { isIdentity } from './person.ts';
+import { checkJsonType } from './report-route.ts';
+
+/** What the minting route needs of the rest of the service. */
+export interface IdentityParts extends AdmissionParts {
+  readonly keys: KeyFinder;
+  readonly instances: Instances;
+  readonly ledger: Ledger;
+  /** Most bytes of a body, inflated. */
+  readonly maxBody: number;
+}
+
+/** Whom to mint an instance id for. What the identity may be is checked by `isIdentity`. */
+export const MintSchema = Type.Object({
+  identity: Type.String({
+    description: 'Whom the id stands for, as the application knows them.',
+    ...personal,
+  }),
+  groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  claims: Type.Optional(
+    Named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { maxProperties: 50 }),
+  ),
+});
+
+const checker = Compile(MintSchema);
+
+/** `POST /api/frontend/identities`. Only servers mint: no answer has CORS headers, and there is no preflight. */
+export function identityRoutes(parts: IdentityParts): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/frontend/identities',
+      handle: (request) => receive(parts, request),
+      noOptions: true,
+    },
+  ];
+}
+
+/**
+ * Answers 200 when the id is on disk. Checked in the order 503, 401, 403, 413, 400, 429: the key is in a header, so
+ * whoever has none learns nothing else, and has no body read.
+ */
+async function receive(parts: IdentityParts, request: Request): Promise<Reply> {
+  try {
+    admit(parts);
+    const holder = findHolder(parts, request.header('authorization'));
+    const body = await readBody(request, parts.maxBody);
+    checkJsonType(request.header('content-type'));
+    const profile = checkMint(parseJson(decodeText(body)));
+    admit(parts); // Others may have filled the queue while this body arrived.
+    takeToken(parts, holder);
+    parts.keys.markUsed(holder);
+    const instanceId = await parts.instances.mint(holder, profile, body.length, parts.clock.now());
+    const { application } = holder;
+    parts.ledger.accepted({ ...sourceOf(request), application, environment: undefined });
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+      body: JSON.stringify({ identity: profile.identity, instanceId }),
+    };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    parts.ledger.refused(error, sourceOf(request), {
+      holder: findKey(parts, request.header('authorization')),
+      origin: request.header('origin'),
+    });
+    return problem(error, error.status === 401 ? { 'www-authenticate': 'Bearer' } : {});
+  }
+}
+
+/** A key alone, or after a scheme, which is compared without regard to case (RFC 9110, section 11.1). */
+const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
+
+function sourceOf(request: Request): LedgerSource {
+  return { route: 'identities', transport: 'http', userAgent: request.header('user-agent') };
+}
+
+function findKey({ keys }: IdentityParts, header: string | undefined): KeyHolder | undefined {
+  const text = authorization.exec(header ?? '')?.[1];
+  return text === undefined ? undefined : keys.findKey(text);
+}
+
+function findHolder(parts: IdentityParts, header: string | undefined): KeyHolder {
+  const holder = findKey(parts, header);
+  if (holder === undefined) {
+    throw new Refusal('unknown_backend_key', 'Send the Backend key of an application in Authorization');
+  }
+  if (holder.key.type === 'Backend') return holder;
+  throw new Refusal(
+    'not_backend_key',
+    'Only a Backend key mints: browsers and apps get their ids from a server',
+  );
+}
+
+/** Checks a parsed body. @throws {Refusal} of status 400, saying what is wrong and where */
+export function checkMint(body: unknown): Profile {
+  if (!checker.Check(body)) throw explain(body);
+  const { identity, groups = [], claims = {} } = body;
+  if (!isIdentity(identity)) throw new Refusal('invalid_identity', identityMust);
+  return { identity, groups, claims };
+}
+
+const identityMust = 'identity must have 1 to 256 characters, none of them a control character';
+
+function explain(body: unknown): Refusal {
+  const [error] = checker.Errors(body);
+  const about = typeof body === 'object' && body !== null && !Array.isArray(body);
+  if (about && typeof (body as { identity?: unknown }).identity !== 'string') {
+    return new Refusal('invalid_identity', identityMust);
+  }
+  const path = error?.instancePath ?? '';
+  const where = path === '' ? 'The body' : `The value at ${path.slice(0, 300)}`;
+  return new Refusal('invalid_body', `${where} ${error?.message ?? 'is not valid'}`);
+}

@@ -1,0 +1,187 @@
+import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { Clock } from '../clock.ts';
+import { catalogue, type ErrorCode, type Refusal } from '../errors.ts';
+import {
+  type LedgerExample,
+  type LedgerRoute,
+  type LedgerSubject,
+  ledgerEntries,
+  type Transport,
+} from '../store/ledger.ts';
+import type { Application, Environment } from '../store/records.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { LedgerBook, type SentSubject } from './ledger-book.ts';
+import type { LedgerRow, LedgerTallies } from './ledger-tallies.ts';
+import { ledgerText } from './ledger-text.ts';
+
+/** Where a packet or report came from. */
+export interface LedgerSource {
+  readonly route: LedgerRoute;
+  readonly transport: Transport;
+  readonly userAgent: string | undefined;
+  readonly instance?: string | undefined;
+}
+
+/** Where something belongs that was accepted. */
+export interface LedgerPlace extends LedgerSource {
+  readonly application: Application;
+  readonly environment: Environment | undefined;
+}
+
+/** What was accepted although not all of it was counted as it was sent. */
+export type LedgerNote =
+  /** The instance id was unknown or expired, and left out. */
+  | 'instance_dropped'
+  /** Names over a limit were counted under the surplus name. */
+  | 'series_folded'
+  /** The same message again: not counted. */
+  | 'repeated';
+
+/** Whom a refusal concerns, as far as it could be made out. */
+export interface Refused {
+  readonly holder: KeyHolder | undefined;
+  /** The environment that was asked for. */
+  readonly environment?: string | undefined;
+  readonly origin?: string | undefined;
+}
+
+interface LedgerParts {
+  readonly store: UsageStore;
+  readonly clock: Clock;
+  /** Where an application's tallies wait for the next commit. */
+  laneOf(applicationNumber: number): Tallying;
+}
+
+/** A batch, or the lane that it goes by: whatever takes what the ledger says to the disk. */
+interface Tallying {
+  readonly ledger: LedgerTallies;
+}
+
+/** Rows that are held to be found again: about 30 MB. */
+const mostRows = 50_000;
+
+/** Status of what was accepted. */
+const acceptedStatus = (route: LedgerRoute) => (route === 'telemetry' ? 202 : 200);
+
+/**
+ * Counts what becomes of packets and reports, so that somebody who misses data finds out why. What was accepted is counted
+ * in its own batch, so it is on disk exactly when the packet is; the rest goes with the next batch.
+ */
+export class Ledger {
+  /** Refusals that no application is to see, by code. */
+  readonly unattributed = new Map<ErrorCode, number>();
+  private readonly parts: LedgerParts;
+  private readonly books = new Map<number, LedgerBook>();
+  private rows = 0;
+
+  constructor(parts: LedgerParts) {
+    this.parts = parts;
+  }
+
+  /** Counts an accepted packet in its batch, `at` Unix ms. */
+  packet(
+    batch: Tallying,
+    application: Application,
+    environment: Environment,
+    userAgent: string | undefined,
+    at: number,
+  ): void {
+    const book = this.bookOf(application, at);
+    const before = book.size;
+    const row = book.packetRow(environment.number, userAgent, () =>
+      acceptedSubject({ route: 'telemetry', transport: 'http', userAgent, environment }),
+    );
+    if (book.size > before) this.grown(book.size - before);
+    batch.ledger.add(row, at);
+  }
+
+  /** Counts something accepted: in the batch that holds it, or without one when it holds nothing new. */
+  accepted(place: LedgerPlace, batch: Tallying = this.parts.laneOf(place.application.number)): void {
+    const at = this.parts.clock.now();
+    batch.ledger.add(this.rowOf(place.application, acceptedSubject(place), at), at);
+  }
+
+  /** Notes what else is to be said of something accepted. */
+  noted(
+    place: LedgerPlace,
+    code: LedgerNote,
+    batch: Tallying = this.parts.laneOf(place.application.number),
+  ): void {
+    const at = this.parts.clock.now();
+    const subject: SentSubject = { ...acceptedSubject(place), outcome: 'noted', code };
+    batch.ledger.add(this.rowOf(place.application, subject, at), at);
+  }
+
+  /** Counts a refusal: for the application that it concerns, else only for the process. */
+  refused(refusal: Refusal, source: LedgerSource, refused: Refused): void {
+    const { holder, environment = '' } = refused;
+    const { code, status } = refusal;
+    if (holder === undefined) {
+      this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
+      return;
+    }
+    const { application } = holder;
+    const known = holder.environments.get(environment)?.name ?? null;
+    const at = this.parts.clock.now();
+    const row = this.rowOf(
+      application,
+      { ...source, environment: known, outcome: 'refused', status, code },
+      at,
+    );
+    this.parts.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, holder, refused));
+  }
+
+  private rowOf(application: Application, subject: SentSubject, at: number): LedgerRow {
+    const book = this.bookOf(application, at);
+    const before = book.size;
+    const row = book.row(subject);
+    this.grown(book.size - before);
+    return row;
+  }
+
+  private bookOf({ number }: Application, at: number): LedgerBook {
+    const hour = Math.floor(at / 3_600_000);
+    const book = this.books.get(number);
+    return book?.hour === hour ? book : this.open(number, hour, book);
+  }
+
+  private open(application: number, hour: number, last: LedgerBook | undefined): LedgerBook {
+    const book = new LedgerBook(application, hour, subjectsOf(this.parts.store, application, hour));
+    this.grown(book.size - (last?.size ?? 0));
+    this.books.set(application, book);
+    return book;
+  }
+
+  /** Books can be let go of at any time: what they counted is elsewhere, and their rows are in the store. */
+  private grown(rows: number): void {
+    this.rows += rows;
+    if (this.rows <= mostRows) return;
+    this.books.clear();
+    this.rows = 0;
+  }
+}
+
+function* subjectsOf(store: UsageStore, application: number, hour: number): Generator<LedgerSubject> {
+  for (const { subject } of ledgerEntries(store, application, hour, hour + 1)) yield subject;
+}
+
+function acceptedSubject(place: Omit<LedgerPlace, 'application'>): SentSubject {
+  const { route, transport, userAgent, instance } = place;
+  const environment = place.environment?.name ?? null;
+  const status = acceptedStatus(route);
+  return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
+}
+
+/** The detail of a 400 says what the packet holds and where, so the title, which never changes, stands for it. */
+function exampleOf({ code, status, message }: Refusal, { key }: KeyHolder, refused: Refused): LedgerExample {
+  const leaked = code === 'unknown_key' && key.type === 'Backend';
+  const detail = status === 400 ? catalogue[code].title : message;
+  return {
+    ...(refused.environment === undefined ? {} : { environment: ledgerText(refused.environment) }),
+    ...(refused.origin === undefined ? {} : { origin: ledgerText(refused.origin) }),
+    keyId: key.id,
+    keyPrefix: key.prefix,
+    keyType: key.type,
+    detail: leaked ? 'A Backend key was sent as k: it is a secret, so it has leaked; replace it' : detail,
+  };
+}

@@ -1,0 +1,33 @@
+import { type InstanceUse, identityDigest } from '../store/instances.ts';
+import type { Digest } from './batch.ts';
+import { hashIdentity, type UserHash } from './user-hash.ts';
+
+/** Whom a packet is attributed to: the hash counts unique users, the digest finds the person's exposures. */
+export interface Person extends UserHash {
+  readonly digest: Digest;
+}
+
+/** A person who was found by an instance id. */
+export interface FoundPerson {
+  readonly person: Person;
+  /** Set when the id is to live longer, having been used now. */
+  readonly use: InstanceUse | undefined;
+}
+
+/** The person of an identity that a sender asserts. */
+export function personOf(identity: string): Person {
+  return { ...hashIdentity(identity), digest: digestWords(identityDigest(identity)) };
+}
+
+/** A digest as it travels to the worker. */
+export function digestWords(digest: Buffer): Digest {
+  return [digest.readUInt32BE(0), digest.readUInt32BE(4), digest.readUInt32BE(8), digest.readUInt32BE(12)];
+}
+
+/** 1 to 256 characters (code points), none of them a control character or half of a surrogate pair. */
+const identityPattern = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+
+/** Whether a text can be an identity. */
+export function isIdentity(text: string): boolean {
+  return identityPattern.test(text);
+}

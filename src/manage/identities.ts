@@ -1,0 +1,79 @@
+import type { Clock } from '../clock.ts';
+import { parseQuery } from '../http/query.ts';
+import type { Route } from '../http/types.ts';
+import { exposuresKey, oldestKept, readExposures } from '../store/exposures.ts';
+import { identityDigest } from '../store/instances.ts';
+import type { Application } from '../store/records.ts';
+import { seriesName } from '../store/series.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { deleted, ok, timeText } from './answers.ts';
+import { type ManageParts, withApplication } from './caller.ts';
+import { findEnvironment } from './reports.ts';
+
+/** What the routes of identities need of the rest of the service. */
+export interface IdentityParts extends ManageParts {
+  readonly store: UsageStore;
+  readonly clock: Clock;
+  /** Days that exposures are kept. */
+  readonly exposureDays: number;
+  /** Removes what is kept of an identity; resolves when that is on disk. */
+  forget(application: Application, identity: string): Promise<void>;
+}
+
+/** Which variant of a feature a person was given, when and how often. */
+export interface ExposureJson {
+  readonly feature: string;
+  readonly variant: string;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly checks: number;
+  readonly used: number;
+  readonly viewed: number;
+}
+
+/** `GET …/identities/{identity}/exposures?environment=` and `DELETE …/identities/{identity}`, which forgets a person. */
+export function identityRoutes(parts: IdentityParts): readonly Route[] {
+  const path = '/api/v2/applications/:id/identities/:identity';
+  return [
+    {
+      method: 'GET',
+      path: `${path}/exposures`,
+      handle: withApplication(parts, 'members', (application, request, { identity = '' }) => {
+        const environment = findEnvironment(application, parseQuery(request.query).get('environment'));
+        const exposures = exposuresOf(parts, environment.number, identity);
+        return ok({ identity, environment: environment.name, exposures });
+      }),
+    },
+    {
+      method: 'DELETE',
+      path,
+      handle: withApplication(parts, 'admins', async (application, _request, { identity = '' }) => {
+        await parts.forget(application, identity);
+        return deleted;
+      }),
+    },
+  ];
+}
+
+/** In the order of features and variants; what was last seen too long ago is left out, though not swept up yet. */
+function exposuresOf(
+  { store, clock, exposureDays }: IdentityParts,
+  environment: number,
+  identity: string,
+): readonly ExposureJson[] {
+  store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
+  const rows = readExposures(store, exposuresKey(environment, identityDigest(identity)))?.rows ?? [];
+  const oldest = oldestKept(clock.now(), exposureDays);
+  const exposures: ExposureJson[] = [];
+  for (const [ordinal, { firstSeen, lastSeen, checks, used, viewed }] of rows) {
+    const [feature, variant] = seriesName(store, environment, ordinal) ?? [];
+    if (feature === undefined || variant === undefined || lastSeen < oldest) continue;
+    const seen = { firstSeenAt: timeText(firstSeen * 1000), lastSeenAt: timeText(lastSeen * 1000) };
+    exposures.push({ feature, variant, ...seen, checks, used, viewed });
+  }
+  return exposures.sort((a, b) => inOrder(a.feature, b.feature) || inOrder(a.variant, b.variant));
+}
+
+function inOrder(a: string, b: string): number {
+  return Number(a > b) - Number(a < b);
+}

@@ -1,0 +1,136 @@
+import { mergeTally } from '../aggregate/merge.ts';
+import type { Clock } from '../clock.ts';
+import { parseQuery } from '../http/query.ts';
+import type { Reply, Request, Route } from '../http/types.ts';
+import {
+  type LedgerEntry,
+  type LedgerOutcome,
+  type LedgerSubject,
+  type LedgerTally,
+  ledgerEntries,
+  otherSenders,
+  subjectText,
+} from '../store/ledger.ts';
+import type { Application } from '../store/records.ts';
+import type { Retention } from '../store/retention.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { ok, timeText } from './answers.ts';
+import { type ManageParts, withApplication } from './caller.ts';
+import { readReportRange } from './report-range.ts';
+import { findEnvironment } from './reports.ts';
+import { inTurns } from './turns.ts';
+
+/** What the report covers: whole hours since the epoch, `from` included, `to` not. */
+interface Hours {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface ReportedRow {
+  readonly subject: LedgerSubject;
+  readonly tally: LedgerTally;
+}
+
+/** Rows that are told apart while the hours are added up: the latest hours come first. */
+const mostRows = 5000;
+/** Rows that a report shows. */
+const mostEntries = 500;
+
+/** What the ledger's report is made from. */
+export interface IngestReportParts extends ManageParts {
+  readonly store: UsageStore;
+  readonly clock: Clock;
+  readonly retention: Retention;
+}
+
+/**
+ * `GET …/ingest?environment=&from=&to=`: what became of packets and reports, by the hour. Without an environment it is all
+ * of the application's, also what named no environment that there is. What was refused shows after a second.
+ */
+export function ingestReportRoutes(parts: IngestReportParts): readonly Route[] {
+  const handle = withApplication(parts, 'members', (application, request) =>
+    answer(parts, application, request),
+  );
+  return [{ method: 'GET', path: '/api/v2/applications/:id/ingest', handle }];
+}
+
+async function answer(
+  { store, clock, retention }: IngestReportParts,
+  application: Application,
+  request: Request,
+): Promise<Reply> {
+  const query = parseQuery(request.query);
+  const name = query.get('environment');
+  const environment = name === undefined ? null : findEnvironment(application, name).name;
+  const { from, to } = readReportRange(new Map(query).set('step', 'hour'), clock.now(), retention);
+  const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
+  const rows = await addUp(store, application.number, environment, hours);
+  return ok(describe(environment, hours, rows));
+}
+
+/** Adds the hours up, row by row. */
+async function addUp(
+  store: UsageStore,
+  application: number,
+  environment: string | null,
+  { from, to }: Hours,
+): Promise<readonly ReportedRow[]> {
+  store.ledger.resetReadTxn(); // What was answered 202 before this request is in the report.
+  const rows = new Map<string, ReportedRow>();
+  await inTurns(ledgerEntries(store, application, from, to), ({ subject, count, lastAt, example }) => {
+    if (environment !== null && subject.environment !== environment) return;
+    mergeTally(rowOf(rows, subject).tally, { count, lastAt, example });
+  });
+  return [...rows.values()];
+}
+
+function rowOf(rows: Map<string, ReportedRow>, subject: LedgerEntry['subject']): ReportedRow {
+  const known = rows.get(subjectText(subject));
+  if (known !== undefined) return known;
+  const shown = rows.size < mostRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
+  const name = subjectText(shown);
+  const row = rows.get(name) ?? { subject: shown, tally: { count: 0, lastAt: 0, example: null } };
+  rows.set(name, row);
+  return row;
+}
+
+const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
+
+/** What needs a look comes first, and of that the latest. */
+function byUrgency(a: ReportedRow, b: ReportedRow): number {
+  return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
+}
+
+function describe(environment: string | null, { from, to }: Hours, rows: readonly ReportedRow[]): object {
+  const total = (outcome: LedgerOutcome) =>
+    rows.reduce((sum, { subject, tally }) => sum + (subject.outcome === outcome ? tally.count : 0), 0);
+  const entries = [...rows].sort(byUrgency).slice(0, mostEntries);
+  return {
+    environment,
+    from: timeText(from * 3_600_000),
+    to: timeText(to * 3_600_000),
+    accepted: total('accepted'),
+    refused: total('refused'),
+    noted: total('noted'),
+    entries: entries.map(describeRow),
+    entriesLeftOut: rows.length - entries.length,
+  };
+}
+
+function describeRow({ subject, tally }: ReportedRow): object {
+  const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
+  const sender = { userAgent, instance };
+  const { count, lastAt, example } = tally;
+  return {
+    environment,
+    transport,
+    route,
+    sender,
+    outcome,
+    status,
+    code,
+    count,
+    lastAt: timeText(lastAt),
+    example,
+  };
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import type { UsageStore } from './usage.ts';
+
+/**
+ * The ledger: what became of the packets and reports of an application, hour by hour (UTC).
+ *
+ * Key: application (u32), hour since the epoch (u32), both big-endian, then 16 bytes of the SHA-256 of the subject's text.
+ * Value: JSON `[subject, count, lastAt, example]`, the subject being an array in the order of `subjectText`. The rows of an
+ * application and hour lie together: a commit dirties few pages, and a report is one range scan.
+ */
+
+export type Transport = 'http' | 'grpc' | 'grpc-web';
+export type LedgerRoute = 'telemetry' | 'usage' | 'metrics' | 'identities';
+/** `noted`: something was accepted, but not all of it was counted as it was sent. */
+export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
+
+/** What is counted together. */
+export interface LedgerSubject {
+  /** `null` when none of the application's environments was named. */
+  readonly environment: string | null;
+  readonly transport: Transport;
+  readonly route: LedgerRoute;
+  readonly outcome: LedgerOutcome;
+  readonly status: number;
+  /** Why it was refused or noted. */
+  readonly code: string | null;
+  readonly userAgent: string | null;
+  readonly instance: string | null;
+}
+
+/** What tells whoever looks for the culprit where to look; nothing in it is secret or from within a packet. */
+export interface LedgerExample {
+  /** The environment that was asked for. */
+  readonly environment?: string;
+  readonly origin?: string;
+  readonly keyId?: string;
+  readonly keyPrefix?: string;
+  readonly keyType?: string;
+  readonly detail?: string;
+}
+
+export interface LedgerTally {
+  count: number;
+  /** Unix ms. */
+  lastAt: number;
+  /** The last one. */
+  example: LedgerExample | null;
+}
+
+/** What is to be added to one row. */
+export interface LedgerLine extends Readonly<LedgerTally> {
+  /** The application's number. */
+  readonly application: number;
+  /** Hours since the epoch. */
+  readonly hour: number;
+  /** As `subjectText` writes it. */
+  readonly subject: string;
+}
+
+/** One row as it is stored. */
+export interface LedgerEntry extends Readonly<LedgerTally> {
+  readonly hour: number;
+  readonly subject: LedgerSubject;
+}
+
+/** The User-Agent that stands for senders that are too many to be named. */
+export const otherSenders = '__other__';
+
+/** How long the ledger is kept. */
+export const ledgerLifeHours = 90 * 24;
+
+/** The text that stands for a subject: equal subjects have the same. */
+export function subjectText(subject: LedgerSubject): string {
+  const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
+  return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
+}
+
+const prefixBytes = 8;
+const digestBytes = 16;
+
+/** The key of a row. */
+export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof LedgerTally>): Buffer {
+  const digest = createHash('sha256').update(subject).digest();
+  return Buffer.concat([hourKey(application, hour), digest.subarray(0, digestBytes)]);
+}
+
+/** Puts a row; call it in the transaction of what it counts. */
+export function putLedgerRow(store: UsageStore, key: Buffer, subject: string, tally: LedgerTally): void {
+  const { count, lastAt, example } = tally;
+  const value = `[${subject},${count},${lastAt},${JSON.stringify(example)}]`;
+  store.ledger.putSync(key, Buffer.from(value));
+}
+
+/** The tally of a stored row. */
+export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | undefined {
+  const value = store.ledger.get(key);
+  if (value === undefined) return undefined;
+  const [, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
+  return { count, lastAt, example };
+}
+
+/** Deletes rows of an application from before an hour, `limit` at the most; call it in a transaction. */
+export function deleteLedger(store: UsageStore, application: number, before: number, limit: number): void {
+  const range = { start: hourKey(application, 0), end: hourKey(application, Math.max(0, before)), limit };
+  const keys = [...store.ledger.getKeys(range)].map((key) => Buffer.from(key));
+  for (const key of keys) store.ledger.removeSync(key);
+}
+
+/** The rows of an application with `from ≤ hour < to`, the latest hour first. */
+export function* ledgerEntries(
+  store: UsageStore,
+  application: number,
+  from: number,
+  to: number,
+): Generator<LedgerEntry> {
+  // Backwards a range includes its start, and the bare hour is before all of its rows.
+  const range = { start: hourKey(application, to), end: hourKey(application, from), reverse: true };
+  for (const { key, value } of store.ledger.getRange(range)) {
+    const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
+    yield { hour: key.readUInt32BE(4), subject: readSubject(subject), count, lastAt, example };
+  }
+}
+
+type StoredSubject = [
+  environment: string | null,
+  transport: Transport,
+  route: LedgerRoute,
+  outcome: LedgerOutcome,
+  status: number,
+  code: string | null,
+  userAgent: string | null,
+  instance: string | null,
+];
+
+type StoredRow = [subject: StoredSubject, count: number, lastAt: number, example: LedgerExample | null];
+
+function readSubject(stored: StoredSubject): LedgerSubject {
+  const [environment, transport, route, outcome, status, code, userAgent, instance] = stored;
+  return { environment, transport, route, outcome, status, code, userAgent, instance };
+}
+
+/** The first key at or after an hour. */
+function hourKey(application: number, hour: number): Buffer {
+  const key = Buffer.alloc(prefixBytes);
+  key.writeUInt32BE(application, 0);
+  key.writeUInt32BE(hour, 4);
+  return key;
+}

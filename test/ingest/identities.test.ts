@@ -1,0 +1,310 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { openPeople, type People } from '../support/people.ts';
+
+const second = 1000;
+const hour = 3600 * second;
+const day = 24 * hour;
+
+afterAll(cleanUp);
+
+/** Whether packets with this id are attributed to `identity`: tried with a feature of its own. */
+async function isValid(people: People, identity: string, i: string): Promise<boolean> {
+  const feature = `try-${people.clock.now()}-${i.slice(-6)}`;
+  expect(await people.check(feature, { i })).toBe(202);
+  return (await people.exposures(identity)).some((exposure) => exposure.feature === feature);
+}
+
+describe('a mint', () => {
+  let people: People;
+  beforeAll(async () => {
+    people = await openPeople();
+  });
+  afterAll(() => people.service.stop());
+
+  const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
+  const claimsOf = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
+
+  test('is answered with the identity and an opaque id, which nobody may keep', async () => {
+    const answer = await people.post({ identity: 'ann', groups: ['beta'], claims: { plan: 'pro', seats: 3, vip: true } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const body = await answer.json();
+    expect(body).toEqual({ identity: 'ann', instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{40}$/) });
+    expect(await people.mint('ann')).not.toBe(body.instanceId);
+  });
+
+  test.each<[string, unknown]>([
+    ['256 characters', { identity: '🙂'.repeat(256) }],
+    ['a name that objects have', { identity: '__proto__' }],
+    ['100 groups and 50 claims', { identity: 'x', groups: words(100), claims: claimsOf(50) }],
+    ['a claim named __proto__', '{"identity":"x","claims":{"__proto__":1,"constructor":"c"}}'],
+    ['fields that it does not know', { identity: 'x', more: [1] }],
+  ])('takes %s', async (_, body) => {
+    expect((await people.post(body)).status).toBe(200);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['no identity', {}, 'invalid_identity'],
+    ['an empty identity', { identity: '' }, 'invalid_identity'],
+    ['an identity that is no string', { identity: 7 }, 'invalid_identity'],
+    ['an identity of null', { identity: null }, 'invalid_identity'],
+    ['257 characters', { identity: 'x'.repeat(257) }, 'invalid_identity'],
+    ['a control character', { identity: 'a\u0000' }, 'invalid_identity'],
+    ['a C1 control character', { identity: 'a\u0085' }, 'invalid_identity'],
+    ['half of a surrogate pair', '{"identity":"\\ud83d"}', 'invalid_identity'],
+    ['101 groups', { identity: 'x', groups: words(101) }, 'invalid_body'],
+    ['a group that is no string', { identity: 'x', groups: [1] }, 'invalid_body'],
+    ['groups of null', { identity: 'x', groups: null }, 'invalid_body'],
+    ['51 claims', { identity: 'x', claims: claimsOf(51) }, 'invalid_body'],
+    ['a claim of null', { identity: 'x', claims: { a: null } }, 'invalid_body'],
+    ['a claim that is an object', { identity: 'x', claims: { a: {} } }, 'invalid_body'],
+    ['a number that is not finite', '{"identity":"x","claims":{"a":1e400}}', 'invalid_body'],
+    ['a list', [], 'invalid_body'],
+    ['null', null, 'invalid_body'],
+    ['no JSON', '{', 'invalid_json'],
+    ['nothing', '', 'invalid_json'],
+  ])('of %s is refused', async (_, body, code) => {
+    const answer = await people.post(body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code });
+  });
+
+  test.each<[string, (keys: People['keys']) => string]>([
+    ['raw', (keys) => keys.Backend],
+    ['after Bearer', (keys) => `Bearer ${keys.Backend}`],
+    ['after bearer', (keys) => `bearer ${keys.Backend}`],
+    ['after BEARER and two spaces', (keys) => `BEARER  ${keys.Backend}`],
+  ])('takes the Backend key %s', async (_, authorization) => {
+    const answer = await people.post({ identity: 'x' }, { authorization: authorization(people.keys) });
+    expect(answer.status).toBe(200);
+  });
+
+  test.each<[string, (keys: People['keys']) => string | undefined, number, string]>([
+    ['no key', () => undefined, 401, 'unknown_backend_key'],
+    ['an empty key', () => '', 401, 'unknown_backend_key'],
+    ['a scheme alone', () => 'Bearer', 401, 'unknown_backend_key'],
+    ['an unknown key', () => `Bearer fm_be_${'0'.repeat(40)}`, 401, 'unknown_backend_key'],
+    ['another scheme', (keys) => `Basic ${keys.Backend}`, 401, 'unknown_backend_key'],
+    ['two keys', (keys) => `${keys.Backend}, ${keys.Backend}`, 401, 'unknown_backend_key'],
+    ['a Frontend key', (keys) => keys.Frontend, 403, 'not_backend_key'],
+    ['a Mobile key', (keys) => `Bearer ${keys.Mobile}`, 403, 'not_backend_key'],
+  ])('with %s is refused, whatever its body', async (_, authorization, status, code) => {
+    const header = authorization(people.keys);
+    for (const body of [{ identity: 'x' }, '{', 'x'.repeat(70_000)]) {
+      const answer = await people.post(body, header === undefined ? {} : { authorization: header });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+      expect(await answer.json()).toMatchObject({ code });
+    }
+  });
+
+  test('of too many bytes is refused, also of gzip', async () => {
+    const body = JSON.stringify({ identity: 'x', more: 'y'.repeat(70_000) });
+    expect((await people.post(body)).status).toBe(413);
+    const packed = await fetch(`http://${people.service.http}/api/frontend/identities`, {
+      method: 'POST',
+      headers: {
+        authorization: people.keys.Backend,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+      },
+      body: gzipSync(body),
+    });
+    expect(packed.status).toBe(413);
+  });
+
+  test('of another content type is refused', async () => {
+    const answer = await people.post('{"identity":"x"}', {
+      authorization: people.keys.Backend,
+      'content-type': 'text/plain',
+    });
+    expect(await answer.json()).toMatchObject({ status: 400, code: 'invalid_content_type' });
+  });
+
+  test('with a key that was revoked is refused', async () => {
+    const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as { id: string; key: string };
+    expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(200);
+    await people.call('DELETE', `/keys/${made.id}`, 204);
+    expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(401);
+  });
+
+  test('has no CORS headers, whatever it is answered, and no preflight', async () => {
+    const origin = 'https://shop.example.com';
+    const url = `http://${people.service.http}/api/frontend/identities`;
+    const answers = [
+      await people.post({ identity: 'x' }, { authorization: people.keys.Backend, origin }),
+      await people.post({}, { authorization: people.keys.Backend, origin }),
+      await people.post({}, { authorization: people.keys.Frontend, origin }),
+      await people.post({}, { origin }),
+      await fetch(url, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } }),
+      await fetch(url, { headers: { origin } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 403, 401, 405, 405]);
+    for (const { headers } of answers) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
+});
+
+test('a mint over the rate is told when to come back, and mints nothing', async () => {
+  const people = await openPeople();
+  await people.call('PATCH', '', 200, { rate: 1, burst: 1 });
+  expect((await people.post({ identity: 'x' })).status).toBe(200);
+  const refused = await people.post({ identity: 'x' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+  expect((await people.post({})).status).toBe(400);
+  people.clock.advance(second);
+  expect((await people.post({ identity: 'x' })).status).toBe(200);
+  await people.service.stop();
+});
+
+describe('an instance id', () => {
+  test('is valid in every environment of its application, and in no other application', async () => {
+    const people = await openPeople();
+    const i = await people.mint('ann');
+    for (const environment of ['Production', 'Staging']) await people.check('checkout', { i }, environment);
+    const only = [{ feature: 'checkout', variant: 'on', checks: 1, used: 0, viewed: 0 }];
+    expect(await people.exposures('ann')).toMatchObject(only);
+    expect(await people.exposures('ann', 'Staging')).toMatchObject(only);
+    expect(await people.exposures('ann', 'Development')).toEqual([]);
+
+    const other = await otherApplication(people);
+    expect(await other.check('checkout', { i })).toBe(202);
+    expect(await other.exposures('ann')).toEqual([]);
+    expect(await people.exposures('ann')).toMatchObject(only);
+    await people.service.stop();
+  });
+
+  test('ends when it was not used for its time, and lives on when it was, also over a restart', async () => {
+    let people = await openPeople({ args: ['--instance-ttl', String(30 * 24 * 3600)] });
+    const [used, unused] = [await people.mint('ann'), await people.mint('bob')];
+    for (let week = 0; week < 5; week++) {
+      people.clock.advance(7 * day);
+      expect(await isValid(people, 'ann', used)).toBe(true);
+      if (week === 2) people = await people.restart();
+    }
+    expect(await isValid(people, 'bob', unused)).toBe(false);
+    people.clock.advance(30 * day - 1);
+    expect(await isValid(people, 'ann', used)).toBe(true);
+    people = await people.restart();
+    people.clock.advance(30 * day);
+    expect(await isValid(people, 'ann', used)).toBe(false);
+    await people.service.stop();
+  });
+
+  test('that is cached ends in time', async () => {
+    const people = await openPeople({ args: ['--instance-ttl', '100'] });
+    const i = await people.mint('ann');
+    expect(await isValid(people, 'ann', i)).toBe(true);
+    people.clock.advance(9 * second); // Less than a tenth: its use is not worth a write.
+    expect(await isValid(people, 'ann', i)).toBe(true);
+    people.clock.advance(91 * second - 1);
+    expect(await isValid(people, 'ann', i)).toBe(true);
+    people.clock.advance(100 * second);
+    expect(await isValid(people, 'ann', i)).toBe(false);
+    await people.service.stop();
+  });
+
+  test('lives on for the grace when another was minted, and does not live longer by being used', async () => {
+    let people = await openPeople({ args: ['--rotation-grace', '3600'] });
+    const first = await people.mint('ann');
+    expect(await isValid(people, 'ann', first)).toBe(true);
+    const second = await people.mint('ann');
+    people.clock.advance(hour - 1);
+    expect(await isValid(people, 'ann', first)).toBe(true);
+    people = await people.restart();
+    expect(await isValid(people, 'ann', first)).toBe(true);
+    people.clock.advance(1);
+    expect(await isValid(people, 'ann', first)).toBe(false);
+    expect(await isValid(people, 'ann', second)).toBe(true);
+    await people.service.stop();
+  });
+
+  test('dies at once when two others were minted, although it was in use', async () => {
+    const people = await openPeople();
+    const first = await people.mint('ann');
+    expect(await isValid(people, 'ann', first)).toBe(true);
+    const second = await people.mint('ann');
+    people.clock.advance(1);
+    expect(await isValid(people, 'ann', first)).toBe(true);
+    const third = await people.mint('ann');
+    people.clock.advance(1);
+    expect(await Promise.all([first, second, third].map((id) => isValid(people, 'ann', id)))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    await people.service.stop();
+  });
+
+  test('dies at once without a grace', async () => {
+    const people = await openPeople({ args: ['--rotation-grace', '0'] });
+    const first = await people.mint('ann');
+    const second = await people.mint('ann');
+    expect([await isValid(people, 'ann', first), await isValid(people, 'ann', second)]).toEqual([false, true]);
+    await people.service.stop();
+  });
+
+  test('of many that are minted at once for one identity: two are valid', async () => {
+    const people = await openPeople();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => people.mint('ann')));
+    const valid = await Promise.all(ids.map((id) => isValid(people, 'ann', id)));
+    expect(new Set(ids).size).toBe(20);
+    expect(valid.filter(Boolean)).toHaveLength(2);
+    await people.service.stop();
+  });
+
+  test('is on disk as a hash only, and in no log line', async () => {
+    const people = await openPeople();
+    const i = await people.mint('ann-of-the-log');
+    await people.check('checkout', { i });
+    await people.service.stop();
+    const files = readdirSync(people.service.data, { recursive: true, encoding: 'utf8', withFileTypes: true });
+    const bytes = files
+      .filter((file) => file.isFile())
+      .map((file) => readFileSync(join(file.parentPath, file.name)));
+    expect(bytes.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(10_000);
+    for (const content of bytes) {
+      expect(content.includes(i)).toBe(false);
+      expect(content.includes(i.slice('fm_in_'.length))).toBe(false);
+      expect(content.includes(Buffer.from(i.slice('fm_in_'.length), 'hex'))).toBe(false);
+    }
+    expect(people.service.log()).not.toContain(i);
+    expect(people.service.log()).not.toContain('ann-of-the-log');
+  });
+});
+
+/** A second application of the same service. */
+async function otherApplication(people: People): Promise<People> {
+  const { service } = people;
+  return openPeopleOn(service, people);
+}
+
+async function openPeopleOn(service: People['service'], people: People): Promise<People> {
+  const { attachPeople } = await import('../support/people.ts');
+  return attachPeople(service, people.clock);
+}
+
+test('a request that stops in mid-body mints nothing and harms nobody', async () => {
+  const people = await openPeople();
+  const [host, port] = people.service.http.split(':');
+  await new Promise<void>((resolve) => {
+    const outgoing = request({
+      host,
+      port,
+      method: 'POST',
+      path: '/api/frontend/identities',
+      headers: { authorization: people.keys.Backend, 'content-type': 'application/json', 'content-length': '100' },
+    });
+    outgoing.once('error', () => resolve());
+    outgoing.write('{"identity"', () => outgoing.destroy(new Error('gone')));
+  });
+  expect((await people.post({ identity: 'x' })).status).toBe(200);
+  await people.service.stop();
+});

@@ -1,0 +1,201 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
+import { healthRoutes } from '../../src/http/health.ts';
+import { checkMint, identityRoutes } from '../../src/ingest/identities.ts';
+import { metricsRoutes } from '../../src/ingest/metrics.ts';
+import { exampleKeys } from '../../src/ingest/openapi/headers.ts';
+import { openapiRoutes } from '../../src/ingest/openapi.ts';
+import { checkPacket } from '../../src/ingest/packet.ts';
+import { decodeMetrics } from '../../src/ingest/report-json-metrics.ts';
+import { decodeUsage } from '../../src/ingest/report-json-usage.ts';
+import { telemetryRoutes } from '../../src/ingest/telemetry.ts';
+import { usageRoutes } from '../../src/ingest/usage.ts';
+import { badPackets } from '../fixtures/packets/bad.ts';
+import { goodPackets } from '../fixtures/packets/good.ts';
+import { bodyOf, type Fills, type PacketRequest } from '../fixtures/packets/request.ts';
+import { badMetrics, badUsage } from '../fixtures/reports/bad.ts';
+import { goodMetrics, goodUsage } from '../fixtures/reports/good.ts';
+import { timeFills } from '../fixtures/reports/times.ts';
+import { conforms, openapi, operations, problemsOf, responseValidator } from './support/openapi-document.ts';
+
+interface Kind {
+  readonly operation: string;
+  readonly schema: string;
+  /** Throws what the service would refuse. */
+  check(json: string): void;
+  readonly good: readonly PacketRequest[];
+  readonly bad: readonly (PacketRequest & { readonly status: number; readonly code: string })[];
+}
+
+const kinds: readonly Kind[] = [
+  {
+    operation: 'POST /api/frontend/telemetry',
+    schema: 'Packet',
+    check: (json) => void checkPacket(JSON.parse(json)),
+    good: goodPackets,
+    bad: badPackets,
+  },
+  {
+    operation: 'POST /api/usage/stats',
+    schema: 'UsageReport',
+    check: (json) => void decodeUsage(json),
+    good: goodUsage,
+    bad: badUsage,
+  },
+  {
+    operation: 'POST /api/metrics',
+    schema: 'MetricsReport',
+    check: (json) => void decodeMetrics(json),
+    good: goodMetrics,
+    bad: badMetrics,
+  },
+];
+
+describe('the document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+  });
+
+  test('has every route of the host, and no other', () => {
+    const none = {} as never;
+    const routes = [
+      ...telemetryRoutes(none),
+      ...identityRoutes(none),
+      ...usageRoutes(none),
+      ...metricsRoutes(none),
+      ...openapiRoutes({ server: '', maxBody: 1 }),
+      ...healthRoutes(() => none),
+    ];
+    const names = routes.map(({ method, path }) => `${method} ${path}`);
+    expect([...operations.keys()].sort()).toEqual(names.sort());
+  });
+
+  test('names the server and the limit that it was made for', () => {
+    const [{ path, handle }] = openapiRoutes({ server: 'https://in.example/x', maxBody: 1234 }) as [
+      ReturnType<typeof openapiRoutes>[0],
+    ];
+    const reply = handle({ method: 'GET', path, header: () => undefined } as never, {});
+    const made = JSON.parse((reply as { body: string }).body);
+    expect(made.servers).toEqual([{ url: 'https://in.example/x' }]);
+    expect(JSON.stringify(made)).toContain('1234 bytes at most');
+  });
+
+  test('says of every operation whether it needs a credential', () => {
+    for (const [name, { security }] of operations) expect(security, name).toBeDefined();
+  });
+});
+
+describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
+  const requests = operations.get(operation)!.requestBody!.content;
+
+  test('takes its own examples, and so do the checkers', () => {
+    const examples = Object.values(requests).flatMap(({ examples = {} }) => Object.values(examples));
+    expect(examples.length).toBeGreaterThan(1);
+    for (const { summary, value } of examples) {
+      const json = typeof value === 'string' ? value : JSON.stringify(value);
+      expect(() => check(json), summary).not.toThrow();
+      expect(conforms(schema, JSON.parse(json)), summary).toBe(true);
+    }
+  });
+
+  test.each(good)('takes what the service takes: $name', (request) => {
+    expect(conforms(schema, jsonOf(request))).toBe(true);
+  });
+
+  const misshapen = bad
+    .filter(({ code }) => ofShape.test(code))
+    .filter(({ name }) => !beyondSchemas.test(name));
+  test.each(misshapen)('refuses what the service refuses: $name', (request) => {
+    expect(conforms(schema, jsonOf(request))).toBe(false);
+  });
+
+  test.each(bad)('documents $status $code: $name', ({ status, code }) => {
+    expect(problemsOf(operation).get(code)).toMatchObject({ status, code });
+  });
+});
+
+describe('Mint', () => {
+  const mints: readonly unknown[] = [
+    { identity: 'user-7' },
+    { identity: '語'.repeat(256), groups: [], claims: {} },
+    { identity: 'a', groups: Array(100).fill(''), claims: { a: 'x', b: 1.5, c: true }, more: null },
+  ];
+  const none: readonly unknown[] = [
+    null,
+    [],
+    {},
+    { identity: 7 },
+    { identity: '' },
+    { identity: 'n'.repeat(257) },
+    { identity: 'a\n' },
+    { identity: 'a', groups: 'b' },
+    { identity: 'a', groups: [1] },
+    { identity: 'a', groups: Array(101).fill('') },
+    { identity: 'a', claims: [] },
+    { identity: 'a', claims: { b: null } },
+    { identity: 'a', claims: { b: {} } },
+    { identity: 'a', claims: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`n${n}`, n])) },
+  ];
+
+  test('takes its own examples, and so does the checker', () => {
+    const { examples = {} } = operations.get('POST /api/frontend/identities')!.requestBody!.content[
+      'application/json'
+    ]!;
+    for (const value of [...mints, ...Object.values(examples).map((example) => example.value)]) {
+      expect(() => checkMint(value)).not.toThrow();
+      expect(conforms('Mint', value)).toBe(true);
+    }
+  });
+
+  test.each(none.map((value) => [value]))('refuses what the service refuses: %j', (value) => {
+    expect(() => checkMint(value)).toThrow(Refusal);
+    expect(conforms('Mint', value)).toBe(false);
+  });
+});
+
+test('every example of an answer has the documented shape', () => {
+  let seen = 0;
+  for (const [name, { responses }] of operations) {
+    for (const [status, { content = {} }] of Object.entries(responses)) {
+      for (const [type, { example, examples = {} }] of Object.entries(content)) {
+        const values = Object.values(examples).map(({ value }) => value);
+        for (const value of example === undefined ? values : [...values, example]) {
+          expect(responseValidator(name, Number(status), type)(value), `${name} ${status}`).toBe(true);
+          seen += 1;
+        }
+      }
+    }
+  }
+  expect(seen).toBeGreaterThan(40);
+});
+
+test('keys of examples are of no application', () => {
+  const keys = JSON.stringify(openapi).match(/fm_(fe|mo|be|in)_\w+/g) ?? [];
+  const known: readonly string[] = Object.values(exampleKeys);
+  expect(keys.filter((key) => !known.includes(key))).toEqual([]);
+});
+
+/** Refusals for what a schema can say; the others are about bytes and headers, or about what is on record. */
+const ofShape = /^(invalid_(body|name|count|number|time|hash)|too_many_)/;
+
+/** What no JSON Schema says: lengths in bytes, lone surrogates, sums over several lists, the parse of a text. */
+const beyondSchemas =
+  /129 characters|86 characters|260 bytes|a long feature|a long metric|surrogate|half a character|10 001 hashes|2 001 entries|hash 1234|hash 999/;
+
+const fills: Fills = {
+  frontendKey: 'frontend-key',
+  mobileKey: 'mobile-key',
+  backendKey: 'backend-key',
+  revokedKey: 'revoked-key',
+  environment: 'Production',
+  instanceId: 'instance-id',
+  ...timeFills(Date.UTC(2026, 0, 31, 12)),
+};
+
+/** The JSON value of a fixture, as `JSON.parse` reads it. */
+function jsonOf({ gzip: _, ...request }: PacketRequest): unknown {
+  return JSON.parse(new TextDecoder().decode(bodyOf(request, fills)));
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+interface Entry {
+  readonly environment: string | null;
+  readonly transport: string;
+  readonly route: string;
+  readonly sender: { readonly userAgent: string | null; readonly instance: string | null };
+  readonly outcome: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly count: number;
+  readonly example: Readonly<Record<string, string>> | null;
+}
+
+interface Report {
+  readonly accepted: number;
+  readonly refused: number;
+  readonly noted: number;
+  readonly entries: readonly Entry[];
+}
+
+let service: LocalService;
+let access: string;
+beforeAll(async () => {
+  service = await startLocal();
+  access = await token(service.http, service.credentials);
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+/** An application with one key of each type. */
+async function openShop(fields: Record<string, unknown> = {}) {
+  const id = await createApplication(service.http, access, { name: 'shop', ...fields });
+  const keyOf = (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);
+  return {
+    id,
+    frontend: await keyOf('Frontend'),
+    mobile: await keyOf('Mobile'),
+    backend: await keyOf('Backend'),
+  };
+}
+
+type Headers = Record<string, string>;
+
+async function post(path: string, body: unknown, headers: Headers = {}): Promise<number> {
+  const response = await fetch(`http://${service.http}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'shop/1.0', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+function sendPacket(packet: Record<string, unknown>, headers?: Headers): Promise<number> {
+  const counts = { f: { checkout: { on: [1] } } };
+  return post('/api/frontend/telemetry', { e: 'Production', ...counts, ...packet }, headers);
+}
+
+async function read(id: string, query = '', http = service.http, bearer = access): Promise<Report> {
+  return (await manage(http, bearer, 'GET', `/api/v2/applications/${id}/ingest?${query}`, 200)) as Report;
+}
+
+/** The report once it has that many refusals. */
+async function readRefused(id: string, refused: number): Promise<Report> {
+  let report: Report | undefined;
+  const read1 = async () => {
+    report = await read(id);
+    return report.refused;
+  };
+  await expect.poll(read1, { timeout: 5000, interval: 100 }).toBe(refused);
+  return report!;
+}
+
+test('a Backend key in a packet is found in one look, and not shown', async () => {
+  const { id, backend } = await openShop();
+  const body = { k: backend.key, u: 'jane@example.com' };
+  expect(await sendPacket(body, { origin: 'https://app.example.com' })).toBe(404);
+  const report = await readRefused(id, 1);
+  expect(report.entries[0]).toMatchObject({
+    environment: 'Production',
+    transport: 'http',
+    route: 'telemetry',
+    sender: { userAgent: 'shop/1.0', instance: null },
+    outcome: 'refused',
+    status: 404,
+    code: 'unknown_key',
+    count: 1,
+    example: {
+      keyId: backend.id,
+      keyType: 'Backend',
+      keyPrefix: backend.key.slice(0, 12),
+      origin: 'https://app.example.com',
+      detail: expect.stringContaining('Backend key'),
+    },
+  });
+  expect(JSON.stringify(report)).not.toContain(backend.key);
+  expect(JSON.stringify(report)).not.toContain('jane');
+});
+
+test('an environment that does not exist is found by the name that was asked for', async () => {
+  const { id, mobile } = await openShop();
+  expect(await sendPacket({ k: mobile.key, e: 'Prodction' })).toBe(404);
+  const { entries } = await readRefused(id, 1);
+  expect(entries[0]).toMatchObject({
+    environment: null,
+    status: 404,
+    code: 'unknown_environment',
+    example: { environment: 'Prodction', keyId: mobile.id },
+  });
+});
+
+test('a wrong origin is found by its name, and the last example stands for all', async () => {
+  const { id, frontend } = await openShop({ allowedOrigins: ['https://app.example.com'] });
+  for (const origin of ['https://old.example.com', 'https://staging.example.com']) {
+    expect(await sendPacket({ k: frontend.key }, { origin })).toBe(403);
+  }
+  const { entries } = await readRefused(id, 2);
+  expect(entries).toHaveLength(1);
+  expect(entries[0]).toMatchObject({
+    environment: 'Production',
+    status: 403,
+    code: 'origin_not_allowed',
+    count: 2,
+    example: { origin: 'https://staging.example.com' },
+  });
+});
+
+test('a packet of the wrong shape is put down to the key in it, and nothing of it is shown', async () => {
+  const { id, mobile } = await openShop();
+  expect(await sendPacket({ k: mobile.key, f: { 'jane@example.com': { on: ['x'] } } })).toBe(400);
+  const report = await readRefused(id, 1);
+  expect(report.entries[0]).toMatchObject({ status: 400, code: 'invalid_count' });
+  expect(JSON.stringify(report)).not.toContain('jane');
+});
+
+test('a key where it does not belong is not shown', async () => {
+  const { id, mobile, backend } = await openShop();
+  const headers = { 'user-agent': `agent ${backend.key}`, origin: `https://${backend.key}` };
+  expect(await sendPacket({ k: mobile.key, e: backend.key }, headers)).toBe(404);
+  const report = await readRefused(id, 1);
+  expect(JSON.stringify(report)).not.toContain(backend.key);
+});
+
+test('what is accepted is as many as were answered 202, at once', async () => {
+  const { id, mobile } = await openShop();
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      sendPacket(
+        { k: mobile.key, e: index % 4 === 0 ? 'Staging' : 'Production' },
+        { 'user-agent': `sdk/${index % 2}` },
+      ),
+    ),
+  );
+  const accepted = answers.filter((status) => status === 202).length;
+  const report = await read(id);
+  expect(report).toMatchObject({ environment: null, accepted, refused: 0, entriesLeftOut: 0 });
+  expect(
+    report.entries.map(({ environment, sender, count }) => [environment, sender.userAgent, count]).sort(),
+  ).toEqual([
+    ['Production', 'sdk/0', 10],
+    ['Production', 'sdk/1', 20],
+    ['Staging', 'sdk/0', 10],
+  ]);
+  expect(await read(id, 'environment=Staging')).toMatchObject({ environment: 'Staging', accepted: 10 });
+});
+
+test('reports show their instance, and a repetition is accepted but noted', async () => {
+  const { id, backend } = await openShop();
+  const report = {
+    appKey: backend.key,
+    environment: 'Production',
+    time: new Date().toISOString(),
+    instanceName: 'web-7',
+    stats: [],
+  };
+  expect(await post('/api/usage/stats', report)).toBe(200);
+  expect(await post('/api/usage/stats', report)).toBe(200);
+  expect(await post('/api/metrics', { ...report, environment: 'Nowhere' })).toBe(404);
+  const { entries, accepted, noted } = await readRefused(id, 1);
+  expect([accepted, noted]).toEqual([2, 1]);
+  const sender = { userAgent: 'shop/1.0', instance: 'web-7' };
+  expect(entries).toMatchObject([
+    { route: 'metrics', outcome: 'refused', code: 'unknown_environment', sender },
+    { route: 'usage', outcome: 'noted', code: 'repeated', sender },
+    { route: 'usage', outcome: 'accepted', count: 2, sender },
+  ]);
+});
+
+test('minting is in it too', async () => {
+  const { id, backend, frontend } = await openShop();
+  const mint = (key: string) =>
+    post('/api/frontend/identities', { identity: 'jane' }, { authorization: `Bearer ${key}` });
+  expect(await mint(backend.key)).toBe(200);
+  expect(await mint(frontend.key)).toBe(403);
+  const { entries, accepted } = await readRefused(id, 1);
+  expect(accepted).toBe(1);
+  expect(entries[0]).toMatchObject({ route: 'identities', status: 403, example: { keyId: frontend.id } });
+  expect(JSON.stringify(entries)).not.toContain('jane');
+});
+
+test('many senders do not make many entries', async () => {
+  const { id, mobile } = await openShop();
+  for (let at = 0; at < 120; at++) {
+    await sendPacket({ k: mobile.key }, { 'user-agent': `agent ${at}` });
+  }
+  const { entries, accepted } = await read(id);
+  expect(accepted).toBe(120);
+  expect(entries.length).toBeLessThanOrEqual(102); // Two hours, should one end in mid-test.
+  expect(entries.map(({ sender }) => sender.userAgent)).toContain('__other__');
+});
+
+test('it is for members, and its range is checked', async () => {
+  const { id } = await openShop();
+  const path = `/api/v2/applications/${id}/ingest`;
+  const bearer = { authorization: `Bearer ${access}` };
+  const statusOf = async (query: string, headers: Headers) =>
+    (await fetch(`http://${service.http}${path}?${query}`, { headers })).status;
+  expect(await statusOf('', {})).toBe(401);
+  expect(await statusOf('environment=Nowhere', bearer)).toBe(404);
+  expect(await statusOf('from=yesterday', bearer)).toBe(400);
+  const hours = await read(id, 'from=2026-01-31T12:10:00Z&to=2026-01-31T13:10:00Z');
+  expect(hours).toMatchObject({ from: '2026-01-31T12:00:00.000Z', to: '2026-01-31T14:00:00.000Z' });
+});
+
+test('a restart keeps it, also what was refused just before', async () => {
+  const first = await startLocal();
+  const bearer = await token(first.http, first.credentials);
+  const id = await createApplication(first.http, bearer, { name: 'shop' });
+  const { key } = await createKey(first.http, bearer, id, 'Mobile');
+  for (const e of ['Production', 'Production', 'Nowhere']) {
+    await fetch(`http://${first.http}/api/frontend/telemetry`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ k: key, e }),
+    });
+  }
+  await first.stop();
+  const second = await startLocal({ data: first.data, credentials: first.credentials });
+  const report = await read(id, '', second.http, await token(second.http, first.credentials));
+  expect(report).toMatchObject({ accepted: 2, refused: 1 });
+  await second.stop();
+});

@@ -1,0 +1,95 @@
+import { createApplication, createKey, manage, token } from './binary.ts';
+import { createMovingClock, type MovingClock } from './moving-clock.ts';
+import { type LocalOptions, type LocalService, startLocal } from './service.ts';
+
+export interface Exposure {
+  readonly feature: string;
+  readonly variant: string;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly checks: number;
+  readonly used: number;
+  readonly viewed: number;
+}
+
+/** A service of its own with an application and its keys, and what a test of people does to it. */
+export interface People {
+  readonly service: LocalService;
+  readonly clock: MovingClock;
+  readonly application: string;
+  readonly keys: { readonly Frontend: string; readonly Mobile: string; readonly Backend: string };
+  /** Sends a mint request; with the Backend key, unless headers say otherwise. */
+  post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** Mints an id. */
+  mint(identity: string): Promise<string>;
+  /** Sends a packet of one check of `feature`, attributed as said; gives the status. */
+  check(feature: string, who: { readonly i?: string; readonly u?: string }, environment?: string): Promise<number>;
+  exposures(identity: string, environment?: string): Promise<readonly Exposure[]>;
+  /** Calls the management API below the application. */
+  call(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
+  /** Stops the service and starts it again on the same data. */
+  restart(): Promise<People>;
+}
+
+/** Starts a service with one application. */
+export async function openPeople(options: LocalOptions = {}): Promise<People> {
+  const clock = createMovingClock();
+  const service = await startLocal({ clock, ...options });
+  const access = await token(service.http, service.credentials);
+  const application = await createApplication(service.http, access, { name: 'shop' });
+  const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') =>
+    (await createKey(service.http, access, application, type)).key;
+  const keys = {
+    Frontend: await keyOf('Frontend'),
+    Mobile: await keyOf('Mobile'),
+    Backend: await keyOf('Backend'),
+  };
+  return peopleOf(service, clock, application, keys, options);
+}
+
+function peopleOf(
+  service: LocalService,
+  clock: MovingClock,
+  application: string,
+  keys: People['keys'],
+  options: LocalOptions,
+): People {
+  const { http } = service;
+  const send = (path: string, body: unknown, headers: Readonly<Record<string, string>>) =>
+    fetch(`http://${http}/api/frontend/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const post: People['post'] = (body, headers = { authorization: keys.Backend }) => send('identities', body, headers);
+  const call: People['call'] = async (method, path, expected, body) => {
+    const access = await token(http, service.credentials);
+    return manage(http, access, method, `/api/v2/applications/${application}${path}`, expected, body);
+  };
+  return {
+    service,
+    clock,
+    application,
+    keys,
+    post,
+    call,
+    async mint(identity) {
+      const { instanceId } = (await (await post({ identity })).json()) as { instanceId: string };
+      return instanceId;
+    },
+    async check(feature, who, e = 'Production') {
+      const packet = { k: keys.Frontend, e, f: { [feature]: { on: [1] } }, ...who };
+      return (await send('telemetry', packet, { origin: 'https://shop.example.com' })).status;
+    },
+    async exposures(identity, environment = 'Production') {
+      const path = `/identities/${encodeURIComponent(identity)}/exposures?environment=${environment}`;
+      return ((await call('GET', path, 200)) as { exposures: Exposure[] }).exposures;
+    },
+    async restart() {
+      await service.stop();
+      const { data, credentials } = service;
+      const again = await startLocal({ ...options, clock, data, credentials });
+      return peopleOf(again, clock, application, keys, options);
+    },
+  };
+}

@@ -42,7 +42,7 @@ class Driver {
   #nextRequest = 0;
   #underWay = 0;
   #open = 0;
-  /** 202 answers within the measured time. */
+  /** Requests that went well within the measured time. */
   #measured = 0;
   #lastAnswerAt = 0;
 
@@ -121,11 +121,11 @@ class Driver {
     const now = performance.now();
     this.#underWay--;
     this.#lastAnswerAt = now;
-    if (status === 202) this.#accepted[connection.request]!++;
+    const well = status === (this.#plan.status ?? 202);
+    if (well) this.#accepted[connection.request]!++;
     else this.#failed(String(status));
     if (connection.dueAt >= this.#measureFrom) this.#latencies.record(now - connection.dueAt);
-    if (status === 202 && now >= this.#measureFrom && (now <= this.#measureTo || this.#plan.rate))
-      this.#measured++;
+    if (well && now >= this.#measureFrom && (now <= this.#measureTo || this.#plan.rate)) this.#measured++;
     connection.request = -1;
     const due = this.#schedule.next(now);
     if (due === undefined) this.#free.push(connection);

@@ -11,6 +11,8 @@ export interface LoadPlan {
   /** Answers of the first seconds are counted but not measured. */
   readonly warmupSeconds: number;
   readonly seconds: number;
+  /** The status of a request that went well; 202 without it. */
+  readonly status?: number;
   /** Requests a second of an open loop; without it each connection sends again as soon as it was answered. */
   readonly rate?: number;
   /** Stop a closed loop after so many requests, if that comes before the time is over. */
@@ -19,15 +21,15 @@ export interface LoadPlan {
 
 /** What happened. Latencies are milliseconds; of an open loop from the time at which a request was due. */
 export interface LoadReport {
-  /** Answers with 202, those of the warm-up too. */
+  /** Requests that went well, those of the warm-up too. */
   readonly requests: number;
   /** The same by index of the request. */
   readonly accepted: readonly number[];
-  /** Everything that was no 202: by status, or `closed`, `connect`, `unanswered`, `unasked`, `unreadable`. */
+  /** Everything that did not go well: by status, or `closed`, `connect`, `unanswered`, `unasked`, `unreadable`. */
   readonly errors: Readonly<Record<string, number>>;
   /** Length of the measured time. */
   readonly seconds: number;
-  /** 202 answers a second of the measured time. */
+  /** Requests a second that went well, of the measured time. */
   readonly rps: number;
   readonly p50: number;
   readonly p90: number;

@@ -4,6 +4,7 @@ import { grpc } from './grpc.ts';
 import { ingest } from './ingest.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
+import { mint } from './mint.ts';
 import { retention } from './retention.ts';
 import { start } from './start.ts';
 
@@ -11,6 +12,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['grpc', grpc],
   ['start', start],
+  ['mint', mint],
   ['memory', memory],
   ['retention', retention],
   ['micro', micro],

@@ -34,7 +34,7 @@ export const settingsSchema = Type.Object({
     value: 'DIR',
     default: './flagmeter-data',
   }),
-  workers: whole('Store', 'Threads that add up and commit usage; an application belongs to one of them', {
+  workers: whole('Store', 'Threads that add up and commit usage; an application belongs to one', {
     minimum: 1,
     maximum: 64,
     default: 1,

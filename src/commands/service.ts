@@ -245,7 +245,7 @@ function apiRoutes(
     ...environmentRoutes(manage),
     ...keyRoutes(manage),
     ...reportRoutes({ ...manage, reports, clock, retention }),
-    ...ingestReportRoutes({ ...manage, store: usage, clock, retention }),
+    ...ingestReportRoutes({ ...manage, store: usage, clock }),
     ...identityRoutes({ ...manage, store: usage, clock, exposureDays, forget }),
   ];
 }

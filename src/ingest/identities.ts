@@ -31,7 +31,11 @@ export const MintSchema = Type.Object({
   }),
   groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
   claims: Type.Optional(
-    Named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { maxProperties: 50 }),
+    Named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+      maxProperties: 50,
+      description: 'What the application says of the user; any text names a claim.',
+      documented: { propertyNames: true },
+    }),
   ),
 });
 

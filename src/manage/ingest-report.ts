@@ -36,11 +36,14 @@ const mostRows = 5000;
 /** Rows that a report shows. */
 const mostEntries = 500;
 
+/** The ledger has hours as long as it is kept. */
+const forever = Number.POSITIVE_INFINITY;
+const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
+
 /** What the ledger's report is made from. */
 export interface IngestReportParts extends ManageParts {
   readonly store: UsageStore;
   readonly clock: Clock;
-  readonly retention: Retention;
 }
 
 /**
@@ -55,14 +58,14 @@ export function ingestReportRoutes(parts: IngestReportParts): readonly Route[] {
 }
 
 async function answer(
-  { store, clock, retention }: IngestReportParts,
+  { store, clock }: IngestReportParts,
   application: Application,
   request: Request,
 ): Promise<Reply> {
   const query = parseQuery(request.query);
   const name = query.get('environment');
   const environment = name === undefined ? null : findEnvironment(application, name).name;
-  const { from, to } = readReportRange(new Map(query).set('step', 'hour'), clock.now(), retention);
+  const { from, to } = readReportRange(new Map(query).set('step', 'hour'), clock.now(), notRolledUp);
   const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
   const rows = await addUp(store, application.number, environment, hours);
   return ok(describe(environment, hours, rows));

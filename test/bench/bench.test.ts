@@ -46,6 +46,21 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
+  it('measure minting', async () => {
+    const figures = await result('mint');
+    expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(figures['connections']).toBe(8);
+  });
+
+  it('measure gRPC', async () => {
+    const figures = await result('grpc');
+    expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(figures['p99Ms']).toBeGreaterThanOrEqual(figures['p50Ms'] ?? Number.NaN);
+    expect(figures['connections']).toBe(2);
+  });
+
   it('measure the start', async () => {
     const figures = await result('start');
     expect(Object.keys(figures)).toEqual(['startMs', 'minMs', 'maxMs', 'runs', 'series', 'binaryMb']);
@@ -71,7 +86,8 @@ describe('the command line of the benchmarks', () => {
   it('lists every benchmark', async () => {
     const { code, stdout } = await bench('help');
     expect(code).toBe(0);
-    for (const name of ['ingest', 'start', 'memory', 'micro']) expect(stdout).toContain(`\n  ${name} `);
+    for (const name of ['ingest', 'grpc', 'mint', 'start', 'memory', 'micro'])
+      expect(stdout).toContain(`\n  ${name} `);
   });
 
   it.each([

@@ -3,8 +3,14 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { type IdentityParts, identityRoutes } from '../../src/ingest/identities.ts';
+import type { StoreHealth } from '../../src/ingest/store-health.ts';
+import { testClock } from '../accounts/fixture.ts';
+import { send } from '../auth/fixture.ts';
 import { cleanUp } from '../support/binary.ts';
-import { openPeople, type People } from '../support/people.ts';
+import { attachPeople, openPeople, type People } from '../support/people.ts';
 
 const second = 1000;
 const hour = 3600 * second;
@@ -30,11 +36,15 @@ describe('a mint', () => {
   const claimsOf = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
 
   test('is answered with the identity and an opaque id, which nobody may keep', async () => {
-    const answer = await people.post({ identity: 'ann', groups: ['beta'], claims: { plan: 'pro', seats: 3, vip: true } });
+    const answer = await people.post({
+      identity: 'ann',
+      groups: ['beta'],
+      claims: { plan: 'pro', seats: 3, vip: true },
+    });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    const body = await answer.json();
+    const body = (await answer.json()) as { instanceId: string };
     expect(body).toEqual({ identity: 'ann', instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{40}$/) });
     expect(await people.mint('ann')).not.toBe(body.instanceId);
   });
@@ -128,7 +138,10 @@ describe('a mint', () => {
   });
 
   test('with a key that was revoked is refused', async () => {
-    const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as { id: string; key: string };
+    const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as {
+      id: string;
+      key: string;
+    };
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(200);
     await people.call('DELETE', `/keys/${made.id}`, 204);
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(401);
@@ -152,6 +165,29 @@ describe('a mint', () => {
   });
 });
 
+test.each<[string, Partial<IdentityParts>, string]>([
+  ['the store takes nothing', { health: { ready: false } as StoreHealth }, 'store_unavailable'],
+  ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
+])('while %s a mint is answered 503 before anything else is looked at', async (_, state, code) => {
+  const parts = {
+    clock: testClock(),
+    health: { ready: true } as StoreHealth,
+    monitor: fullMonitor(),
+    ...state,
+  };
+  const dispatch = createRouter(identityRoutes(parts as unknown as IdentityParts));
+  const answer = await send(dispatch, '/api/frontend/identities', { method: 'POST' });
+  expect(answer).toMatchObject({ status: 503, json: { code } });
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+});
+
+function fullMonitor(): QueueMonitor {
+  const mark = { high: 1, low: 0 };
+  const monitor = new QueueMonitor({ packets: mark, bytes: mark, age: mark });
+  monitor.join(monitor.open(0), 1);
+  return monitor;
+}
+
 test('a mint over the rate is told when to come back, and mints nothing', async () => {
   const people = await openPeople();
   await people.call('PATCH', '', 200, { rate: 1, burst: 1 });
@@ -174,7 +210,7 @@ describe('an instance id', () => {
     expect(await people.exposures('ann', 'Staging')).toMatchObject(only);
     expect(await people.exposures('ann', 'Development')).toEqual([]);
 
-    const other = await otherApplication(people);
+    const other = await attachPeople(people.service, people.clock);
     expect(await other.check('checkout', { i })).toBe(202);
     expect(await other.exposures('ann')).toEqual([]);
     expect(await people.exposures('ann')).toMatchObject(only);
@@ -247,7 +283,10 @@ describe('an instance id', () => {
     const people = await openPeople({ args: ['--rotation-grace', '0'] });
     const first = await people.mint('ann');
     const second = await people.mint('ann');
-    expect([await isValid(people, 'ann', first), await isValid(people, 'ann', second)]).toEqual([false, true]);
+    expect([await isValid(people, 'ann', first), await isValid(people, 'ann', second)]).toEqual([
+      false,
+      true,
+    ]);
     await people.service.stop();
   });
 
@@ -265,7 +304,11 @@ describe('an instance id', () => {
     const i = await people.mint('ann-of-the-log');
     await people.check('checkout', { i });
     await people.service.stop();
-    const files = readdirSync(people.service.data, { recursive: true, encoding: 'utf8', withFileTypes: true });
+    const files = readdirSync(people.service.data, {
+      recursive: true,
+      encoding: 'utf8',
+      withFileTypes: true,
+    });
     const bytes = files
       .filter((file) => file.isFile())
       .map((file) => readFileSync(join(file.parentPath, file.name)));
@@ -280,17 +323,6 @@ describe('an instance id', () => {
   });
 });
 
-/** A second application of the same service. */
-async function otherApplication(people: People): Promise<People> {
-  const { service } = people;
-  return openPeopleOn(service, people);
-}
-
-async function openPeopleOn(service: People['service'], people: People): Promise<People> {
-  const { attachPeople } = await import('../support/people.ts');
-  return attachPeople(service, people.clock);
-}
-
 test('a request that stops in mid-body mints nothing and harms nobody', async () => {
   const people = await openPeople();
   const [host, port] = people.service.http.split(':');
@@ -300,7 +332,11 @@ test('a request that stops in mid-body mints nothing and harms nobody', async ()
       port,
       method: 'POST',
       path: '/api/frontend/identities',
-      headers: { authorization: people.keys.Backend, 'content-type': 'application/json', 'content-length': '100' },
+      headers: {
+        authorization: people.keys.Backend,
+        'content-type': 'application/json',
+        'content-length': '100',
+      },
     });
     outgoing.once('error', () => resolve());
     outgoing.write('{"identity"', () => outgoing.destroy(new Error('gone')));

@@ -121,7 +121,7 @@ describe('Mint', () => {
   const mints: readonly unknown[] = [
     { identity: 'user-7' },
     { identity: '語'.repeat(256), groups: [], claims: {} },
-    { identity: 'a', groups: Array(100).fill(''), claims: { a: 'x', b: 1.5, c: true }, more: null },
+    { identity: 'a', groups: Array(100).fill(''), claims: { a: 'x', '\n': 1.5, '': true }, more: null },
   ];
   const none: readonly unknown[] = [
     null,

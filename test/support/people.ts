@@ -1,5 +1,5 @@
+import { type TestClock, testClock } from '../accounts/fixture.ts';
 import { createApplication, createKey, manage, token } from './binary.ts';
-import { createMovingClock, type MovingClock } from './moving-clock.ts';
 import { type LocalOptions, type LocalService, startLocal } from './service.ts';
 
 export interface Exposure {
@@ -15,7 +15,7 @@ export interface Exposure {
 /** A service of its own with an application and its keys, and what a test of people does to it. */
 export interface People {
   readonly service: LocalService;
-  readonly clock: MovingClock;
+  readonly clock: TestClock;
   readonly application: string;
   readonly keys: { readonly Frontend: string; readonly Mobile: string; readonly Backend: string };
   /** Sends a mint request; with the Backend key, unless headers say otherwise. */
@@ -23,7 +23,11 @@ export interface People {
   /** Mints an id. */
   mint(identity: string): Promise<string>;
   /** Sends a packet of one check of `feature`, attributed as said; gives the status. */
-  check(feature: string, who: { readonly i?: string; readonly u?: string }, environment?: string): Promise<number>;
+  check(
+    feature: string,
+    who: { readonly i?: string; readonly u?: string },
+    environment?: string,
+  ): Promise<number>;
   exposures(identity: string, environment?: string): Promise<readonly Exposure[]>;
   /** Calls the management API below the application. */
   call(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
@@ -31,10 +35,18 @@ export interface People {
   restart(): Promise<People>;
 }
 
-/** Starts a service with one application. */
+/** Starts a service, on a clock that stands still, and makes an application. */
 export async function openPeople(options: LocalOptions = {}): Promise<People> {
-  const clock = createMovingClock();
-  const service = await startLocal({ clock, ...options });
+  const clock = testClock();
+  return attachPeople(await startLocal({ clock, ...options }), clock, options);
+}
+
+/** Makes one more application of a running service. */
+export async function attachPeople(
+  service: LocalService,
+  clock: TestClock,
+  options: LocalOptions = {},
+): Promise<People> {
   const access = await token(service.http, service.credentials);
   const application = await createApplication(service.http, access, { name: 'shop' });
   const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') =>
@@ -49,7 +61,7 @@ export async function openPeople(options: LocalOptions = {}): Promise<People> {
 
 function peopleOf(
   service: LocalService,
-  clock: MovingClock,
+  clock: TestClock,
   application: string,
   keys: People['keys'],
   options: LocalOptions,
@@ -61,7 +73,8 @@ function peopleOf(
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  const post: People['post'] = (body, headers = { authorization: keys.Backend }) => send('identities', body, headers);
+  const post: People['post'] = (body, headers = { authorization: keys.Backend }) =>
+    send('identities', body, headers);
   const call: People['call'] = async (method, path, expected, body) => {
     const access = await token(http, service.credentials);
     return manage(http, access, method, `/api/v2/applications/${application}${path}`, expected, body);

@@ -24,30 +24,26 @@ export const Problem = {
  * @param headersOf headers that the operation itself gives with a status
  */
 export function refusalResponses(refusals: Refusals, headersOf: (status: number) => Json = () => ({})): Json {
-  const codes = Object.keys(refusals) as ErrorCode[];
-  const statuses = [...new Set(codes.map((code) => catalogue[code].status))].sort((a, b) => a - b);
-  const responses = statuses.map((status) => {
-    const ofStatus = codes.filter((code) => catalogue[code].status === status);
-    const headers = { ...headersOf(status), ...(mayWait(status) && retryAfter) };
-    const examples = ofStatus.map((code) => [code, { value: example(code, refusals[code]!) }]);
-    return [
-      String(status),
-      {
-        description: `${ofStatus.map((code) => catalogue[code].title).join('. ')}.`,
-        ...(Object.keys(headers).length > 0 && { headers }),
-        content: {
-          'application/problem+json': {
-            schema: {
-              ...schemaNamed('Problem'),
-              properties: { status: { const: status }, code: { enum: ofStatus } },
-            },
-            examples: Object.fromEntries(examples),
-          },
-        },
-      },
-    ];
-  });
+  const byStatus = new Map<number, Json>();
+  for (const [code, detail] of Object.entries(refusals) as [ErrorCode, string][]) {
+    const { status } = catalogue[code];
+    byStatus.set(status, { ...byStatus.get(status), [code]: { value: example(code, detail) } });
+  }
+  const responses = [...byStatus].map(([status, examples]) => [
+    status,
+    refusalResponse(status, examples, { ...headersOf(status), ...(mayWait(status) && retryAfter) }),
+  ]);
   return { ...Object.fromEntries(responses), default: failure };
+}
+
+function refusalResponse(status: number, examples: Json, headers: Json): Json {
+  const codes = Object.keys(examples) as ErrorCode[];
+  const properties = { status: { const: status }, code: { enum: codes } };
+  return {
+    description: `${codes.map((code) => catalogue[code].title).join('. ')}.`,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    content: { 'application/problem+json': { schema: { ...schemaNamed('Problem'), properties }, examples } },
+  };
 }
 
 function mayWait(status: number): boolean {

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
+import { bodyLimit } from '../support/routes.ts';
+import { json, refusalOf, type Target } from '../support/target.ts';
+
+/** What every engine must make of bodies: whole, too large, and cut off. */
+export function bodies({ open, ask }: Target): void {
+  describe.concurrent('a body', () => {
+    it('comes with a declared length', async () => {
+      const reply = await ask(post('/echo', 'hello'));
+      expect([reply.status, reply.body.toString()]).toEqual([200, 'hello']);
+    });
+
+    it('comes in chunks', async () => {
+      const client = await open();
+      client.write(`${chunkedHead('/echo')}${chunk('hello ')}`);
+      await sleep(20);
+      client.write(`${chunk('wor')}${chunk('ld')}0\r\n\r\n`);
+      expect((await client.read()).body.toString()).toBe('hello world');
+      client.write(get('/accept'));
+      expect((await client.read()).status).toBe(202);
+    });
+
+    it.each([
+      ['no length', `POST /echo HTTP/1.1\r\n${host}\r\n`],
+      ['length 0', post('/echo', '')],
+      ['no chunks', `${chunkedHead('/echo')}0\r\n\r\n`],
+    ])('with %s is empty', async (_, request) => {
+      const reply = await ask(request);
+      expect([reply.status, reply.body.length]).toEqual([200, 0]);
+    });
+
+    it('of any bytes and of the largest size is untouched', async () => {
+      const bytes = Buffer.alloc(bodyLimit).map((_, at) => (at * 31) % 256);
+      const reply = await ask(Buffer.concat([Buffer.from(declare('/echo', bytes.length)), bytes]));
+      expect(reply.body.equals(bytes)).toBe(true);
+    });
+
+    it('may be asked for when it is there already', async () => {
+      expect((await ask(post('/echo-late', 'hello'))).body.toString()).toBe('hello');
+    });
+
+    it('may be asked for while it is coming', async () => {
+      const client = await open();
+      client.write(declare('/echo-late', 10));
+      for (const piece of ['he', 'llo', 'wor', 'ld']) {
+        client.write(piece);
+        await sleep(40);
+      }
+      expect((await client.read()).status).toBe(200);
+    });
+
+    it('of 48 KiB may take 16 s', async () => {
+      const client = await open();
+      client.write(declare('/echo', 49_152));
+      for (let second = 0; second < 16; second += 1) {
+        client.write(Buffer.alloc(3_072, 'a'));
+        await sleep(1_000);
+      }
+      expect((await client.read()).body.length).toBe(49_152);
+    });
+
+    it('that the handler does not read is skipped, and the connection stays', async () => {
+      const client = await open();
+      client.write(declare('/unread', 1_000_000));
+      expect((await client.read()).status).toBe(503);
+      await client.flood(1_000_000, Buffer.alloc(10_000));
+      client.write(get('/accept'));
+      expect((await client.read()).status).toBe(202);
+    });
+
+    it.each(['gzip', 'GZIP', 'x-gzip'])('in %s is inflated', async (encoding) => {
+      const packed = gzipSync('hello').toString('latin1');
+      expect((await ask(post('/echo', packed, `Content-Encoding: ${encoding}\r\n`))).body.toString()).toBe(
+        'hello',
+      );
+    });
+
+    it.each([
+      ['inflates past the limit', 'gzip', gzipSync(Buffer.alloc(bodyLimit + 1)), 413, 'body_too_large'],
+      ['is cut off', 'gzip', gzipSync('hello').subarray(0, -3), 400, 'invalid_content_encoding'],
+      ['is in an unknown encoding', 'br', Buffer.from('x'), 400, 'invalid_content_encoding'],
+    ])('that %s is refused', async (_, encoding, body, status, code) => {
+      const reply = await ask(post('/echo', body.toString('latin1'), `Content-Encoding: ${encoding}\r\n`));
+      expect([reply.status, json(reply).code]).toEqual([status, code]);
+    });
+  });
+
+  describe.concurrent('a body that is too large', () => {
+    it('is refused by its declared length, before it is sent', async () => {
+      const client = await open();
+      client.write(declare('/echo', bodyLimit + 1));
+      await refusalOf(client);
+      expect(await client.ended).toBe('closed');
+    });
+
+    it('is refused by its declared length when it is sent whole', async () => {
+      const client = await open();
+      client.write(`${declare('/echo', bodyLimit + 1)}${'a'.repeat(bodyLimit + 1)}`);
+      await refusalOf(client);
+      expect(await client.ended).toBe('closed');
+    });
+
+    it('is refused in chunks', async () => {
+      const client = await open();
+      client.write(`${chunkedHead('/echo')}${chunk('a'.repeat(bodyLimit))}${chunk('a')}0\r\n\r\n`);
+      await refusalOf(client);
+      expect(await client.ended).toBe('closed');
+    });
+
+    it.each([
+      ['a declared length', declare('/echo', 8_192_000), Buffer.alloc(16_384, 'a'), ''],
+      ['chunks', chunkedHead('/echo'), Buffer.from(chunk('a'.repeat(16_384))), '0\r\n\r\n'],
+    ])('is refused while it is still being sent with %s', async (_, head, piece, end) => {
+      const client = await open();
+      client.write(head);
+      const flood = client.flood(500 * piece.length, piece);
+      await refusalOf(client);
+      await flood;
+      client.write(end);
+      expect(await client.ended).toBe('closed');
+    });
+
+    it('is cut when its sender does not stop', async () => {
+      const client = await open();
+      client.write(declare('/echo', 1e12));
+      const flood = client.flood(1e9);
+      await refusalOf(client);
+      expect(await flood).toBeLessThan(1e9);
+      await client.ended;
+    });
+
+    it('is refused when the handler asks for it late', async () => {
+      const client = await open();
+      client.write(declare('/echo-late', 1_000_000));
+      const flood = client.flood(1_000_000, Buffer.alloc(10_000));
+      await refusalOf(client);
+      await flood;
+      expect(await client.ended).toBe('closed');
+    });
+  });
+
+  describe('a client that goes away in mid-body', () => {
+    it.each([
+      ['declared', `${declare('/echo?declared', 50)}hello`],
+      ['chunked', `${chunkedHead('/echo?chunked')}${chunk('hello')}`],
+      ['unread', `${declare('/echo-late?unread', 50)}hello`],
+    ])('is seen as gone (%s)', async (query, request) => {
+      const client = await open();
+      client.write(request);
+      await sleep(50);
+      client.socket.resetAndDestroy();
+      await expect.poll(async () => json(await ask(get('/gone'))), { timeout: 5_000 }).toContain(query);
+    });
+  });
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { RawClient } from '../support/raw-client.ts';
+import { declare, get, post } from '../support/requests.ts';
+import { json, refusalOf, type Target } from '../support/target.ts';
+
+const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
+
+/** What every engine must do when it begins and ends to listen. */
+export function listeners({ start, server, open }: Target): void {
+  describe.concurrent('a listener', () => {
+    it('says why it cannot listen on an address in use', async () => {
+      const address = `127.0.0.1:${server().port}`;
+      await expect(start({ port: server().port })).rejects.toThrow(
+        `Cannot listen on ${address}: the address is in use`,
+      );
+    });
+
+    it('says why it cannot listen on a host that is not here', async () => {
+      await expect(start({ host: '192.0.2.1' })).rejects.toThrow(
+        'Cannot listen on 192.0.2.1:0: no interface of this machine has the host',
+      );
+    });
+
+    it('names a certificate that it cannot read', async () => {
+      const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
+      await expect(start({ tls })).rejects.toThrow(
+        /^Cannot use the certificate \/nowhere\/cert\.pem .*ENOENT/,
+      );
+    });
+
+    it('names a certificate and a key that do not belong together', async () => {
+      const tls = { certFile: pem('cert'), keyFile: pem('cert') };
+      await expect(start({ tls })).rejects.toThrow(
+        /^Cannot use the certificate .*cert.pem with the key .*cert.pem: /,
+      );
+    });
+
+    it('speaks TLS when it is given a certificate, refusals of large bodies and all', async () => {
+      const secure = await start({ tls: { certFile: pem('cert'), keyFile: pem('key') } });
+      const client = await RawClient.openTls(secure.port);
+      client.write(post('/echo', 'hello'));
+      expect((await client.read()).body.toString()).toBe('hello');
+      client.write(declare('/echo', 1_000_000));
+      const flood = client.flood(1_000_000, Buffer.alloc(10_000));
+      await refusalOf(client);
+      await flood;
+      expect(await client.ended).toBe('closed');
+      await secure.stop();
+    });
+
+    it('that is closed answers what is under way, then takes nothing more', async () => {
+      const closing = await start();
+      const [idle, slow, sending] = [
+        await open(closing.port),
+        await open(closing.port),
+        await open(closing.port),
+      ];
+      slow.write(get('/slow'));
+      sending.write(`${declare('/echo', 5)}he`);
+      await sleep(100);
+      idle.write(post('/shut-down?grace=5000', ''));
+      expect((await idle.read()).status).toBe(202);
+      await sleep(50);
+      sending.write('llo');
+      expect((await sending.read()).body.toString()).toBe('hello');
+      expect(json(await slow.read())).toBe('slow');
+      await closing.closed;
+      expect(await Promise.all([idle.ended, slow.ended, sending.ended])).toEqual([
+        'closed',
+        'closed',
+        'closed',
+      ]);
+      await expect(open(closing.port)).rejects.toThrow('ECONNREFUSED');
+      await closing.stop();
+    });
+
+    it('that is closed cuts what is still under way after its grace', async () => {
+      const closing = await start();
+      const [asker, stuck] = [await open(closing.port), await open(closing.port)];
+      stuck.write(declare('/echo', 5));
+      await sleep(50);
+      asker.write(post('/shut-down?grace=100', ''));
+      await closing.closed;
+      await stuck.ended;
+      await closing.stop();
+    });
+  });
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
+import { json, refusalOf, type Target } from '../support/target.ts';
+
+/** What every engine must do with connections and replies. */
+export function replies({ open, ask }: Target): void {
+  describe.concurrent('a connection', () => {
+    it('stays open for the next request', async () => {
+      const client = await open();
+      for (const body of ['one', 'two', 'three']) {
+        client.write(post('/echo', body));
+        expect((await client.read()).body.toString()).toBe(body);
+      }
+    });
+
+    it('is closed when the client asks for it', async () => {
+      const client = await open();
+      client.write(get('/accept', 'Connection: close\r\n'));
+      expect((await client.read()).status).toBe(202);
+      expect(await client.ended).toBe('closed');
+    });
+
+    it('answers pipelined requests in order', async () => {
+      const client = await open();
+      const bodies = Array.from({ length: 20 }, (_, at) => `body ${at}`);
+      client.write(bodies.map((body) => post('/echo', body)).join('') + get('/describe'));
+      for (const body of bodies) expect((await client.read()).body.toString()).toBe(body);
+      expect((await client.read()).status).toBe(200);
+    });
+
+    it('never mixes up a pipelined request with one that is still waiting: it ends', async () => {
+      const client = await open();
+      client.write(get('/slow') + get('/accept'));
+      expect(await client.ended).toBe('closed');
+    });
+  });
+
+  describe.concurrent('Expect: 100-continue', () => {
+    const expectation = 'Expect: 100-continue\r\n';
+
+    it.each([
+      ['a declared length', declare('/echo', 5, expectation), 'hello'],
+      ['chunks', chunkedHead('/echo', expectation), `${chunk('hello')}0\r\n\r\n`],
+    ])('is met with 100, then with the answer to a body with %s', async (_, head, body) => {
+      const client = await open();
+      client.write(head);
+      expect((await client.read()).status).toBe(100);
+      client.write(body);
+      expect((await client.read()).body.toString()).toBe('hello');
+    });
+
+    it('is met with a refusal at once when the body would be too large', async () => {
+      const client = await open();
+      client.write(declare('/echo', 1_000_000, expectation));
+      expect((await client.read()).status).toBe(100);
+      await refusalOf(client);
+      expect(await client.ended).toBe('closed');
+    });
+  });
+
+  describe.concurrent('a reply', () => {
+    it('without a body has length 0', async () => {
+      const { status, headers } = await ask(get('/accept'));
+      expect([status, headers.get('content-length'), headers.has('content-type')]).toEqual([202, '0', false]);
+    });
+
+    it('without content says nothing of a length', async () => {
+      const { status, headers } = await ask(get('/no-content'));
+      expect([status, headers.has('content-length')]).toEqual([204, false]);
+    });
+
+    it('has its own content type and the length in bytes', async () => {
+      const { headers, body } = await ask(get('/text'));
+      expect([headers.get('content-type'), headers.get('content-length')]).toEqual(['text/x', '9']);
+      expect(body.toString()).toBe('häßlich');
+    });
+
+    it('has a date', async () => {
+      const { headers } = await ask(get('/accept'));
+      expect(Math.abs(Date.parse(headers.get('date')!) - Date.now())).toBeLessThan(10_000);
+    });
+
+    it('to HEAD has the length and nothing else of the body', async () => {
+      const client = await open();
+      client.write(`HEAD /items/7 HTTP/1.1\r\n${host}\r\n`);
+      const { status, headers } = await client.read('HEAD');
+      expect([status, headers.get('content-length')]).toEqual([200, String('{"id":"7"}'.length)]);
+      client.write(get('/accept'));
+      expect((await client.read()).status).toBe(202);
+    });
+
+    it.each([
+      ['OPTIONS', '/describe', 204, 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS'],
+      ['OPTIONS', '/no-options', 405, 'POST'],
+      ['PUT', '/items/7', 405, 'GET, HEAD, OPTIONS'],
+      ['HEAD', '/echo', 405, 'POST, OPTIONS'],
+      ['PATCH', '/echo', 405, 'POST, OPTIONS'],
+    ])('to %s %s is %i with Allow', async (method, path, status, allow) => {
+      const reply = await ask(`${method} ${path} HTTP/1.1\r\n${host}\r\n`, method);
+      expect([reply.status, reply.headers.get('allow')]).toEqual([status, allow]);
+    });
+
+    it('to OPTIONS may be the route’s own', async () => {
+      const { status, headers } = await ask(`OPTIONS /preflight HTTP/1.1\r\n${host}\r\n`);
+      expect([status, headers.get('x-own')]).toEqual([204, 'yes']);
+    });
+
+    it('to an unknown path is 404', async () => {
+      const reply = await ask(get('/nowhere'));
+      expect([reply.status, json(reply).code]).toEqual([404, 'not_found']);
+      expect(reply.headers.get('content-type')).toBe('application/problem+json');
+    });
+
+    it.each(['/throw', '/reject'])(
+      'of a handler that fails is 500 and says nothing of the cause (%s)',
+      async (path) => {
+        const reply = await ask(get(path));
+        expect([reply.status, json(reply).code]).toEqual([500, 'internal']);
+        expect(reply.body.toString()).not.toContain('secret cause');
+        expect(json(await ask(get('/errors')))).toContain('secret cause');
+      },
+    );
+  });
+}

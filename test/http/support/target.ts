@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { RawClient, type RawReply } from './raw-client.ts';
+import type { RunningServer, StartServer } from './servers.ts';
+
+/** A running engine, and ways to talk to it. */
+export interface Target {
+  readonly start: StartServer;
+  readonly server: () => RunningServer;
+  /** Opens a connection, which is closed after the suite. */
+  readonly open: (port?: number) => Promise<RawClient>;
+  /** Sends one request on a connection of its own and gives the reply. */
+  readonly ask: (request: string | Uint8Array, method?: string) => Promise<RawReply>;
+}
+
+/** Starts the engine before the tests of the suite and stops it after them. */
+export function openTarget(start: StartServer): Target {
+  let server: RunningServer;
+  const clients: RawClient[] = [];
+  beforeAll(async () => {
+    server = await start();
+  });
+  afterAll(async () => {
+    for (const client of clients) client.close();
+    await server.stop();
+  });
+
+  async function open(port = server.port): Promise<RawClient> {
+    const client = await RawClient.open(port);
+    clients.push(client);
+    return client;
+  }
+
+  async function ask(request: string | Uint8Array, method = 'GET'): Promise<RawReply> {
+    const client = await open();
+    client.write(request);
+    return client.read(method);
+  }
+  return { start, server: () => server, open, ask };
+}
+
+/** The value of a JSON reply. */
+export function json(reply: RawReply) {
+  return JSON.parse(reply.body.toString());
+}
+
+/** Reads the refusal of a body that is too large. */
+export async function refusalOf(client: RawClient): Promise<RawReply> {
+  const reply = await client.read();
+  expect(reply.status).toBe(413);
+  expect(json(reply).code).toBe('body_too_large');
+  expect(reply.headers.get('connection')).toBe('close');
+  return reply;
+}

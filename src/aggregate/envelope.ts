@@ -11,7 +11,8 @@ export interface Forgotten {
   /** Numbers of the application and of its environments. */
   readonly application: number;
   readonly environments: readonly number[];
-  readonly identity: string;
+  /** Digest of the identity (see `digestIdentity`), hex. */
+  readonly digest: string;
 }
 
 /**

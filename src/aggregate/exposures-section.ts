@@ -8,7 +8,6 @@ import {
   removeExposures,
   rowsPerPerson,
 } from '../store/exposures.ts';
-import { identityDigest } from '../store/instances.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type Envelope, recordWidth } from './envelope.ts';
 import { addCounts } from './merge.ts';
@@ -40,9 +39,10 @@ export function exposuresSection(store: UsageStore, peoplePerEnvironment: number
       for (const { key, exposures } of people.values()) {
         if (exposures !== undefined) putExposures(store, key, exposures);
       }
-      for (const { environments, identity } of envelope.forgotten) {
-        const digest = identityDigest(identity);
-        for (const environment of environments) removeExposures(store, exposuresKey(environment, digest));
+      for (const { environments, digest } of envelope.forgotten) {
+        for (const environment of environments) {
+          removeExposures(store, exposuresKey(environment, Buffer.from(digest, 'hex')));
+        }
       }
     },
     forget: () => {},

@@ -1,4 +1,4 @@
-import { identityDigest, putMint, putUse, removeIdentity } from '../store/instances.ts';
+import { putMint, putUse, removeIdentity } from '../store/instances.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Section } from './section.ts';
 
@@ -8,8 +8,8 @@ export function instancesSection(store: UsageStore): Section {
     write({ mints, uses, forgotten }) {
       for (const mint of mints) putMint(store, mint);
       for (const use of uses) putUse(store, use);
-      for (const { application, identity } of forgotten) {
-        removeIdentity(store, application, identityDigest(identity));
+      for (const { application, digest } of forgotten) {
+        removeIdentity(store, application, Buffer.from(digest, 'hex'));
       }
     },
     forget: () => {},

@@ -2,7 +2,7 @@ import type { InstanceUse } from '../store/instances.ts';
 import type { Application } from '../store/records.ts';
 import type { Instances } from './instances.ts';
 import type { Packet } from './packet.ts';
-import { isIdentity, type Person, personOf } from './person.ts';
+import { isIdentity, type Person } from './person.ts';
 
 /** Whom a packet is attributed to, and what came of its instance id. */
 export interface Attribution {
@@ -30,5 +30,6 @@ export function attribute(
   const found = i === undefined ? undefined : instances.find(i, application.number, now);
   if (found !== undefined) return { ...found, instanceDropped: false };
   const asserted = u !== undefined && application.acceptClientIdentities && isIdentity(u);
-  return { person: asserted ? personOf(u) : undefined, use: undefined, instanceDropped: i !== undefined };
+  const person = asserted ? instances.personOf(application.number, u) : undefined;
+  return { person, use: undefined, instanceDropped: i !== undefined };
 }

@@ -1,6 +1,6 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import { findInstance } from '../store/instances.ts';
+import { digestIdentity, digestOfInstance, findInstance, newInstanceId } from '../store/instances.ts';
 import type { Application } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Lane } from './lane.ts';
@@ -10,6 +10,8 @@ import { hashIdentity, type UserHash } from './user-hash.ts';
 /** What instance ids need of the rest of the service. Times are milliseconds. */
 export interface InstanceParts {
   readonly store: UsageStore;
+  /** See `openDigestSecret`. */
+  readonly secret: Buffer;
   readonly randomBytes: RandomBytes;
   laneOf(applicationNumber: number): Lane;
   /** How long an id is valid after its last use. */
@@ -34,9 +36,6 @@ interface Known {
   readonly readAt: number;
 }
 
-/** A mark and 160 random bits. What does not look so was never minted, and is not looked for. */
-const pattern = /^fm_in_[0-9a-f]{40}$/;
-
 /** Ids that are remembered: about 20 MB. */
 const mostKnown = 50_000;
 /** How long an id is remembered before it is read again. */
@@ -60,6 +59,16 @@ export class Instances {
     this.strideMs = Math.min(dayMs, parts.ttlMs / 10);
   }
 
+  /** What a person's records are found by: see `digestIdentity`. */
+  digestOf(application: number, identity: string): Buffer {
+    return digestIdentity(this.parts.secret, application, identity);
+  }
+
+  /** The person of an identity that a sender asserts. */
+  personOf(application: number, identity: string): Person {
+    return { ...hashIdentity(identity), digest: digestWords(this.digestOf(application, identity)) };
+  }
+
   /**
    * Mints an id for an identity, which ends the life of earlier ones. Resolves when it is on disk.
    * @param bytes size of the request
@@ -68,16 +77,15 @@ export class Instances {
    */
   async mint({ application }: KeyHolder, profile: Profile, bytes: number, now: number): Promise<string> {
     const { laneOf, randomBytes, ttlMs, graceMs } = this.parts;
-    const instanceId = `fm_in_${Buffer.from(randomBytes(20)).toString('hex')}`;
+    const digest = this.digestOf(application.number, profile.identity);
+    const instanceId = newInstanceId(digest, randomBytes);
     const user = hashIdentity(profile.identity);
     const batch = laneOf(application.number).join(bytes);
     batch.mints.push({
       application: application.number,
-      identity: profile.identity,
       instanceId,
       ...user,
       profile: JSON.stringify(profile),
-      at: now,
       expiresAt: now + ttlMs,
       graceUntil: now + graceMs,
     });
@@ -91,7 +99,7 @@ export class Instances {
    * @param now Unix ms
    */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
-    const known = this.recall(instanceId, now) ?? this.read(instanceId, now);
+    const known = this.recall(instanceId, now) ?? this.read(instanceId, application, now);
     if (known === undefined || known.application !== application || known.expiresAt <= now) return undefined;
     if (this.leaving.size > 0 && this.leaving.has(nameOf(application, known.person))) return undefined;
     const expiresAt = now + this.parts.ttlMs;
@@ -99,7 +107,7 @@ export class Instances {
       return { person: known.person, use: undefined };
     }
     known.expiresAt = expiresAt;
-    return { person: known.person, use: { instanceId, expiresAt } };
+    return { person: known.person, use: { application, instanceId, expiresAt } };
   }
 
   /**
@@ -112,7 +120,8 @@ export class Instances {
     try {
       const batch = this.parts.laneOf(number).join(identity.length);
       const numbers = environments.map((environment) => environment.number);
-      batch.forgotten.push({ application: number, environments: numbers, identity });
+      const digest = this.digestOf(number, identity).toString('hex');
+      batch.forgotten.push({ application: number, environments: numbers, digest });
       await batch.durable;
       this.drop(name);
     } finally {
@@ -127,11 +136,12 @@ export class Instances {
     return known !== undefined && Math.abs(now - known.readAt) < knownMs ? known : undefined;
   }
 
-  private read(instanceId: string, now: number): Known | undefined {
-    if (!pattern.test(instanceId)) return undefined;
-    const instance = findInstance(this.parts.store, instanceId);
+  private read(instanceId: string, application: number, now: number): Known | undefined {
+    const digest = digestOfInstance(instanceId);
+    if (digest === undefined) return undefined; // Never minted: not looked for.
+    const instance = findInstance(this.parts.store, application, instanceId);
     if (instance === undefined || instance.expiresAt <= now) return undefined;
-    const { application, high, low, digest, replaced, expiresAt } = instance;
+    const { high, low, replaced, expiresAt } = instance;
     const person: Person = { high, low, digest: digestWords(digest) };
     const known = { application, person, replaced, expiresAt, readAt: now };
     this.remember(instanceId, known);

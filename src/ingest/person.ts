@@ -1,6 +1,6 @@
-import { type InstanceUse, identityDigest } from '../store/instances.ts';
+import type { InstanceUse } from '../store/instances.ts';
 import type { Digest } from './batch.ts';
-import { hashIdentity, type UserHash } from './user-hash.ts';
+import type { UserHash } from './user-hash.ts';
 
 /** Whom a packet is attributed to: the hash counts unique users, the digest finds the person's exposures. */
 export interface Person extends UserHash {
@@ -12,11 +12,6 @@ export interface FoundPerson {
   readonly person: Person;
   /** Set when the id is to live longer, having been used now. */
   readonly use: InstanceUse | undefined;
-}
-
-/** The person of an identity that a sender asserts. */
-export function personOf(identity: string): Person {
-  return { ...hashIdentity(identity), digest: digestWords(identityDigest(identity)) };
 }
 
 /** A digest as it travels to the worker. */

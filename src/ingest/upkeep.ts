@@ -7,6 +7,8 @@ import { horizonsAt, type Retention } from '../store/retention.ts';
 export interface UpkeepParts {
   readonly clock: Clock;
   readonly retention: Retention;
+  /** Days that exposures are kept. */
+  readonly exposureDays: number;
   readonly applications: ReadonlyMap<string, Application>;
   committerOf(applicationNumber: number): Committer;
   /** Resolves after `ms`; false when the service is stopping, and upkeep with it. */
@@ -33,12 +35,14 @@ export async function keepUp(parts: UpkeepParts): Promise<void> {
 
 /** One round over every environment; ends early when the service is stopping. */
 export async function runRound(parts: UpkeepParts): Promise<void> {
-  const horizons = horizonsAt(parts.clock.now(), parts.retention);
+  const { exposureDays } = parts;
+  const now = parts.clock.now();
+  const horizons = horizonsAt(now, parts.retention);
   try {
     for (const application of [...parts.applications.values()]) {
       const committer = parts.committerOf(application.number);
       for (const { number } of application.environments) {
-        const step = { environment: number, horizons, limit: stepLimit };
+        const step = { environment: number, horizons, now, exposureDays, limit: stepLimit };
         while ((await committer.maintain(step)) > 0) if (!(await parts.pause(betweenStepsMs))) return;
       }
     }

@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Route } from '../http/types.ts';
 import { exposuresKey, oldestKept, readExposures } from '../store/exposures.ts';
-import { identityDigest } from '../store/instances.ts';
 import type { Application } from '../store/records.ts';
 import { seriesName } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
@@ -16,6 +15,8 @@ export interface IdentityParts extends ManageParts {
   readonly clock: Clock;
   /** Days that exposures are kept. */
   readonly exposureDays: number;
+  /** What a person's records are found by. */
+  digestOf(application: Application, identity: string): Buffer;
   /** Removes what is kept of an identity; resolves when that is on disk. */
   forget(application: Application, identity: string): Promise<void>;
 }
@@ -40,7 +41,7 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
       path: `${path}/exposures`,
       handle: withApplication(parts, 'members', (application, request, { identity = '' }) => {
         const environment = findEnvironment(application, parseQuery(request.query).get('environment'));
-        const exposures = exposuresOf(parts, environment.number, identity);
+        const exposures = exposuresOf(parts, environment.number, parts.digestOf(application, identity));
         return ok({ identity, environment: environment.name, exposures });
       }),
     },
@@ -59,10 +60,10 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
 function exposuresOf(
   { store, clock, exposureDays }: IdentityParts,
   environment: number,
-  identity: string,
+  digest: Buffer,
 ): readonly ExposureJson[] {
   store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
-  const rows = readExposures(store, exposuresKey(environment, identityDigest(identity)))?.rows ?? [];
+  const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
   const oldest = oldestKept(clock.now(), exposureDays);
   const exposures: ExposureJson[] = [];
   for (const [ordinal, { firstSeen, lastSeen, checks, used, viewed }] of rows) {

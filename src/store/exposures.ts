@@ -31,7 +31,7 @@ const headBytes = 4;
 const rowBytes = 12 + countsCodec.bytes;
 const daySeconds = 86_400;
 
-/** Where a person's exposures are. @param digest see `identityDigest` */
+/** Where a person's exposures are. @param digest see `digestIdentity` */
 export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
   const key = Buffer.allocUnsafe(4 + digestBytes);
   key.writeUInt32BE(environment, 0);

@@ -17,10 +17,9 @@ export interface UsageStore {
   readonly sketches: Table;
   /** Messages of the last minutes, so that none counts twice: see messages.ts. */
   readonly messages: Table;
-  /** Minted instance ids, whom they were minted for, and when they expire: see instances.ts. */
-  readonly instances: Table;
+  /** People with their instance ids, and when that is looked through: see instances.ts. */
   readonly identities: Table;
-  readonly instanceDays: Table;
+  readonly identityDays: Table;
   /** Which variants people were given, and when that is looked through: see exposures.ts. */
   readonly exposures: Table;
   readonly exposureDays: Table;
@@ -38,9 +37,8 @@ export function openUsageStore(data: string): UsageStore {
     series: openTable(environment, 'series'),
     sketches: openTable(environment, 'sketches'),
     messages: openTable(environment, 'messages'),
-    instances: openTable(environment, 'instances'),
     identities: openTable(environment, 'identities'),
-    instanceDays: openTable(environment, 'instanceDays'),
+    identityDays: openTable(environment, 'identityDays'),
     exposures: openTable(environment, 'exposures'),
     exposureDays: openTable(environment, 'exposureDays'),
     ledger: openTable(environment, 'ledger'),

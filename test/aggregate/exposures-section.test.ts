@@ -2,18 +2,19 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { Batch } from '../../src/ingest/batch.ts';
-import { personOf } from '../../src/ingest/person.ts';
+import { digestWords } from '../../src/ingest/person.ts';
 import { seriesRef } from '../../src/store/blocks.ts';
 import { type Exposure, exposuresKey, readExposures, rowsPerPerson } from '../../src/store/exposures.ts';
-import { identityDigest } from '../../src/store/instances.ts';
+import { digestIdentity } from '../../src/store/instances.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const start = 1_800_000_000;
+const digestOf = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
 
 function rowsOf(store: UsageStore, environment: number, identity: string): Map<number, Exposure> | undefined {
   store.exposures.resetReadTxn();
-  return readExposures(store, exposuresKey(environment, identityDigest(identity)))?.rows;
+  return readExposures(store, exposuresKey(environment, digestOf(identity)))?.rows;
 }
 
 /** A batch of one packet: what the person was given of each ordinal, checked once. */
@@ -24,7 +25,7 @@ function packetOf(
   seconds = start,
 ): Batch {
   const batch = new Batch();
-  batch.addPerson(personOf(identity).digest);
+  batch.addPerson(digestWords(digestOf(identity)));
   for (const ordinal of ordinals) batch.addExposure(seriesRef(environment, ordinal), seconds, 1, 0, 0);
   return batch;
 }
@@ -55,7 +56,7 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
         const batch = new Batch();
         for (const { identity, environment, exposures } of packets) {
           seconds += 40_000;
-          batch.addPerson(personOf(identity).digest);
+          batch.addPerson(digestWords(digestOf(identity)));
           for (const { ordinal, counts } of exposures) {
             batch.addExposure(seriesRef(environment, ordinal), seconds, ...counts);
             const rows = model.get(`${environment}/${identity}`) ?? new Map<number, Exposure>();
@@ -71,7 +72,11 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
           }
         }
         if (forget !== undefined) {
-          batch.forgotten.push({ application: 1, environments: [1, 2], identity: forget });
+          batch.forgotten.push({
+            application: 1,
+            environments: [1, 2],
+            digest: digestOf(forget).toString('hex'),
+          });
           for (const environment of [1, 2]) model.delete(`${environment}/${forget}`);
         }
         commit(batch.envelope([]));
@@ -101,7 +106,7 @@ test('of more people than an environment may have, the first have exposures', as
   expect(rowsOf(store, 2, 'c')?.size).toBe(1);
 
   const forgetting = new Batch();
-  forgetting.forgotten.push({ application: 1, environments: [1], identity: 'a' });
+  forgetting.forgotten.push({ application: 1, environments: [1], digest: digestOf('a').toString('hex') });
   commit(forgetting.envelope([]));
   commit(packetOf('c', 1, [0]).envelope([]));
   commit(packetOf('d', 1, [0]).envelope([]));

@@ -49,8 +49,10 @@ function add({ commit }: Aggregator, events: readonly Event[], now: number): voi
   commit(batch.envelope([]));
 }
 
+const step = { environment: environment.number, now: 0, exposureDays: 30 };
+
 function rollUpAll({ maintain }: Aggregator, horizons: Horizons, limit: number): void {
-  while (maintain({ environment: environment.number, horizons, limit }) > 0);
+  while (maintain({ ...step, horizons, limit }) > 0);
 }
 
 async function reports(store: UsageStore, now: number, query: Record<string, string>) {
@@ -128,11 +130,11 @@ test('a step touches no more than it may, and says 0 when nothing is left', asyn
   const aggregator = createAggregator(store);
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
-  const step = {
-    environment: environment.number,
+  const one = {
+    ...step,
     horizons: horizonsAt(start + 5 * hourMs, retention),
     limit: 6,
   };
-  expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(step))).toEqual([6, 6, 6, 2, 0]);
+  expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 2, 0]);
   await store.environment.close();
 });

@@ -111,6 +111,19 @@ describe('serve', () => {
     await stop(service);
   });
 
+  test.each(['--listen', '--grpc-listen'])(
+    'an address of %s that is in use ends it with 1, and names it',
+    async (flag) => {
+      const service = await startBinary();
+      const taken = flag === '--listen' ? service.http : service.grpc;
+      const free = flag === '--listen' ? '--grpc-listen' : '--listen';
+      const refused = await run(['serve', flag, taken, free, '127.0.0.1:0']);
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain(taken);
+      await stop(service);
+    },
+  );
+
   test('runs as a normal user from a read-only directory, without node_modules', async () => {
     const directory = freshDirectory();
     chmodSync(directory, 0o755);

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { type Client, credentials, Client as GrpcClient, status } from '@grpc/grpc-js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, credentials, status } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -89,6 +91,29 @@ describe('a report by gRPC', () => {
       usageMessage,
     );
     expect({ code, reports: receiver.reports.length }).toEqual({ code: 0, reports: 1 });
+  });
+});
+
+describe('the listener', () => {
+  it('serves with TLS when it has a certificate', async () => {
+    const read = (name: string) => readFileSync(join(import.meta.dirname, '../http/support/tls', name));
+    const tls = { cert: read('cert.pem'), key: read('key.pem') };
+    const parts = { receiver, clock: systemClock, onError: () => {}, maxBody, tls };
+    const secure = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
+    listeners.push(secure);
+    const trusting = credentials.createSsl(tls.cert, null, null, { checkServerIdentity: () => undefined });
+    const client = new Client(`127.0.0.1:${secure.port}`, trusting);
+    clients.push(client);
+    expect(await call(client, sendStats, usageMessage)).toMatchObject({ code: 0 });
+    const plain = openClient(`127.0.0.1:${secure.port}`);
+    clients.push(plain);
+    expect(await call(plain, sendStats, usageMessage)).toMatchObject({ code: status.UNAVAILABLE });
+  });
+
+  it('says which address it cannot have', async () => {
+    const parts = { receiver, clock: systemClock, onError: () => {}, maxBody };
+    const { port } = listener;
+    await expect(listenGrpc({ host: '127.0.0.1', port, ...parts })).rejects.toThrow(`127.0.0.1:${port}`);
   });
 });
 
@@ -201,7 +226,7 @@ function lengthBytes(length: number): number[] {
 
 describe('the health service', () => {
   const health = () => {
-    const client = new GrpcClient(`127.0.0.1:${listener.port}`, credentials.createInsecure());
+    const client = new Client(`127.0.0.1:${listener.port}`, credentials.createInsecure());
     clients.push(client);
     return client;
   };

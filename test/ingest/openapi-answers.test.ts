@@ -175,7 +175,7 @@ describe('examples', () => {
 /** A minted id is another one each time. */
 function instanceOf(text: string): object {
   const { instanceId } = JSON.parse(text) as { instanceId?: string };
-  return instanceId === undefined ? {} : { instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{40}$/) };
+  return instanceId === undefined ? {} : { instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) };
 }
 
 describe('GET /swagger/v2/swagger.json', () => {

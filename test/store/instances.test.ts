@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import {
+  digestIdentity,
+  digestOfInstance,
   findInstance,
   findProfile,
-  identityDigest,
+  newInstanceId,
+  openDigestSecret,
   putMint,
   putUse,
   removeIdentity,
@@ -15,128 +18,158 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const start = 20_000 * day;
 const ttl = 30 * day;
+const secret = Buffer.alloc(32, 1);
 
 function transact<T>(store: UsageStore, action: () => T): T {
   return store.environment.transactionSync(action);
 }
 
-function mint(store: UsageStore, instanceId: string, at = start, identity = 'ann', application = 1): void {
+/** The n-th id of an identity. */
+function idOf(name: string, n: number, application = 1): string {
+  return newInstanceId(digestIdentity(secret, application, name), () => new Uint8Array(20).fill(n));
+}
+
+function mint(store: UsageStore, name: string, n: number, at = start, application = 1): void {
   putMint(store, {
     application,
-    identity,
-    instanceId,
+    instanceId: idOf(name, n, application),
     high: 1,
     low: 2,
-    profile: JSON.stringify({ identity, by: instanceId }),
-    at,
+    profile: JSON.stringify({ identity: name, n }),
     expiresAt: at + ttl,
     graceUntil: at + hour,
   });
 }
 
-const endOf = (store: UsageStore, instanceId: string) => findInstance(store, instanceId)?.expiresAt;
+function endOf(store: UsageStore, name: string, n: number, application = 1): number | undefined {
+  return findInstance(store, application, idOf(name, n, application))?.expiresAt;
+}
+
+const endsOf = (store: UsageStore) => [1, 2, 3].map((n) => endOf(store, 'ann', n));
+
+const profileOf = (store: UsageStore, name: string, application = 1) =>
+  findProfile(store, application, digestIdentity(secret, application, name));
 
 test('the id before lives on for the grace, and the one before that is gone', async () => {
   const store = openUsageStore(temporaryDirectory());
-  transact(store, () => mint(store, 'first'));
-  transact(store, () => mint(store, 'second', start + 1));
-  expect(['first', 'second'].map((id) => endOf(store, id))).toEqual([start + 1 + hour, start + 1 + ttl]);
-  transact(store, () => mint(store, 'third', start + 2));
-  expect(['first', 'second', 'third'].map((id) => endOf(store, id))).toEqual([
-    undefined,
-    start + 2 + hour,
-    start + 2 + ttl,
-  ]);
-  expect(findProfile(store, 1, 'ann')).toBe('{"identity":"ann","by":"third"}');
+  transact(store, () => mint(store, 'ann', 1));
+  transact(store, () => mint(store, 'ann', 2, start + 1));
+  expect(endsOf(store)).toEqual([start + 1 + hour, start + 1 + ttl, undefined]);
+  transact(store, () => mint(store, 'ann', 3, start + 2));
+  expect(endsOf(store)).toEqual([undefined, start + 2 + hour, start + 2 + ttl]);
+  expect(profileOf(store, 'ann')).toBe('{"identity":"ann","n":3}');
   await store.environment.close();
 });
 
-test('two mints of one identity in one transaction come one after the other', async () => {
+test('an id that was about to expire does not live longer by being replaced', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
-    for (const id of ['first', 'second', 'third']) mint(store, id);
+    mint(store, 'ann', 1);
+    mint(store, 'ann', 2, start + ttl - 1);
   });
-  expect(['first', 'second', 'third'].map((id) => endOf(store, id))).toEqual([
-    undefined,
-    start + hour,
-    start + ttl,
-  ]);
+  expect(endOf(store, 'ann', 1)).toBe(start + ttl);
+  await store.environment.close();
+});
+
+test('mints of one identity in one transaction come one after the other', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => {
+    for (const n of [1, 2, 3]) mint(store, 'ann', n);
+  });
+  expect(endsOf(store)).toEqual([undefined, start + hour, start + ttl]);
   await store.environment.close();
 });
 
 test('identities of the same name in two applications have nothing to do with each other', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
-    mint(store, 'one');
-    mint(store, 'two', start, 'ann', 2);
-    removeIdentity(store, 2, identityDigest('ann'));
+    mint(store, 'ann', 1);
+    mint(store, 'ann', 1, start, 2);
+    removeIdentity(store, 2, digestIdentity(secret, 2, 'ann'));
   });
-  expect(findInstance(store, 'one')).toMatchObject({ application: 1, replaced: false, high: 1, low: 2 });
-  expect(findInstance(store, 'two')).toBeUndefined();
-  expect(findProfile(store, 2, 'ann')).toBeUndefined();
+  expect(findInstance(store, 1, idOf('ann', 1))).toMatchObject({ replaced: false, high: 1, low: 2 });
+  expect(findInstance(store, 2, idOf('ann', 1))).toBeUndefined();
+  expect(endOf(store, 'ann', 1, 2)).toBeUndefined();
+  expect(profileOf(store, 'ann', 2)).toBeUndefined();
   await store.environment.close();
 });
 
-test('use makes an id live longer, but not one that was replaced, forgotten or swept', async () => {
+test('use makes an id live longer, but not one that was replaced, or was never minted', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const later = start + 40 * day;
+  const expiresAt = start + 40 * day;
   transact(store, () => {
-    mint(store, 'first');
-    mint(store, 'second');
-    for (const instanceId of ['first', 'second', 'unknown']) putUse(store, { instanceId, expiresAt: later });
-    putUse(store, { instanceId: 'second', expiresAt: start });
+    for (const n of [1, 2]) mint(store, 'ann', n);
+    for (const n of [1, 2, 3]) putUse(store, { application: 1, instanceId: idOf('ann', n), expiresAt });
+    putUse(store, { application: 1, instanceId: idOf('ann', 2), expiresAt: start });
+    putUse(store, { application: 1, instanceId: idOf('eve', 1), expiresAt });
   });
-  expect(['first', 'second', 'unknown'].map((id) => endOf(store, id))).toEqual([
-    start + hour,
-    later,
-    undefined,
-  ]);
+  expect(endsOf(store)).toEqual([start + hour, expiresAt, undefined]);
+  expect(endOf(store, 'eve', 1)).toBeUndefined();
   await store.environment.close();
 });
 
-test('a sweep removes what has expired before today, and people who have no id left', async () => {
+test('a sweep removes people whose ids have all expired before today', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
-    for (const name of ['ann', 'bob', 'eve']) mint(store, `${name}-1`, start, name);
-    mint(store, 'bob-2', start + day, 'bob');
-    putUse(store, { instanceId: 'eve-1', expiresAt: start + 50 * day });
+    for (const name of ['ann', 'bob', 'eve']) mint(store, name, 1);
+    mint(store, 'bob', 2, start + 2 * day);
+    putUse(store, { application: 1, instanceId: idOf('eve', 1), expiresAt: start + 50 * day });
   });
-  const sweep = (now: number) => {
+  const leftAt = (now: number) => {
     while (transact(store, () => sweepInstances(store, now, 1)) > 0);
+    return ['ann', 'bob', 'eve'].filter((name) => profileOf(store, name) !== undefined);
   };
-  const left = () =>
-    ['ann-1', 'bob-1', 'bob-2', 'eve-1'].filter((id) => findInstance(store, id) !== undefined);
-  const known = () => ['ann', 'bob', 'eve'].filter((name) => findProfile(store, 1, name) !== undefined);
-
-  sweep(start + 3 * day);
-  expect([left(), known()]).toEqual([
-    ['ann-1', 'bob-2', 'eve-1'],
-    ['ann', 'bob', 'eve'],
-  ]);
-  sweep(start + ttl + day);
-  expect([left(), known()]).toEqual([
-    ['bob-2', 'eve-1'],
-    ['bob', 'eve'],
-  ]);
-  sweep(start + 60 * day);
-  expect([left(), known()]).toEqual([[], []]);
-  for (const table of [store.instances, store.identities, store.instanceDays])
-    expect([...table.getKeys()]).toEqual([]);
+  expect(leftAt(start + ttl)).toEqual(['ann', 'bob', 'eve']);
+  expect(leftAt(start + ttl + day)).toEqual(['bob', 'eve']);
+  expect([endOf(store, 'bob', 2), endOf(store, 'eve', 1)]).toEqual([start + 2 * day + ttl, start + 50 * day]);
+  expect(leftAt(start + 40 * day)).toEqual(['eve']);
+  expect(leftAt(start + 60 * day)).toEqual([]);
+  for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
   await store.environment.close();
 });
 
-test('the ids themselves are not kept, in any table', async () => {
+test('who is removed leaves nothing behind', async () => {
   const store = openUsageStore(temporaryDirectory());
-  transact(store, () => putMint(store, { ...mintOf('fm_in_secret'), profile: '{}' }));
-  for (const table of [store.instances, store.identities, store.instanceDays]) {
-    for (const { key, value } of table.getRange()) {
-      expect(Buffer.concat([key, value]).includes('fm_in_secret')).toBe(false);
-    }
-  }
+  transact(store, () => {
+    for (const n of [1, 2]) mint(store, 'ann', n);
+    for (let times = 0; times < 2; times++) removeIdentity(store, 1, digestIdentity(secret, 1, 'ann'));
+  });
+  for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
   await store.environment.close();
 });
 
-function mintOf(instanceId: string) {
-  const times = { at: start, expiresAt: start + ttl, graceUntil: start + hour };
-  return { application: 1, identity: 'ann', instanceId, high: 1, low: 2, ...times };
-}
+test('the secret is made once, and lives as long as the store', async () => {
+  const data = temporaryDirectory();
+  let store = openUsageStore(data);
+  const made = openDigestSecret(store, (length) => new Uint8Array(length).fill(7));
+  await store.environment.close();
+  store = openUsageStore(data);
+  expect(openDigestSecret(store, () => new Uint8Array(0))).toEqual(made);
+  expect(made).toEqual(Buffer.alloc(32, 7));
+  await store.environment.close();
+});
+
+test.each([
+  '',
+  'fm_in_',
+  idOf('ann', 1).slice(1),
+  `${idOf('ann', 1)}0`,
+  idOf('ann', 1).toUpperCase(),
+  'x'.repeat(78),
+])('%j cannot be an id, and is not looked for', async (text) => {
+  expect(digestOfInstance(text)).toBeUndefined();
+});
+
+test('how a record lies in the store does not change', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => mint(store, 'ann', 1));
+  const [{ key, value } = { key: nothing, value: nothing }] = store.identities.getRange();
+  expect([key.length, value.length]).toEqual([20, 92 + 24]);
+  expect(value.subarray(32, 40).readDoubleBE()).toBe(start + ttl);
+  expect(value.subarray(40, 80)).toEqual(Buffer.alloc(40));
+  expect(value.subarray(80, 92).toString('hex')).toBe('0000000100000002' + '00004e3e');
+  expect(value.subarray(92).toString()).toBe('{"identity":"ann","n":1}');
+  await store.environment.close();
+});
+
+const nothing = Buffer.alloc(0);

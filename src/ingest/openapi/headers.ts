@@ -53,5 +53,5 @@ export const exampleKeys = {
   Frontend: `fm_fe_${'0'.repeat(40)}`,
   Mobile: `fm_mo_${'0'.repeat(40)}`,
   Backend: `fm_be_${'0'.repeat(40)}`,
-  instance: `fm_in_${'0'.repeat(40)}`,
+  instance: `fm_in_${'0'.repeat(72)}`,
 } as const;

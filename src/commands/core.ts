@@ -1,0 +1,152 @@
+import { type Directory, openDirectory } from '../accounts/directory.ts';
+import { RateLimits } from '../admission/rate-limits.ts';
+import { startCommitter } from '../aggregate/committer.ts';
+import { openSigningKeys, type SigningKeys } from '../auth/signing-keys.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Readiness } from '../http/health.ts';
+import type { Engine } from '../http/types.ts';
+import type { CountingParts } from '../ingest/counting-parts.ts';
+import { Instances } from '../ingest/instances.ts';
+import { Intake } from '../ingest/intake.ts';
+import { Ledger } from '../ingest/ledger.ts';
+import { createReportReceiver } from '../ingest/receive-report.ts';
+import type { ReportReceiver } from '../ingest/report.ts';
+import { mostSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
+import { SeriesDictionary } from '../ingest/series-dictionary.ts';
+import { StoreHealth } from '../ingest/store-health.ts';
+import type { Log } from '../log.ts';
+import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import { openDigestSecret } from '../store/instances.ts';
+import { messageLifeMs, messagesSince } from '../store/messages.ts';
+import type { Retention } from '../store/retention.ts';
+import { openUsageStore, type UsageStore } from '../store/usage.ts';
+
+/** What the service is made of that differs between a deployment and a test. */
+export interface ServiceParts {
+  readonly config: Config;
+  /** Open and prepared; the service closes it. */
+  readonly accounts: AccountStore;
+  readonly engine: Engine;
+  /** Where a compiled worker is: `aggregate/worker`, `manage/report-worker`. */
+  readonly workerFile: (name: string) => string;
+  readonly clock: Clock;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly log: Log;
+  /** The store cannot be trusted any more: the process must end with a failure. */
+  readonly fatal: (reason: string) => void;
+}
+
+/** What all listeners work on: the stores, the threads, and what is in memory of them. */
+export interface Core extends ServiceParts {
+  readonly directory: Directory;
+  readonly usage: UsageStore;
+  readonly health: StoreHealth;
+  readonly intake: Intake;
+  readonly signingKeys: SigningKeys;
+  readonly counting: CountingParts;
+  readonly instances: Instances;
+  readonly receiver: ReportReceiver;
+  readonly retention: Retention;
+  readonly reports: ReportPool;
+}
+
+/** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
+export async function openCore(parts: ServiceParts): Promise<Core> {
+  const { config, log, fatal, clock } = parts;
+  const signingKeys = await openSigningKeys(parts.accounts.signingKeys.getRange().map(({ value }) => value));
+  const directory = openDirectory(parts.accounts, parts);
+  const usage = openUsageStore(config.data);
+  const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
+  const health = new StoreHealth({ log, fatal, data: config.data, after });
+  const committers = Array.from({ length: config.workers }, () =>
+    startCommitter(parts.workerFile('aggregate/worker'), config.data, config.maxIdentities),
+  );
+  const intake = new Intake(committers, health, clock, config);
+  const retention = retentionOf(config);
+  const counting = countingParts(parts, { directory, usage, health, intake });
+  return {
+    ...parts,
+    directory,
+    usage,
+    health,
+    intake,
+    signingKeys,
+    counting,
+    retention,
+    instances: openInstances(parts, usage, counting),
+    receiver: createReportReceiver({ ...counting, retention }),
+    reports: startReportPool(parts.workerFile('manage/report-worker'), config.data),
+  };
+}
+
+/** Commits what waits, ends the threads, closes the stores. */
+export async function closeCore(core: Core): Promise<void> {
+  await core.intake.close();
+  await flushMarks(core);
+  await core.reports.close();
+  await Promise.all([core.usage.environment.close(), core.accounts.environment.close()]);
+}
+
+/** Puts on disk when keys were used; a failure loses no more than that. */
+export async function flushMarks({ directory, log }: Core): Promise<void> {
+  try {
+    await directory.flush();
+  } catch (error) {
+    log.warn('when keys were last used could not be kept', { error });
+  }
+}
+
+/** Whether the service takes data. */
+export function readinessOf({ health, intake, clock }: Core): Readiness {
+  const { commits } = intake;
+  if (!health.ready) return { ready: false, reason: 'the store cannot take data; see the log', commits };
+  const queueOpen = intake.monitor.admits(clock.monotonic());
+  return { ready: queueOpen, reason: queueOpen ? '' : 'too much is waiting for the disk', commits };
+}
+
+function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
+  const hourMs = 3_600_000;
+  return {
+    minutesMs: keepMinutes * hourMs,
+    hoursMs: keepHours * 24 * hourMs,
+    daysMs: keepDays * 24 * hourMs,
+  };
+}
+
+function openInstances(
+  { config, randomBytes }: ServiceParts,
+  store: UsageStore,
+  { laneOf }: CountingParts,
+): Instances {
+  const { instanceTtl, rotationGrace } = config;
+  return new Instances({
+    store,
+    secret: openDigestSecret(store, randomBytes),
+    randomBytes,
+    laneOf,
+    ttlMs: instanceTtl * 1000,
+    graceMs: rotationGrace * 1000,
+  });
+}
+
+/** What all ways of counting share, whatever transport a packet or report comes by. */
+function countingParts(
+  { config, clock }: ServiceParts,
+  { directory, usage, health, intake }: Pick<Core, 'directory' | 'usage' | 'health' | 'intake'>,
+): CountingParts {
+  const { maxFeatures, maxMetrics } = config;
+  const known = messagesSince(usage, clock.now() - messageLifeMs, mostSeenMessages);
+  return {
+    clock,
+    health,
+    keys: directory,
+    monitor: intake.monitor,
+    rates: new RateLimits(config.rate, config.burst),
+    dictionary: new SeriesDictionary(usage, { features: maxFeatures, metrics: maxMetrics }),
+    messages: new SeenMessages(known),
+    ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),
+    laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
+  };
+}

@@ -127,7 +127,8 @@ export function bodies({ open, ask }: Target): void {
       const client = await open();
       client.write(declare('/echo', 1e12));
       const flood = client.flood(1e9);
-      await refusalOf(client);
+      // It sees the refusal; being cut, it may lose the end of it.
+      expect(await client.status()).toBe(413);
       expect(await flood).toBeLessThan(1e9);
       await client.ended;
     });

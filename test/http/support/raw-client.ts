@@ -70,6 +70,12 @@ export class RawClient {
     return written;
   }
 
+  /** The status of the next reply, which stays unread. */
+  async status(): Promise<number> {
+    const end = await this.#find('\r\n');
+    return Number(this.#received.toString('latin1', 0, end).split(' ')[1]);
+  }
+
   /** @param method of the request: a reply to `HEAD` has no body whatever its headers say */
   async read(method = 'GET'): Promise<RawReply> {
     const head = (await this.#take(await this.#find(headEnd))).toString('latin1');

@@ -1,6 +1,5 @@
 import type { InstanceUse, Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
-import type { Message } from '../store/messages.ts';
 import type { NewSeries } from '../store/series.ts';
 
 /** Doubles a record takes in an envelope's arrays. */
@@ -37,8 +36,9 @@ export interface Envelope {
   readonly exposureRecords: number;
   /** Names that this batch is the first to refer to. */
   readonly series: readonly NewSeries[];
-  /** Messages of this batch that must not count again. */
-  readonly messages: readonly Message[];
+  /** Records of `[time in Unix ms, four words of the identity]`: messages that must not count again. */
+  readonly messages: Float64Array;
+  readonly messageRecords: number;
   /** Instance ids that were minted, in the order in which they were. */
   readonly mints: readonly Mint[];
   /** Instance ids that live longer because they were used. */

@@ -1,8 +1,8 @@
 import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
-import { putMessages } from '../store/messages.ts';
+import { type Message, putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { recordWidth } from './envelope.ts';
+import { type Envelope, recordWidth } from './envelope.ts';
 import { exposuresSection } from './exposures-section.ts';
 import { HotCells } from './hot-cells.ts';
 import { HotSketches } from './hot-sketches.ts';
@@ -39,7 +39,7 @@ export function createHotTables(store: UsageStore): HotTables {
 export function createSections(store: UsageStore, hot: HotTables, maxIdentities: number): readonly Section[] {
   return [
     { write: ({ series }) => series.forEach((each) => void putSeries(store, each)), forget: () => {} },
-    { write: ({ messages }) => putMessages(store, messages), forget: () => {} },
+    { write: (envelope) => putMessages(store, messagesOf(envelope)), forget: () => {} },
     countsSection(hot.counts),
     measurementsSection(hot.measurements),
     usersSection(hot.sketches),
@@ -85,4 +85,13 @@ function usersSection(sketches: HotSketches): Section {
     },
     forget: () => sketches.forget(),
   };
+}
+
+function messagesOf({ messages, messageRecords }: Envelope): Message[] {
+  return Array.from({ length: messageRecords }, (_, record) => {
+    const at = record * recordWidth;
+    const identity = Buffer.allocUnsafe(16);
+    for (let word = 0; word < 4; word += 1) identity.writeUInt32BE(messages[at + 1 + word]!, word * 4);
+    return { at: messages[at]!, identity };
+  });
 }

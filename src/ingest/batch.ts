@@ -1,7 +1,6 @@
 import { type Envelope, type Forgotten, recordWidth } from '../aggregate/envelope.ts';
 import type { InstanceUse, Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
-import type { Message } from '../store/messages.ts';
 import type { NewSeries } from '../store/series.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
 import { RecordArrays } from './record-arrays.ts';
@@ -41,8 +40,6 @@ class Records {
 export class Batch {
   packets = 0;
   readonly series: NewSeries[] = [];
-  /** Messages that must not count again: see seen-messages.ts. */
-  readonly messages: Message[] = [];
   /** Instance ids that were minted and used, and identities to be forgotten: see instances.ts. */
   readonly mints: Mint[] = [];
   readonly uses: InstanceUse[] = [];
@@ -59,6 +56,7 @@ export class Batch {
   private readonly measurements: Records;
   private readonly users: Records;
   private readonly exposures: Records;
+  private readonly messages: Records;
 
   /** @param arrays where the batch gets room for its records from */
   constructor(arrays = new RecordArrays()) {
@@ -66,6 +64,7 @@ export class Batch {
     this.measurements = new Records(arrays);
     this.users = new Records(arrays);
     this.exposures = new Records(arrays);
+    this.messages = new Records(arrays);
     let settle: Batch['settle'] | undefined;
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
@@ -99,12 +98,19 @@ export class Batch {
     this.exposures.push(ref, seconds, checks, used, viewed);
   }
 
+  /** Adds a message that must not count again (see seen-messages.ts), counted at a time in Unix ms. */
+  addMessage(identity: Uint8Array, at: number): void {
+    const words = new DataView(identity.buffer, identity.byteOffset, identity.byteLength);
+    this.messages.push(at, words.getUint32(0), words.getUint32(4), words.getUint32(8), words.getUint32(12));
+  }
+
   /** Gives the records' room back: the worker is done with the envelope. */
   release(): void {
     this.counts.release();
     this.measurements.release();
     this.users.release();
     this.exposures.release();
+    this.messages.release();
   }
 
   /**
@@ -124,7 +130,8 @@ export class Batch {
       exposures: this.exposures.array,
       exposureRecords: this.exposures.length,
       series: earlierSeries.length === 0 ? this.series : [...earlierSeries, ...this.series],
-      messages: this.messages,
+      messages: this.messages.array,
+      messageRecords: this.messages.length,
       mints: this.mints,
       uses: this.uses,
       forgotten: this.forgotten,

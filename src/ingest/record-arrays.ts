@@ -1,7 +1,7 @@
 import { recordWidth } from '../aggregate/envelope.ts';
 
 /** Spare arrays that are kept, and the bytes up to which one is worth keeping. */
-const mostSpares = 8;
+const mostSpares = 16;
 const mostBytes = 1024 * 1024;
 const firstRecords = 1024;
 

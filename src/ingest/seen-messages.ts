@@ -11,14 +11,20 @@ export const mostSeenMessages = 300_000;
  */
 export class SeenMessages {
   private readonly limit: number;
-  /** When a message was counted, by its identity; the oldest first. */
-  private readonly kept = new Map<string, number>();
+  /**
+   * When a message was counted, by its identity. Two generations: forgetting messages one by one from the front of a map
+   * leaves gaps there, which every look at its front must then pass over.
+   */
+  private recent = new Map<string, number>();
+  private older: ReadonlyMap<string, number> = new Map();
+  /** When the recent generation began, Unix ms. */
+  private since = 0;
   /** Messages whose commit is not over: no more than may wait for the disk. */
   private readonly inFlight = new Map<string, Promise<void>>();
 
   /**
    * @param known what is on disk, the oldest first
-   * @param limit most messages to remember; of more the oldest are forgotten before their time
+   * @param limit most messages to remember; of more the oldest half is forgotten before its time
    */
   constructor(known: Iterable<Message> = [], limit = mostSeenMessages) {
     this.limit = limit;
@@ -35,10 +41,10 @@ export class SeenMessages {
     const name = nameOf(identity);
     const pending = this.inFlight.get(name);
     if (pending !== undefined) return pending;
-    const keptAt = this.kept.get(name);
+    const keptAt = this.recent.get(name) ?? this.older.get(name);
     if (keptAt !== undefined && now - keptAt < messageLifeMs) return Promise.resolve();
     const batch = count();
-    batch.messages.push({ identity, at: now });
+    batch.addMessage(identity, now);
     const durable = this.settle(name, now, batch.durable);
     this.inFlight.set(name, durable);
     return durable;
@@ -54,12 +60,12 @@ export class SeenMessages {
   }
 
   private remember(name: string, at: number): void {
-    this.kept.delete(name); // So that it goes to the end.
-    this.kept.set(name, at);
-    for (const [oldest, since] of this.kept) {
-      if (this.kept.size <= this.limit && at - since < messageLifeMs) return;
-      this.kept.delete(oldest);
+    if (this.recent.size >= this.limit / 2 || at - this.since >= messageLifeMs) {
+      this.older = this.recent;
+      this.recent = new Map();
+      this.since = at;
     }
+    this.recent.set(name, at);
   }
 }
 

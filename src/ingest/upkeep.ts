@@ -18,9 +18,9 @@ export interface UpkeepParts {
 }
 
 /** Records a step may touch: a step takes a few milliseconds, and batches wait for no longer. */
-const stepLimit = 128;
+const stepLimit = 8;
 /** Between two steps, so that upkeep takes a small part of a worker's time. */
-const betweenStepsMs = 20;
+const betweenStepsMs = 2;
 const betweenRoundsMs = 60_000;
 
 /**

@@ -46,7 +46,7 @@ const source = { route: 'telemetry', transport: 'http' } as const;
  * costs as little as it can and a refused packet has changed nothing.
  */
 async function receive(parts: TelemetryParts, request: Request): Promise<Reply> {
-  const origin = request.header('origin');
+  const origin = request.header('origin') || undefined;
   let value: unknown;
   try {
     admit(parts);

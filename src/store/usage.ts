@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import { type BucketWidth, type Cell, scanCells } from './blocks.ts';
-import { type Counts, countsCodec, type Measurement, measurementCodec } from './cells.ts';
 import { openEnvironment, openTable, type Table } from './environment.ts';
 
 /** The tables of the usage environment. The aggregate workers write it; the service's own thread only reads. */
@@ -43,26 +41,4 @@ export function openUsageStore(data: string): UsageStore {
     exposureDays: openTable(environment, 'exposureDays'),
     ledger: openTable(environment, 'ledger'),
   };
-}
-
-/** The count cells of an environment: see `scanCells`. */
-export function countCells(
-  store: UsageStore,
-  environment: number,
-  width: BucketWidth,
-  from: number,
-  to: number,
-): Generator<Cell<Counts>> {
-  return scanCells(store.counts, countsCodec, environment, width, from, to);
-}
-
-/** The measurement cells of an environment: see `scanCells`. */
-export function measurementCells(
-  store: UsageStore,
-  environment: number,
-  width: BucketWidth,
-  from: number,
-  to: number,
-): Generator<Cell<Measurement>> {
-  return scanCells(store.measurements, measurementCodec, environment, width, from, to);
 }

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { Batch } from '../../src/ingest/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
+import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
+import { countsCodec, measurementCodec } from '../../src/store/cells.ts';
 import { seriesOf } from '../../src/store/series.ts';
-import { countCells, measurementCells, openUsageStore } from '../../src/store/usage.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const environment = 3;
@@ -40,7 +41,7 @@ test('cells of many commits, with the store reopened in between, are the sums of
         store = openUsageStore(data);
         ({ commit } = createAggregator(store));
       }
-      const cells = [...countCells(store, environment, bucketWidth.minute, 0, 2000)];
+      const cells = [...scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 2000)];
       const stored = cells.map(({ minute, ordinal, value }) => [
         `${minute}/${ordinal}`,
         [value.checks, value.used, value.viewed],
@@ -64,7 +65,7 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
     batch.addValue(ref, at(10), value, time);
   }
   createAggregator(store).commit(batch.envelope([]));
-  const [cell] = measurementCells(store, environment, bucketWidth.minute, 0, 20);
+  const [cell] = scanCells(store.measurements, measurementCodec, environment, bucketWidth.minute, 0, 20);
   expect(cell?.value).toEqual({ sum: 9.5, count: 3, last: -2.5, lastAt: 300, min: -2.5, max: 7 });
   await store.environment.close();
 });
@@ -83,7 +84,7 @@ test('a batch that fails leaves nothing behind, neither on disk nor in memory', 
   const whole = new Batch();
   whole.addCounts(ref, at(10), 2, 0, 0);
   commit(whole.envelope([]));
-  const cells = [...countCells(store, environment, bucketWidth.minute, 0, 20)];
+  const cells = [...scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 20)];
   expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
   await store.environment.close();
 });

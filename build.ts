@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
+import { buildLmdb } from './build-lmdb.ts';
 
 const root = import.meta.dir;
 
@@ -17,16 +18,15 @@ const embedded = '/$bunfs/root/';
 
 interface Platform {
   readonly bun: Bun.Build.CompileTarget;
-  /** npm packages that hold the platform's Bun and LMDB add-on. */
+  /** npm package that holds the platform's Bun. */
   readonly runtime: string;
-  readonly addon: string;
 }
 
 const platforms: Readonly<Record<string, Platform>> = {
-  'linux-x64': { bun: 'bun-linux-x64', runtime: 'bun-linux-x64', addon: 'lmdb-linux-x64' },
-  'linux-arm64': { bun: 'bun-linux-arm64', runtime: 'bun-linux-aarch64', addon: 'lmdb-linux-arm64' },
-  'darwin-x64': { bun: 'bun-darwin-x64', runtime: 'bun-darwin-x64', addon: 'lmdb-darwin-x64' },
-  'darwin-arm64': { bun: 'bun-darwin-arm64', runtime: 'bun-darwin-aarch64', addon: 'lmdb-darwin-arm64' },
+  'linux-x64': { bun: 'bun-linux-x64', runtime: 'bun-linux-x64' },
+  'linux-arm64': { bun: 'bun-linux-arm64', runtime: 'bun-linux-aarch64' },
+  'darwin-x64': { bun: 'bun-darwin-x64', runtime: 'bun-darwin-x64' },
+  'darwin-arm64': { bun: 'bun-darwin-arm64', runtime: 'bun-darwin-aarch64' },
 };
 
 const here = `${process.platform}-${process.arch}`;
@@ -45,8 +45,8 @@ function readTarget(argv: readonly string[]): string {
 
 async function buildExecutable(target: string, outfile: string): Promise<void> {
   const platform = platforms[target];
-  if (platform === undefined) throw new Error(`Cannot build on ${here}: there is no LMDB add-on for it`);
-  const addon = findAddon(target, platform);
+  if (platform === undefined) throw new Error(`Cannot build on ${here}: it is not a known platform`);
+  const addon = await buildLmdb(target, target === here);
   await build({
     entrypoints: [...entrypoints, 'node_modules/piscina/dist/worker.js'],
     target: 'bun',
@@ -88,22 +88,13 @@ async function build(config: Bun.BuildConfig): Promise<void> {
   if (!result.success) throw new AggregateError(result.logs, result.logs.map(String).join('\n'));
 }
 
-function findAddon(target: string, { addon }: Platform): string {
-  const folder = join(root, 'node_modules/@lmdb', addon);
-  const file = ['node.napi.glibc.node', 'node.napi.node'].map((name) => join(folder, name)).find(existsSync);
-  return file ?? missing(target, `@lmdb/${addon}`, 'lmdb');
-}
-
 function findRuntime(target: string, { runtime }: Platform): string {
   const file = join(root, 'node_modules/@oven', runtime, 'bin/bun');
-  return existsSync(file) ? file : missing(target, `@oven/${runtime}`, 'bun');
-}
-
-function missing(target: string, name: string, like: string): never {
-  const { version } = require(join(root, 'node_modules', like, 'package.json'));
+  if (existsSync(file)) return file;
+  const { version } = require(join(root, 'node_modules/bun/package.json'));
   throw new Error(
-    `Cannot build for ${target} here: ${name} is not installed. Install it with\n` +
-      `  npm install --no-save --force ${name}@${version}`,
+    `Cannot build for ${target} here: @oven/${runtime} is not installed. Install it with\n` +
+      `  npm install --no-save --force @oven/${runtime}@${version}`,
   );
 }
 

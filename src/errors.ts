@@ -13,7 +13,7 @@ export const catalogue = {
     title: 'The message is not valid protobuf, or not framed as gRPC-Web frames it',
   },
   invalid_body: { status: 400, title: 'The body does not have the expected shape' },
-  invalid_name: { status: 400, title: 'A name is empty, too long or contains control characters' },
+  invalid_name: { status: 400, title: 'A name is empty, too long or not allowed' },
   invalid_count: { status: 400, title: 'A count is not an integer from 0 to 2147483647' },
   invalid_number: { status: 400, title: 'A number is not finite' },
   invalid_time: { status: 400, title: 'A time is not an RFC 3339 time' },
@@ -46,8 +46,9 @@ export const catalogue = {
   unknown_environment: { status: 404, title: 'The application has no such environment' },
   not_found: { status: 404, title: 'There is no such thing here' },
   method_not_allowed: { status: 405, title: 'The route does not take this method' },
-  // 408, 409, 413, 415, 417, 429
+  // 409, 412, 413, 415, 417, 429
   conflict: { status: 409, title: 'The change conflicts with what is there' },
+  precondition_failed: { status: 412, title: 'The thing is not what If-Match says it is' },
   body_too_large: { status: 413, title: 'The body is larger than the limit' },
   unsupported_media_type: { status: 415, title: 'The content type is not one of gRPC-Web' },
   rate_limited: { status: 429, title: 'Too many requests; wait, then back off exponentially' },

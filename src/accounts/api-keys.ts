@@ -1,7 +1,7 @@
-import type { ApiKey, Role } from '../store/records.ts';
-import { checkLimit, checkName, mustExist } from './checks.ts';
+import type { ApiKey, AuditEntry, Role } from '../store/records.ts';
+import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { limits } from './limits.ts';
+import { checkPlan } from './plans.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
 
 /** An API key just made, with its secret, which exists nowhere else. */
@@ -22,12 +22,13 @@ export function createApiKey(
   wanted: { readonly teamId: string; readonly name: string; readonly role: Role },
 ): Promise<NewApiKey> {
   return directory.change((draft) => {
-    mustExist('team', directory.teams.get(wanted.teamId));
+    const { plan } = mustExist('team', directory.teams.get(wanted.teamId));
     checkName('an API key', wanted.name);
-    const count = apiKeysOf(directory, wanted.teamId).length + 1;
-    checkLimit('API keys in a team', count, limits.apiKeysPerTeam);
-    const made = newApiKey(wanted, directory.clock.now(), directory.randomBytes);
+    checkPlan(plan, 'apiKeys', apiKeysOf(directory, wanted.teamId).length + 1);
+    const number = draft.takeNumber('apiKey');
+    const made = newApiKey({ ...wanted, number }, directory.clock.now(), directory.randomBytes);
     draft.put('apiKeys', made.apiKey.clientId, made.apiKey);
+    draft.note('api-key.created', wanted.teamId, targetOf(made.apiKey));
     return made;
   });
 }
@@ -36,8 +37,9 @@ export function createApiKey(
 export function deleteApiKey(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const found = directory.apiKeys.get(clientId);
-    mustExist('API key', found?.teamId === teamId ? found : undefined);
+    const apiKey = mustExist('API key', found?.teamId === teamId ? found : undefined);
     draft.remove('apiKeys', clientId);
+    draft.note('api-key.deleted', teamId, targetOf(apiKey));
   });
 }
 
@@ -58,15 +60,19 @@ export function verifyClient(
 
 /** An API key that is not stored yet. */
 export function newApiKey(
-  wanted: { readonly teamId: string; readonly name: string; readonly role: Role },
+  wanted: Pick<ApiKey, 'number' | 'teamId' | 'name' | 'role'>,
   now: number,
   randomBytes: RandomBytes,
 ): NewApiKey {
   const clientSecret = newClientSecret(randomBytes);
-  const { teamId, name, role } = wanted;
+  const { number, teamId, name, role } = wanted;
   const clientId = newId('client', randomBytes);
   return {
-    apiKey: { clientId, teamId, name, role, secretHash: hashSecret(clientSecret), createdAt: now },
+    apiKey: { clientId, number, teamId, name, role, secretHash: hashSecret(clientSecret), createdAt: now },
     clientSecret,
   };
+}
+
+function targetOf({ clientId, name }: ApiKey): AuditEntry['target'] {
+  return { type: 'api-key', id: clientId, name };
 }

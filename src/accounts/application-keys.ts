@@ -1,7 +1,7 @@
-import type { ApplicationKey, KeyType } from '../store/records.ts';
-import { checkLimit, checkName, mustExist } from './checks.ts';
+import type { ApplicationKey, AuditEntry, KeyType } from '../store/records.ts';
+import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { limits } from './limits.ts';
+import { checkPlan, planOf } from './plans.ts';
 import { hashSecret, keyPrefix, newId, newKeyText } from './secrets.ts';
 
 /** A key just made, with its text: a Backend key's text exists nowhere else. */
@@ -20,10 +20,9 @@ export function createKey(
   { type, name = type }: { readonly type: KeyType; readonly name?: string },
 ): Promise<NewKey> {
   return directory.change((draft) => {
-    mustExist('application', directory.applications.get(applicationId));
+    const application = mustExist('application', directory.applications.get(applicationId));
     checkName('a key', name);
-    const count = directory.keysOf(applicationId).length + 1;
-    checkLimit('keys of an application', count, limits.keysPerApplication);
+    checkPlan(planOf(directory, application), 'keys', directory.keysOf(applicationId).length + 1);
     const text = newKeyText(type, directory.randomBytes);
     const key: ApplicationKey = {
       id: newId('key', directory.randomBytes),
@@ -39,6 +38,7 @@ export function createKey(
       createdAt: directory.clock.now(),
     };
     draft.put('applicationKeys', key.hash, key);
+    draft.note('key.created', application.teamId, targetOf(key));
     return { key, text };
   });
 }
@@ -46,7 +46,16 @@ export function createKey(
 /** Revokes a key: the next packet that carries it is refused. @throws {Refusal} `not_found` */
 export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
   return directory.change((draft) => {
-    const found = directory.keysOf(applicationId).find((key) => key.id === keyId);
-    draft.remove('applicationKeys', mustExist('key', found).hash);
+    const application = mustExist('application', directory.applications.get(applicationId));
+    const key = mustExist(
+      'key',
+      directory.keysOf(applicationId).find(({ id }) => id === keyId),
+    );
+    draft.remove('applicationKeys', key.hash);
+    draft.note('key.deleted', application.teamId, targetOf(key));
   });
+}
+
+function targetOf({ id, name }: ApplicationKey): AuditEntry['target'] {
+  return { type: 'key', id, name };
 }

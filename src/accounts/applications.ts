@@ -1,10 +1,10 @@
 import { Refusal } from '../errors.ts';
-import type { Application } from '../store/records.ts';
+import type { Application, AuditEntry } from '../store/records.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkEnvironmentNames, newEnvironment } from './environments.ts';
-import { limits } from './limits.ts';
 import { isOriginPattern } from './origins.ts';
+import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
 
 /** What an application's owner decides. */
@@ -21,6 +21,9 @@ export interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'
   readonly environments?: readonly string[];
 }
 
+/** Each packet's origin is compared with all of them. */
+const mostOrigins = 100;
+
 const defaultEnvironments = ['Production', 'Staging', 'Development'];
 const defaultSettings = { allowedOrigins: [], acceptClientIdentities: false, rate: null, burst: null };
 
@@ -33,13 +36,9 @@ export function createApplication(directory: Directory, wanted: NewApplication):
   return directory.change((draft) => {
     const settings = { ...defaultSettings, ...given };
     checkSettings(settings);
-    checkEnvironmentNames(names);
-    mustExist('team', directory.teams.get(teamId));
-    checkLimit(
-      'applications in a team',
-      applicationsOf(directory, teamId).length + 1,
-      limits.applicationsPerTeam,
-    );
+    const { plan } = mustExist('team', directory.teams.get(teamId));
+    checkEnvironmentNames(plan, names);
+    checkPlan(plan, 'applications', applicationsOf(directory, teamId).length + 1);
     const now = directory.clock.now();
     const application: Application = {
       id: newId('app', directory.randomBytes),
@@ -51,6 +50,7 @@ export function createApplication(directory: Directory, wanted: NewApplication):
       updatedAt: now,
     };
     draft.put('applications', application.id, application);
+    draft.note('application.created', teamId, targetOf(application));
     return application;
   });
 }
@@ -70,6 +70,7 @@ export function patchApplication(
     const patched = { ...application, ...patch, updatedAt: directory.clock.now() };
     checkSettings(patched);
     draft.put('applications', id, patched);
+    draft.note('application.changed', patched.teamId, targetOf(patched));
     return patched;
   });
 }
@@ -77,10 +78,16 @@ export function patchApplication(
 /** Deletes an application with its environments and keys. @throws {Refusal} `not_found` */
 export function deleteApplication(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
-    mustExist('application', directory.applications.get(id));
+    const application = mustExist('application', directory.applications.get(id));
+    draft.note('application.deleted', application.teamId, targetOf(application));
     draft.remove('applications', id);
     for (const key of directory.keysOf(id)) draft.remove('applicationKeys', key.hash);
   });
+}
+
+/** An application as the audit log names it. */
+export function targetOf({ id, name }: Application): AuditEntry['target'] {
+  return { type: 'application', id, name };
 }
 
 /** The applications of a team, in no particular order. */
@@ -90,7 +97,7 @@ export function applicationsOf(directory: Directory, teamId: string): Applicatio
 
 function checkSettings({ name, allowedOrigins, rate, burst }: ApplicationSettings): void {
   checkName('an application', name);
-  checkLimit('allowed origins', allowedOrigins.length, limits.originsPerApplication);
+  checkLimit('allowed origins', allowedOrigins.length, mostOrigins);
   const wrong = allowedOrigins.findIndex((pattern) => !isOriginPattern(pattern));
   if (wrong !== -1) {
     const must = 'must be an origin such as https://example.com or https://*.example.com, without a path';
@@ -101,5 +108,11 @@ function checkSettings({ name, allowedOrigins, rate, burst }: ApplicationSetting
   }
   if (burst !== null && !(Number.isSafeInteger(burst) && burst >= 0)) {
     throw new Refusal('invalid_body', 'Cannot take burst: must be null or an integer from 0');
+  }
+  if (burst === 0 && rate !== 0) {
+    throw new Refusal(
+      'invalid_body',
+      'Cannot take burst: must be at least 1, unless rate is 0, which is no limit',
+    );
   }
 }

@@ -1,6 +1,19 @@
 import type { Clock } from '../clock.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import type { ApiKey, Application, ApplicationKey, Team, User } from '../store/records.ts';
+import type {
+  Actor,
+  ApiKey,
+  Application,
+  ApplicationKey,
+  Deletion,
+  FeatureDeclaration,
+  MetricDeclaration,
+  OAuthClient,
+  Team,
+  User,
+} from '../store/records.ts';
+import type { Health } from '../store/transact.ts';
+import { system } from './actors.ts';
 import type { KeyHolder } from './key-holder.ts';
 import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
@@ -23,6 +36,13 @@ export interface Directory extends DirectorySources {
   /** By `clientId`. */
   readonly apiKeys: ReadonlyMap<string, ApiKey>;
   readonly applications: ReadonlyMap<string, Application>;
+  /** Those that teams registered, by `clientId`. */
+  readonly clients: ReadonlyMap<string, OAuthClient>;
+  /** By `declarationKey`, as the metrics are. */
+  readonly features: ReadonlyMap<string, FeatureDeclaration>;
+  readonly metrics: ReadonlyMap<string, MetricDeclaration>;
+  /** What is to be removed from the disk. */
+  readonly deletions: ReadonlyMap<string, Deletion>;
   /** The keys of an application, the oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[];
   /** When a key was last used, including uses that are not on disk yet. Unix milliseconds. */
@@ -37,25 +57,35 @@ export interface Directory extends DirectorySources {
   markUsed(holder: KeyHolder): void;
   /** Notes, durably and once, that a Backend key came in a packet: it has leaked. */
   markLeaked(holder: KeyHolder): void;
-  /** Writes what was marked to disk; to be called now and then, and before the store is closed. */
-  flush(): Promise<void>;
+  /** Writes what was marked to disk; to be called now and then, and before the store is closed. Throws as `change` does. */
+  flush(): void;
 
-  /** Makes a change durable, then visible: see `Tables.change`. */
+  /** Makes a change durable, then visible, before this returns: see `Tables.change`. */
   change<T>(plan: (draft: Draft) => T): Promise<T>;
+  /** The same directory, whose changes are this actor's in the audit log; without it they are the system's. */
+  by(actor: Actor): Directory;
 }
 
-/** Reads the accounts of a store into memory. There must be one directory at most for each store. */
-export function openDirectory(store: AccountStore, sources: DirectorySources): Directory {
+/**
+ * Reads the accounts of a store into memory. There must be one directory at most for each store.
+ * @param health hears of changes that the store did not take
+ */
+export function openDirectory(store: AccountStore, health: Health, sources: DirectorySources): Directory {
   const keys = new KeyIndex();
-  const tables = new Tables(store, (writes) => keys.update(writes));
+  const tables = new Tables(store, health, sources.clock, (writes) => keys.update(writes));
   keys.update([...asWrites(tables, 'applications'), ...asWrites(tables, 'applicationKeys')]);
   const marks = new KeyMarks(tables, sources.clock);
-  return {
-    ...sources,
+  const directoryOf = (actor: Actor): Directory => ({
+    clock: sources.clock,
+    randomBytes: sources.randomBytes,
     teams: tables.of('teams'),
     users: tables.of('users'),
     apiKeys: tables.of('apiKeys'),
     applications: tables.of('applications'),
+    clients: tables.of('clients'),
+    features: tables.of('features'),
+    metrics: tables.of('metrics'),
+    deletions: tables.of('deletions'),
     keysOf: (applicationId) => keys.keysOf(applicationId),
     lastUsedAt: (key) => marks.lastUsedAt(key),
     leakedAt: (key) => marks.leakedAt(key),
@@ -63,8 +93,10 @@ export function openDirectory(store: AccountStore, sources: DirectorySources): D
     markUsed: ({ key }) => marks.used(key.hash),
     markLeaked: ({ key }) => marks.leaked(key.hash),
     flush: () => marks.flush(),
-    change: (plan) => tables.change(plan),
-  };
+    change: async (plan) => tables.change(actor, plan),
+    by: directoryOf,
+  });
+  return directoryOf(system);
 }
 
 function asWrites(tables: Tables, table: TableName): Write[] {

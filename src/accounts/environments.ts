@@ -1,8 +1,8 @@
 import { Refusal } from '../errors.ts';
-import type { Environment } from '../store/records.ts';
-import { checkLimit, checkName, mustExist } from './checks.ts';
+import type { Application, AuditEntry, Environment, Plan } from '../store/records.ts';
+import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { limits } from './limits.ts';
+import { checkPlan, planOf } from './plans.ts';
 import type { Draft } from './tables.ts';
 
 /**
@@ -16,16 +16,16 @@ export function createEnvironment(
 ): Promise<Environment> {
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(applicationId));
-    checkName('an environment', name);
+    checkEnvironmentName(name);
     if (application.environments.some((each) => each.name === name)) {
       throw new Refusal('conflict', 'The application has an environment of this name already');
     }
-    const count = application.environments.length + 1;
-    checkLimit('environments in an application', count, limits.environmentsPerApplication);
+    checkPlan(planOf(directory, application), 'environments', application.environments.length + 1);
     const now = directory.clock.now();
     const environment = newEnvironment(draft, name, now);
     const environments = [...application.environments, environment];
     draft.put('applications', applicationId, { ...application, environments, updatedAt: now });
+    draft.note('environment.created', application.teamId, targetOf(application, name));
     return environment;
   });
 }
@@ -38,6 +38,7 @@ export function deleteEnvironment(directory: Directory, applicationId: string, n
     if (environments.length === application.environments.length) mustExist('environment', undefined);
     const updatedAt = directory.clock.now();
     draft.put('applications', applicationId, { ...application, environments, updatedAt });
+    draft.note('environment.deleted', application.teamId, targetOf(application, name));
   });
 }
 
@@ -46,10 +47,22 @@ export function newEnvironment(draft: Draft, name: string, now: number): Environ
   return { name, number: draft.takeNumber('environment'), createdAt: now };
 }
 
+function targetOf({ id }: Application, name: string): AuditEntry['target'] {
+  return { type: 'environment', id, name };
+}
+
+/** What a URL takes for a step through its path (RFC 3986 §5.2.4), however it is encoded, could never be deleted. */
+function checkEnvironmentName(name: string): void {
+  checkName('an environment', name);
+  if (name === '.' || name === '..') {
+    throw new Refusal('invalid_name', `Cannot take the name of an environment: ${name} cannot be in a URL`);
+  }
+}
+
 /** @throws {Refusal} `invalid_name`, `invalid_body` (the same name twice), `plan_limit` */
-export function checkEnvironmentNames(names: readonly string[]): void {
-  checkLimit('environments in an application', names.length, limits.environmentsPerApplication);
-  for (const name of names) checkName('an environment', name);
+export function checkEnvironmentNames(plan: Plan, names: readonly string[]): void {
+  checkPlan(plan, 'environments', names.length);
+  for (const name of names) checkEnvironmentName(name);
   if (new Set(names).size < names.length) {
     throw new Refusal('invalid_body', 'Cannot take environments: each name must be there only once');
   }

@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
+import { Refusal } from '../errors.ts';
 import type { ApplicationKey } from '../store/records.ts';
+import { system } from './actors.ts';
 import type { Tables } from './tables.ts';
 
 /** When keys were used, and which Backend keys were seen where they must not be. In memory until flushed. */
@@ -28,41 +30,34 @@ export class KeyMarks {
   }
 
   /**
-   * Records a leak, on disk as soon as can be. The caller is not kept waiting: should the store refuse, the
-   * leak stays marked, and the next flush writes it and reports the failure.
+   * Records a leak, on disk before this returns. Should the store refuse, the leak stays marked, and the next
+   * flush writes it.
    */
   leaked(hash: string): void {
     const key = this.#tables.of('applicationKeys').get(hash);
     if (!key || key.leakedAt !== null || this.#leaks.has(hash)) return;
     this.#leaks.set(hash, this.#clock.now());
-    this.flush().catch(() => undefined);
+    try {
+      this.flush();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
   }
 
-  /** Writes all marks to disk. @throws what the store rejects with; the marks are kept for the next time then. */
-  async flush(): Promise<void> {
-    const uses = new Map<string, number>();
-    const leaks = new Map<string, number>();
-    await this.#tables.change((draft) => {
-      copyInto(uses, this.#uses);
-      copyInto(leaks, this.#leaks);
-      for (const hash of new Set([...uses.keys(), ...leaks.keys()])) {
+  /** Writes all marks to disk. @throws {Refusal} `store_unavailable`; the marks are kept for the next time then */
+  flush(): void {
+    this.#tables.change(system, (draft) => {
+      for (const hash of new Set([...this.#uses.keys(), ...this.#leaks.keys()])) {
         const key = this.#tables.of('applicationKeys').get(hash);
         if (!key) continue;
-        const lastUsedAt = uses.get(hash) ?? key.lastUsedAt;
-        const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
-        draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt });
+        draft.put('applicationKeys', hash, {
+          ...key,
+          lastUsedAt: this.lastUsedAt(key),
+          leakedAt: this.leakedAt(key),
+        });
       }
     });
-    forget(this.#uses, uses);
-    forget(this.#leaks, leaks);
+    this.#uses.clear();
+    this.#leaks.clear();
   }
-}
-
-function copyInto(to: Map<string, number>, from: ReadonlyMap<string, number>): void {
-  for (const [hash, at] of from) to.set(hash, at);
-}
-
-/** Drops what was written, but not what was marked anew in the meantime. */
-function forget(marks: Map<string, number>, written: ReadonlyMap<string, number>): void {
-  for (const [hash, at] of written) if (marks.get(hash) === at) marks.delete(hash);
 }

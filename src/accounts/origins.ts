@@ -14,11 +14,11 @@ export function isOriginPattern(pattern: string): boolean {
 
 /**
  * A function that tells whether an `Origin` header is let through by these patterns. No pattern at all lets
- * everything through. Compares scheme, host and port; a default port is the same as none; a pattern that is
+ * everything through that is one origin, or `null`. Compares scheme, host and port; a default port is the same as none; a pattern that is
  * not valid matches nothing.
  */
 export function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
-  if (patterns.length === 0) return () => true;
+  if (patterns.length === 0) return isOneOrigin;
   const exact = new Set<string>();
   const wildcards: Wildcard[] = [];
   for (const pattern of patterns) {
@@ -34,6 +34,11 @@ export function originMatcher(patterns: readonly string[]): (origin: string) => 
       (exact.has(canonical) || wildcards.some((wildcard) => matchesWildcard(canonical, wildcard)))
     );
   };
+}
+
+/** Whether it is not several origins: repeated headers are joined with commas, which no origin holds. */
+export function isOneOrigin(header: string): boolean {
+  return !header.includes(',');
 }
 
 interface Wildcard {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { User } from '../store/records.ts';
+import { transact } from '../store/transact.ts';
 import { newApiKey } from './api-keys.ts';
 import { newSigningKey } from './new-signing-key.ts';
 import { hashPassword, newPassword } from './passwords.ts';
@@ -53,14 +54,15 @@ export async function prepareStore(store: AccountStore, wanted: Preparation): Pr
   const { adminEmail, clock, randomBytes } = wanted;
   const adminPassword = wanted.adminPassword ?? newPassword(randomBytes);
   const now = clock.now();
-  const team = newTeam('Default', now, randomBytes);
+  const team = newTeam({ name: 'Default', number: 1 }, now, randomBytes);
   const { apiKey, clientSecret } = newApiKey(
-    { teamId: team.id, name: 'First API key', role: 'Admin' },
+    { number: 1, teamId: team.id, name: 'First API key', role: 'Admin' },
     now,
     randomBytes,
   );
   const admin: User = {
     id: newId('user', randomBytes),
+    number: 1,
     email: adminEmail,
     name: 'Administrator',
     role: 'Admin',
@@ -68,15 +70,17 @@ export async function prepareStore(store: AccountStore, wanted: Preparation): Pr
     primaryTeam: team.id,
     passwordHash: await hashPassword(adminPassword, randomBytes),
     createdAt: now,
+    updatedAt: now,
   };
   const signingKey = await newSigningKey(now);
   const writes: Write[] = [
     { table: 'teams', key: team.id, value: team },
     { table: 'users', key: admin.id, value: admin },
     { table: 'apiKeys', key: apiKey.clientId, value: apiKey },
+    ...(['team', 'user', 'apiKey'] as const).map((key) => ({ table: 'numbers' as const, key, value: 2 })),
     { table: 'numbers', key: 'layout', value: layout },
   ];
-  const first = await store.environment.transaction(() => {
+  const first = transact(store.environment, () => {
     // Another preparation may have been under way at the same time.
     if (isPrepared(store)) return false;
     applyTo(store, writes);

@@ -1,17 +1,20 @@
 import { Refusal } from '../errors.ts';
-import type { Team } from '../store/records.ts';
+import type { AuditEntry, Team } from '../store/records.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
+import { usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 
 /** Makes a team. @throws {Refusal} `invalid_name` */
 export function createTeam(directory: Directory, name: string): Promise<Team> {
   return directory.change((draft) => {
     checkName('a team', name);
-    const team = newTeam(name, directory.clock.now(), directory.randomBytes);
+    const now = directory.clock.now();
+    const team = newTeam({ name, number: draft.takeNumber('team') }, now, directory.randomBytes);
     draft.put('teams', team.id, team);
+    draft.note('team.created', team.id, targetOf(team));
     return team;
   });
 }
@@ -39,6 +42,10 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
 }
 
 /** A team that is not stored yet. */
-export function newTeam(name: string, now: number, randomBytes: RandomBytes): Team {
-  return { id: newId('team', randomBytes), name, createdAt: now };
+export function newTeam(wanted: Pick<Team, 'name' | 'number'>, now: number, randomBytes: RandomBytes): Team {
+  return { id: newId('team', randomBytes), ...wanted, plan: usualPlan, createdAt: now, updatedAt: now };
+}
+
+function targetOf({ id, name }: Team): AuditEntry['target'] {
+  return { type: 'team', id, name };
 }

@@ -56,10 +56,10 @@ export interface Core extends ServiceParts {
 export async function openCore(parts: ServiceParts): Promise<Core> {
   const { config, log, fatal, clock } = parts;
   const signingKeys = await openSigningKeys(parts.accounts.signingKeys.getRange().map(({ value }) => value));
-  const directory = openDirectory(parts.accounts, parts);
-  const usage = openUsageStore(config.data);
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
+  const directory = openDirectory(parts.accounts, health, parts);
+  const usage = openUsageStore(config.data);
   const committers = Array.from({ length: config.workers }, () =>
     startCommitter(parts.workerFile('aggregate/worker'), config.data, config.maxIdentities),
   );
@@ -84,15 +84,15 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
 /** Commits what waits, ends the threads, closes the stores. */
 export async function closeCore(core: Core): Promise<void> {
   await core.intake.close();
-  await flushMarks(core);
+  flushMarks(core);
   await core.reports.close();
   await Promise.all([core.usage.environment.close(), core.accounts.environment.close()]);
 }
 
 /** Puts on disk when keys were used; a failure loses no more than that. */
-export async function flushMarks({ directory, log }: Core): Promise<void> {
+export function flushMarks({ directory, log }: Core): void {
   try {
-    await directory.flush();
+    directory.flush();
   } catch (error) {
     log.warn('when keys were last used could not be kept', { error });
   }

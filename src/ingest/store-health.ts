@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { CommitFailed } from '../aggregate/committer.ts';
 import type { Log } from '../log.ts';
 import { type DiskState, probeDisk } from '../store/probe-disk.ts';
+import type { Health } from '../store/transact.ts';
 
 /** What becomes of the service when the store fails. */
 export interface HealthHooks {
@@ -21,7 +21,7 @@ const retryMs = 1000;
  * nothing. Any other failure is final: after an fdatasync that failed, a later one that succeeds proves nothing, so
  * the process must end and start again from what the disk really holds.
  */
-export class StoreHealth {
+export class StoreHealth implements Health {
   private state: DiskState = 'writable';
   private readonly hooks: HealthHooks;
 
@@ -60,5 +60,6 @@ export class StoreHealth {
 
 function isOutOfSpace(error: unknown): boolean {
   const { ENOSPC, EDQUOT } = constants.errno;
-  return error instanceof CommitFailed && (error.code === ENOSPC || error.code === EDQUOT);
+  const { code } = error as { code?: unknown };
+  return code === ENOSPC || code === EDQUOT;
 }

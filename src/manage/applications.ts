@@ -1,13 +1,15 @@
 import Type from 'typebox';
 import { createApplication, deleteApplication, patchApplication } from '../accounts/applications.ts';
 import { Refusal } from '../errors.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Reply, Route } from '../http/types.ts';
 import type { Application } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import { type Caller, checkAudience, type ManageParts, withApplication, withCaller } from './caller.ts';
+import type { ManageParts } from './caller.ts';
 import { environmentJson } from './environments.ts';
+import { checkMatch, tagged } from './etag.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
+import { type Call, route } from './route.ts';
 
 const limit = { minimum: 0, maximum: 1_000_000_000 };
 
@@ -39,40 +41,20 @@ const readPatch = jsonBody(applicationPatchSchema);
 
 /** `/api/v2/applications` and what is one segment below. */
 export function applicationRoutes(parts: ManageParts): readonly Route[] {
-  const { directory } = parts;
-  const all = '/api/v2/applications';
-  const one = `${all}/:id`;
   return [
-    {
-      method: 'GET',
-      path: all,
-      handle: withCaller(parts, (caller, request) => list(parts, caller, request)),
-    },
-    {
-      method: 'POST',
-      path: all,
-      handle: withCaller(parts, (caller, request) => create(parts, caller, request)),
-    },
-    {
-      method: 'GET',
-      path: one,
-      handle: withApplication(parts, 'members', (application) => ok(applicationJson(application))),
-    },
-    {
-      method: 'PATCH',
-      path: one,
-      handle: withApplication(parts, 'admins', async ({ id }, request) =>
-        ok(applicationJson(await patchApplication(directory, id, await readPatch(request)))),
-      ),
-    },
-    {
-      method: 'DELETE',
-      path: one,
-      handle: withApplication(parts, 'admins', async ({ id }) => {
-        await deleteApplication(directory, id);
-        return deleted;
-      }),
-    },
+    route(parts, 'GET /applications', list),
+    route(parts, 'POST /applications', create),
+    route(parts, 'GET /applications/:id', ({ application }) => tagged(applicationJson(application))),
+    route(parts, 'PATCH /applications/:id', async ({ directory, application: { id }, request }) => {
+      const patch = await readPatch(request);
+      const current = directory.applications.get(id);
+      if (current !== undefined) checkMatch(request, applicationJson(current));
+      return tagged(applicationJson(await patchApplication(directory, id, patch)));
+    }),
+    route(parts, 'DELETE /applications/:id', async ({ directory, application }) => {
+      await deleteApplication(directory, application.id);
+      return deleted;
+    }),
   ];
 }
 
@@ -93,14 +75,13 @@ export function applicationJson(application: Application): object {
   };
 }
 
-function list({ directory }: ManageParts, { teams }: Caller, { query }: Request): Reply {
-  const visible = [...directory.applications.values()].filter(({ teamId }) => teams.includes(teamId));
-  const { items, nextCursor } = pageOf(visible, query, ({ number }) => number);
+function list({ directory, caller, request }: Call): Reply {
+  const visible = [...directory.applications.values()].filter(({ teamId }) => caller.teams.includes(teamId));
+  const { items, nextCursor } = pageOf(visible, request.query, ({ number }) => number);
   return ok({ items: items.map(applicationJson), nextCursor });
 }
 
-async function create({ directory }: ManageParts, caller: Caller, request: Request): Promise<Reply> {
-  checkAudience(caller, 'admins');
+async function create({ directory, caller, request }: Call): Promise<Reply> {
   const { teamId = caller.primaryTeam, ...wanted } = await readNewApplication(request);
   if (!caller.teams.includes(teamId)) throw new Refusal('not_found', 'There is no such team');
   const application = await createApplication(directory, { ...wanted, teamId });

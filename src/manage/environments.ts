@@ -3,9 +3,10 @@ import { createEnvironment, deleteEnvironment } from '../accounts/environments.t
 import type { Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import { type ManageParts, withApplication } from './caller.ts';
+import type { ManageParts } from './caller.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
+import { route } from './route.ts';
 
 /** The body of `POST /applications/{id}/environments`. */
 export const newEnvironmentSchema = Type.Object({ name: Type.String() }, { additionalProperties: false });
@@ -14,34 +15,28 @@ const readNewEnvironment = jsonBody(newEnvironmentSchema);
 
 /** `/api/v2/applications/{id}/environments` and what is below. */
 export function environmentRoutes(parts: ManageParts): readonly Route[] {
-  const { directory } = parts;
-  const all = '/api/v2/applications/:id/environments';
   return [
-    {
-      method: 'GET',
-      path: all,
-      handle: withApplication(parts, 'members', ({ environments }, { query }) => {
-        const { items, nextCursor } = pageOf(environments, query, ({ number }) => number);
-        return ok({ items: items.map(environmentJson), nextCursor });
-      }),
-    },
-    {
-      method: 'POST',
-      path: all,
-      handle: withApplication(parts, 'admins', async ({ id }, request) => {
+    route(parts, 'GET /applications/:id/environments', ({ application, request }) => {
+      const { items, nextCursor } = pageOf(application.environments, request.query, ({ number }) => number);
+      return ok({ items: items.map(environmentJson), nextCursor });
+    }),
+    route(
+      parts,
+      'POST /applications/:id/environments',
+      async ({ directory, application: { id }, request }) => {
         const { name } = await readNewEnvironment(request);
         const environment = await createEnvironment(directory, id, name);
         return created(['applications', id, 'environments', name], environmentJson(environment));
-      }),
-    },
-    {
-      method: 'DELETE',
-      path: `${all}/:name`,
-      handle: withApplication(parts, 'admins', async ({ id }, _request, params) => {
-        await deleteEnvironment(directory, id, params['name'] ?? '');
+      },
+    ),
+    route(
+      parts,
+      'DELETE /applications/:id/environments/:name',
+      async ({ directory, application, params }) => {
+        await deleteEnvironment(directory, application.id, params['name'] ?? '');
         return deleted;
-      }),
-    },
+      },
+    ),
   ];
 }
 

@@ -6,8 +6,9 @@ import type { Application } from '../store/records.ts';
 import { seriesName } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { deleted, ok, timeText } from './answers.ts';
-import { type ManageParts, withApplication } from './caller.ts';
+import type { ManageParts } from './caller.ts';
 import { findEnvironment } from './reports.ts';
+import { route } from './route.ts';
 
 /** What the routes of identities need of the rest of the service. */
 export interface IdentityParts extends ManageParts {
@@ -34,25 +35,17 @@ export interface ExposureJson {
 
 /** `GET …/identities/{identity}/exposures?environment=` and `DELETE …/identities/{identity}`, which forgets a person. */
 export function identityRoutes(parts: IdentityParts): readonly Route[] {
-  const path = '/api/v2/applications/:id/identities/:identity';
+  const path = '/applications/:id/identities/:identity';
   return [
-    {
-      method: 'GET',
-      path: `${path}/exposures`,
-      handle: withApplication(parts, 'members', (application, request, { identity = '' }) => {
-        const environment = findEnvironment(application, parseQuery(request.query).get('environment'));
-        const exposures = exposuresOf(parts, environment.number, parts.digestOf(application, identity));
-        return ok({ identity, environment: environment.name, exposures });
-      }),
-    },
-    {
-      method: 'DELETE',
-      path,
-      handle: withApplication(parts, 'admins', async (application, _request, { identity = '' }) => {
-        await parts.forget(application, identity);
-        return deleted;
-      }),
-    },
+    route(parts, `GET ${path}/exposures`, ({ application, request, params: { identity = '' } }) => {
+      const environment = findEnvironment(application, parseQuery(request.query).get('environment'));
+      const exposures = exposuresOf(parts, environment.number, parts.digestOf(application, identity));
+      return ok({ identity, environment: environment.name, exposures });
+    }),
+    route(parts, `DELETE ${path}`, async ({ application, params: { identity = '' } }) => {
+      await parts.forget(application, identity);
+      return deleted;
+    }),
   ];
 }
 

@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import {
-  type LedgerEntry,
   type LedgerOutcome,
   type LedgerSubject,
   type LedgerTally,
@@ -11,13 +10,14 @@ import {
   otherSenders,
   subjectText,
 } from '../store/ledger.ts';
-import type { Application } from '../store/records.ts';
+import type { Application, Environment } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { ok, timeText } from './answers.ts';
-import { type ManageParts, withApplication } from './caller.ts';
+import type { ManageParts } from './caller.ts';
 import { readReportRange } from './report-range.ts';
 import { findEnvironment } from './reports.ts';
+import { route } from './route.ts';
 import { inTurns } from './turns.ts';
 
 /** What the report covers: whole hours since the epoch, `from` included, `to` not. */
@@ -48,13 +48,15 @@ export interface IngestReportParts extends ManageParts {
 
 /**
  * `GET …/ingest?environment=&from=&to=`: what became of packets and reports, by the hour. Without an environment it is all
- * of the application's, also what named no environment that there is. What was refused shows after a second.
+ * of the application's: also what named none that there was, and what was of one that has been deleted, both as `null`.
+ * What was refused shows after a second.
  */
 export function ingestReportRoutes(parts: IngestReportParts): readonly Route[] {
-  const handle = withApplication(parts, 'members', (application, request) =>
-    answer(parts, application, request),
-  );
-  return [{ method: 'GET', path: '/api/v2/applications/:id/ingest', handle }];
+  return [
+    route(parts, 'GET /applications/:id/ingest', ({ application, request }) =>
+      answer(parts, application, request),
+    ),
+  ];
 }
 
 async function answer(
@@ -64,30 +66,32 @@ async function answer(
 ): Promise<Reply> {
   const query = parseQuery(request.query);
   const name = query.get('environment');
-  const environment = name === undefined ? null : findEnvironment(application, name).name;
+  const only = name === undefined ? undefined : findEnvironment(application, name);
   const { from, to } = readReportRange(new Map(query).set('step', 'hour'), clock.now(), notRolledUp);
   const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
-  const rows = await addUp(store, application.number, environment, hours);
-  return ok(describe(environment, hours, rows));
+  const rows = await addUp(store, application, only, hours);
+  return ok(describe(application, only, hours, rows));
 }
 
 /** Adds the hours up, row by row. */
 async function addUp(
   store: UsageStore,
-  application: number,
-  environment: string | null,
+  { number, environments }: Application,
+  only: Environment | undefined,
   { from, to }: Hours,
 ): Promise<readonly ReportedRow[]> {
   store.ledger.resetReadTxn(); // What was answered 202 before this request is in the report.
+  const present = new Set<number | null>(environments.map((each) => each.number));
   const rows = new Map<string, ReportedRow>();
-  await inTurns(ledgerEntries(store, application, from, to), ({ subject, count, lastAt, example }) => {
-    if (environment !== null && subject.environment !== environment) return;
-    mergeTally(rowOf(rows, subject).tally, { count, lastAt, example });
+  await inTurns(ledgerEntries(store, number, from, to), ({ subject, count, lastAt, example }) => {
+    const environment = present.has(subject.environment) ? subject.environment : null;
+    if (only !== undefined && environment !== only.number) return;
+    mergeTally(rowOf(rows, { ...subject, environment }).tally, { count, lastAt, example });
   });
   return [...rows.values()];
 }
 
-function rowOf(rows: Map<string, ReportedRow>, subject: LedgerEntry['subject']): ReportedRow {
+function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): ReportedRow {
   const known = rows.get(subjectText(subject));
   if (known !== undefined) return known;
   const shown = rows.size < mostRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
@@ -104,28 +108,34 @@ function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
 }
 
-function describe(environment: string | null, { from, to }: Hours, rows: readonly ReportedRow[]): object {
+function describe(
+  { environments }: Application,
+  only: Environment | undefined,
+  { from, to }: Hours,
+  rows: readonly ReportedRow[],
+): object {
+  const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
   const total = (outcome: LedgerOutcome) =>
     rows.reduce((sum, { subject, tally }) => sum + (subject.outcome === outcome ? tally.count : 0), 0);
   const entries = [...rows].sort(byUrgency).slice(0, mostEntries);
   return {
-    environment,
+    environment: only?.name ?? null,
     from: timeText(from * 3_600_000),
     to: timeText(to * 3_600_000),
     accepted: total('accepted'),
     refused: total('refused'),
     noted: total('noted'),
-    entries: entries.map(describeRow),
+    entries: entries.map((row) => describeRow(row, names)),
     entriesLeftOut: rows.length - entries.length,
   };
 }
 
-function describeRow({ subject, tally }: ReportedRow): object {
+function describeRow({ subject, tally }: ReportedRow, names: ReadonlyMap<number | null, string>): object {
   const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
   const sender = { userAgent, instance };
   const { count, lastAt, example } = tally;
   return {
-    environment,
+    environment: names.get(environment) ?? null,
     transport,
     route,
     sender,

@@ -25,17 +25,31 @@ export function jsonBody<Schema extends TSchema>(schema: Schema): ReadJson<Schem
   };
 }
 
-/** Says what is wrong with the first field that is. Repeats the field's name, but not its value. */
+/**
+ * Says what is wrong with the first field that is; one that is not known comes first, for it may be a slip of the pen
+ * for one that is missing. Repeats the field's name, but not its value.
+ */
 function explain(errors: readonly ValidationError[]): string {
-  const field = errors[0]?.instancePath ?? '';
-  const same = errors.filter(({ instancePath, keyword }) => instancePath === field && keyword !== 'anyOf');
+  const [first] = errors.toSorted((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
+  const field = first?.instancePath ?? '';
+  const same = errors.filter(
+    ({ instancePath, keyword }) => instancePath === field && !summaries.has(keyword),
+  );
   const musts = new Set(same.map(must));
   const name = field === '' ? 'The body' : `Field ${field.slice(1, 100)}`;
   return `${name} ${[...musts].join(' or ')}`;
 }
 
+/** What only sums up the errors of its parts. */
+const summaries = new Set(['anyOf', 'additionalProperties']);
+
+/** A field that is not known has its own schema, which takes nothing: `false`. */
+function isUnknown({ keyword }: ValidationError): boolean {
+  return keyword === 'boolean';
+}
+
 function must(error: ValidationError): string {
-  if (error.keyword === 'boolean') return 'is not known here';
+  if (isUnknown(error)) return 'is not known here';
   if (error.keyword === 'const') return `must be ${JSON.stringify(error.params.allowedValue)}`;
   return error.message;
 }

@@ -4,9 +4,10 @@ import type { Directory } from '../accounts/directory.ts';
 import type { Route } from '../http/types.ts';
 import type { ApplicationKey } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import { type ManageParts, withApplication } from './caller.ts';
+import type { ManageParts } from './caller.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
+import { route } from './route.ts';
 
 /** The body of `POST /applications/{id}/keys`. */
 export const newKeySchema = Type.Object(
@@ -21,35 +22,22 @@ const readNewKey = jsonBody(newKeySchema);
 
 /** `/api/v2/applications/{id}/keys` and what is below. */
 export function keyRoutes(parts: ManageParts): readonly Route[] {
-  const { directory } = parts;
-  const all = '/api/v2/applications/:id/keys';
   return [
-    {
-      method: 'GET',
-      path: all,
-      handle: withApplication(parts, 'members', ({ id }, { query }) => {
-        const { items, nextCursor } = pageOf(directory.keysOf(id), query, ({ number }) => number);
-        return ok({ items: items.map((key) => keyJson(directory, key)), nextCursor });
-      }),
-    },
-    {
-      method: 'POST',
-      path: all,
-      handle: withApplication(parts, 'admins', async ({ id }, request) => {
-        const { key, text } = await createKey(directory, id, await readNewKey(request));
-        const { type, name, createdAt } = key;
-        const body = { id: key.id, type, name, key: text, createdAt: timeText(createdAt) };
-        return created(['applications', id, 'keys', key.id], body);
-      }),
-    },
-    {
-      method: 'DELETE',
-      path: `${all}/:keyId`,
-      handle: withApplication(parts, 'admins', async ({ id }, _request, params) => {
-        await deleteKey(directory, id, params['keyId'] ?? '');
-        return deleted;
-      }),
-    },
+    route(parts, 'GET /applications/:id/keys', ({ directory, application, request }) => {
+      const keys = directory.keysOf(application.id);
+      const { items, nextCursor } = pageOf(keys, request.query, ({ number }) => number);
+      return ok({ items: items.map((key) => keyJson(directory, key)), nextCursor });
+    }),
+    route(parts, 'POST /applications/:id/keys', async ({ directory, application: { id }, request }) => {
+      const { key, text } = await createKey(directory, id, await readNewKey(request));
+      const { type, name, createdAt } = key;
+      const body = { id: key.id, type, name, key: text, createdAt: timeText(createdAt) };
+      return created(['applications', id, 'keys', key.id], body);
+    }),
+    route(parts, 'DELETE /applications/:id/keys/:keyId', async ({ directory, application, params }) => {
+      await deleteKey(directory, application.id, params['keyId'] ?? '');
+      return deleted;
+    }),
   ];
 }
 

@@ -63,8 +63,9 @@ function readTime(query: ReadonlyMap<string, string>, name: string): number | un
   const text = query.get(name);
   if (text === undefined) return undefined;
   const time = rfc3339.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN;
-  if (!(time >= 0 && time < 2 ** 32 * 60_000)) {
+  if (Number.isNaN(time)) {
     throw new Refusal('invalid_query', `${name} must be an RFC 3339 time, such as 2026-01-31T12:00:00Z`);
   }
+  if (time < 0) throw new Refusal('invalid_query', `${name} must not be before 1970-01-01T00:00:00Z`);
   return time;
 }

@@ -5,10 +5,11 @@ import type { Route } from '../http/types.ts';
 import type { Application, Environment } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { okJson } from './answers.ts';
-import { type ManageParts, withApplication } from './caller.ts';
+import type { ManageParts } from './caller.ts';
 import type { ReportName, ReportPool } from './report-pool.ts';
 import { readReportRange } from './report-range.ts';
 import type { ReportTask } from './report-worker.ts';
+import { type ApplicationCall, route } from './route.ts';
 
 export interface ReportParts extends ManageParts {
   readonly reports: ReportPool;
@@ -18,15 +19,14 @@ export interface ReportParts extends ManageParts {
 
 /** `GET …/usage?environment=&feature=&from=&to=&step=` and `GET …/measurements?environment=&metric=&from=&to=&step=`. */
 export function reportRoutes(parts: ReportParts): readonly Route[] {
-  const route = (name: ReportName, filter: string): Route => ({
-    method: 'GET',
-    path: `/api/v2/applications/:id/${name}`,
-    handle: withApplication(parts, 'members', async (application, { query }) => {
-      const task = readTask(parts, application, parseQuery(query), filter);
-      return okJson(await parts.reports.make(name, task));
-    }),
-  });
-  return [route('usage', 'feature'), route('measurements', 'metric')];
+  const make = async (name: ReportName, filter: string, { application, request }: ApplicationCall) => {
+    const task = readTask(parts, application, parseQuery(request.query), filter);
+    return okJson(await parts.reports.make(name, task));
+  };
+  return [
+    route(parts, 'GET /applications/:id/usage', (call) => make('usage', 'feature', call)),
+    route(parts, 'GET /applications/:id/measurements', (call) => make('measurements', 'metric', call)),
+  ];
 }
 
 function readTask(

@@ -1,7 +1,20 @@
 import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
+import type { AuthorizationCode, Brake, Session, SignIn } from './auth-records.ts';
+import { checkDataFiles } from './data-file.ts';
 import { openEnvironment, openRecords } from './environment.ts';
-import type { ApiKey, Application, ApplicationKey, Team, User } from './records.ts';
+import type {
+  ApiKey,
+  Application,
+  ApplicationKey,
+  AuditEntry,
+  Deletion,
+  FeatureDeclaration,
+  MetricDeclaration,
+  OAuthClient,
+  Team,
+  User,
+} from './records.ts';
 
 /** A private signing key of the auth host, as JWK, and its life. Times are Unix milliseconds. */
 export interface SigningKey {
@@ -24,14 +37,38 @@ export interface AccountStore {
   readonly applications: Database<Application, string>;
   /** By `hash`. */
   readonly applicationKeys: Database<ApplicationKey, string>;
+  /** By `clientId`. */
+  readonly clients: Database<OAuthClient, string>;
+  /** By `declarationKey`. */
+  readonly features: Database<FeatureDeclaration, string>;
+  /** By `declarationKey`. */
+  readonly metrics: Database<MetricDeclaration, string>;
+  /** By the numbers of application and environments: each is requested once. */
+  readonly deletions: Database<Deletion, string>;
+  /** By `number`, in sixteen digits. Only ever added to; not kept in memory. */
+  readonly audit: Database<AuditEntry, string>;
+  /** By the SHA-256 (hex) of the session's id, which its refresh tokens carry. */
+  readonly sessions: Database<Session, string>;
+  /** By the SHA-256 (hex) of the code. */
+  readonly codes: Database<AuthorizationCode, string>;
+  /** By the SHA-256 (hex) of the cookie. */
+  readonly signIns: Database<SignIn, string>;
+  /** By what is braked: see `auth/brakes.ts`. */
+  readonly brakes: Database<Brake, string>;
+  /** The invalidation list: `exp` (seconds) of access tokens by their `jti`. */
+  readonly invalidated: Database<number, string>;
   /** By `kid`. */
   readonly signingKeys: Database<SigningKey, string>;
-  /** Named numbers: the next of each sequence (`application`, `environment`, `key`) and the `layout`'s version. */
+  /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the `layout`'s version. */
   readonly numbers: Database<number, string>;
 }
 
-/** Opens the accounts environment of a data directory. */
+/**
+ * Opens the accounts environment of a data directory, before anything else of it is opened.
+ * @throws {Error} as `checkDataFiles` does
+ */
 export function openAccountStore(data: string): AccountStore {
+  checkDataFiles(data);
   const environment = openEnvironment(join(data, 'accounts'));
   return {
     environment,
@@ -40,6 +77,16 @@ export function openAccountStore(data: string): AccountStore {
     apiKeys: openRecords(environment, 'apiKeys'),
     applications: openRecords(environment, 'applications'),
     applicationKeys: openRecords(environment, 'applicationKeys'),
+    clients: openRecords(environment, 'clients'),
+    features: openRecords(environment, 'features'),
+    metrics: openRecords(environment, 'metrics'),
+    deletions: openRecords(environment, 'deletions'),
+    audit: openRecords(environment, 'audit'),
+    sessions: openRecords(environment, 'sessions'),
+    codes: openRecords(environment, 'codes'),
+    signIns: openRecords(environment, 'signIns'),
+    brakes: openRecords(environment, 'brakes'),
+    invalidated: openRecords(environment, 'invalidated'),
     signingKeys: openRecords(environment, 'signingKeys'),
     numbers: openRecords(environment, 'numbers'),
   };

@@ -16,8 +16,8 @@ export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
 /** What is counted together. */
 export interface LedgerSubject {
-  /** `null` when none of the application's environments was named. */
-  readonly environment: string | null;
+  /** The environment's number; `null` when none of the application's was named. */
+  readonly environment: number | null;
   readonly transport: Transport;
   readonly route: LedgerRoute;
   readonly outcome: LedgerOutcome;
@@ -122,7 +122,7 @@ export function* ledgerEntries(
 }
 
 type StoredSubject = [
-  environment: string | null,
+  environment: number | null,
   transport: Transport,
   route: LedgerRoute,
   outcome: LedgerOutcome,

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { askClaim, type Claim, type Claimant, claimName, showClaim } from './claim.ts';
 
 /** The right to be the one process that uses a data directory. */
@@ -22,6 +22,7 @@ export async function lockDataDirectory(directory: string): Promise<DataLock> {
   let claim: Claim | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     claim = await showClaim(directory);
     const winner = await findWinner(directory, claim.name);
     if (winner !== undefined) throw new Error(`${nameOf(winner)} is using it`);
@@ -29,9 +30,21 @@ export async function lockDataDirectory(directory: string): Promise<DataLock> {
     return { release: claim.withdraw };
   } catch (error) {
     await claim?.withdraw();
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot use the data directory ${directory}: ${reason}`, { cause: error });
+    throw new Error(`Cannot use the data directory ${directory}: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there; give it the directory, or choose another with --data',
+  EPERM: 'this user may not write there; give it the directory, or choose another with --data',
+  EROFS: 'its file system is read-only; choose a directory that can be written with --data',
+  ENOTDIR: 'a part of its path is not a directory',
+  EEXIST: 'it is not a directory',
+};
+
+function reasonOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return reasons[code] ?? message;
 }
 
 /** The living claim that beats the one named `own`, once no other can. Claims of the dead are removed. */

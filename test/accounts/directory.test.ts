@@ -4,8 +4,9 @@ import { createKey, deleteKey } from '../../src/accounts/application-keys.ts';
 import { createApplication, deleteApplication, patchApplication } from '../../src/accounts/applications.ts';
 import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
-import { limits } from '../../src/accounts/limits.ts';
+import { plans } from '../../src/accounts/plans.ts';
 import { createTeam, deleteTeam, renameTeam } from '../../src/accounts/teams.ts';
+import type { AccountStore } from '../../src/store/accounts.ts';
 import type { KeyType } from '../../src/store/records.ts';
 import { openFixture, reopen } from './fixture.ts';
 
@@ -77,30 +78,66 @@ test('numbers of applications and environments are never given twice, not even b
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-test('a rejected commit leaves everything as it was, and the next change goes through', async () => {
-  const { directory, application, store, team } = await openFixture();
+/** What LMDB throws when a commit finds no room, or a disk that fails. */
+const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
+const refused = { code: 'store_unavailable', status: 503, retryAfter: 5 };
+
+function failingOnce(store: AccountStore): void {
+  vi.spyOn(store.environment, 'transactionSync').mockImplementationOnce(() => {
+    throw diskError;
+  });
+}
+
+test('a commit that failed is refused and leaves everything as it was, and the next change goes through', async () => {
+  const { directory, application, store, team, health } = await openFixture();
   const { text, key } = await createKey(directory, application.id, { type: 'Frontend' });
   const before = directory.findKey(text);
-  const broken = vi
-    .spyOn(store.environment, 'transaction')
-    .mockImplementation(() => Promise.reject(new Error('disk')));
-  await expect(patchApplication(directory, application.id, { name: 'New' })).rejects.toThrow('disk');
-  await expect(deleteKey(directory, application.id, key.id)).rejects.toThrow('disk');
-  await expect(createApplication(directory, { name: 'New', teamId: team.id })).rejects.toThrow('disk');
+  const changes = [
+    () => patchApplication(directory, application.id, { name: 'New' }),
+    () => deleteKey(directory, application.id, key.id),
+    () => createApplication(directory, { name: 'New', teamId: team.id }),
+  ];
+  for (const change of changes) {
+    failingOnce(store);
+    await expect(change()).rejects.toMatchObject(refused);
+  }
+  expect(health.failures).toEqual([diskError, diskError, diskError]);
   expect(directory.findKey(text)).toBe(before);
   expect([...directory.applications.values()]).toEqual([application]);
-  broken.mockRestore();
   const next = await createApplication(directory, { name: 'Next', teamId: team.id });
   expect(next.number).toBe(application.number + 1);
 });
 
-test('a change is not seen before it is on disk', async () => {
-  const { directory, application } = await openFixture();
-  const change = patchApplication(directory, application.id, { name: 'New' });
-  await Promise.resolve();
-  expect(directory.applications.get(application.id)?.name).toBe('Shop');
-  await change;
+test('while the store takes nothing a change is refused without being tried', async () => {
+  const { directory, application, store, health } = await openFixture();
+  const commit = vi.spyOn(store.environment, 'transactionSync');
+  health.ready = false;
+  await expect(patchApplication(directory, application.id, { name: 'New' })).rejects.toMatchObject(refused);
+  expect(commit).not.toHaveBeenCalled();
+  health.ready = true;
+  await patchApplication(directory, application.id, { name: 'New' });
   expect(directory.applications.get(application.id)?.name).toBe('New');
+});
+
+test('a change is not seen before it is on disk', async () => {
+  const { directory, application, store } = await openFixture();
+  const seen: unknown[] = [];
+  const commit = store.environment.transactionSync;
+  vi.spyOn(store.environment, 'transactionSync').mockImplementationOnce((action) => {
+    commit.call(store.environment, action);
+    seen.push(directory.applications.get(application.id)?.name);
+    seen.push(store.applications.get(application.id)?.name);
+  });
+  await patchApplication(directory, application.id, { name: 'New' });
+  expect(seen).toEqual(['Shop', 'New']);
+  expect(directory.applications.get(application.id)?.name).toBe('New');
+});
+
+test('what is wrong with a change itself is not held against the store', async () => {
+  const { directory, application, health } = await openFixture();
+  const change = directory.change((draft) => draft.put('applications', 'x'.repeat(5000), application));
+  await expect(change).rejects.toThrow('Key size');
+  expect(health.failures).toEqual([]);
 });
 
 test('changes at the same time are made one after another', async () => {
@@ -123,7 +160,7 @@ test('uses are seen at once and are on disk after a flush', async () => {
   directory.markUsed(directory.findKey(text) as KeyHolder);
   expect(directory.lastUsedAt(key)).toBe(clock.now());
   expect(store.applicationKeys.get(key.hash)?.lastUsedAt).toBeNull();
-  await directory.flush();
+  directory.flush();
   expect(store.applicationKeys.get(key.hash)?.lastUsedAt).toBe(clock.now());
   expect(directory.findKey(text)?.key.lastUsedAt).toBe(clock.now());
 });
@@ -133,10 +170,10 @@ test('a flush that fails is made good by the next, and a deleted key stays delet
   const kept = await createKey(directory, application.id, { type: 'Mobile' });
   const gone = await createKey(directory, application.id, { type: 'Mobile' });
   for (const { text } of [kept, gone]) directory.markUsed(directory.findKey(text) as KeyHolder);
-  vi.spyOn(store.environment, 'transaction').mockImplementationOnce(() => Promise.reject(new Error('disk')));
-  await expect(directory.flush()).rejects.toThrow('disk');
+  failingOnce(store);
+  expect(() => directory.flush()).toThrow(expect.objectContaining(refused));
   await deleteKey(directory, application.id, gone.key.id);
-  await directory.flush();
+  directory.flush();
   expect(store.applicationKeys.get(kept.key.hash)?.lastUsedAt).not.toBeNull();
   expect(store.applicationKeys.get(gone.key.hash)).toBeUndefined();
 });
@@ -150,9 +187,9 @@ test('a leaked Backend key is recorded once, with the time it was first seen', a
     directory.markLeaked(directory.findKey(text) as KeyHolder);
     clock.advance(1000);
   }
-  await directory.flush();
+  directory.flush();
   directory.markLeaked(directory.findKey(text) as KeyHolder);
-  await directory.flush();
+  directory.flush();
   expect(reopen(fixture).findKey(text)?.key.leakedAt).toBe(first);
 });
 
@@ -160,17 +197,16 @@ test('a leak that the store did not take is written by the next flush', async ()
   const fixture = await openFixture();
   const { directory, application, store } = fixture;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
-  vi.spyOn(store.environment, 'transaction').mockImplementationOnce(() => Promise.reject(new Error('disk')));
+  failingOnce(store);
   directory.markLeaked(directory.findKey(text) as KeyHolder);
-  await directory.change(() => undefined);
   expect(directory.findKey(text)?.key.leakedAt).toBeNull();
-  await directory.flush();
+  directory.flush();
   expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
 });
 
 test('limits are told with their number', async () => {
   const { directory, application, team } = await openFixture();
-  const tooMany = Array.from({ length: limits.environmentsPerApplication + 1 }, (_, at) => `e${at}`);
+  const tooMany = Array.from({ length: plans.enterprise.environments + 1 }, (_, at) => `e${at}`);
   const wanted = { name: 'x', teamId: team.id, environments: tooMany };
   await expect(createApplication(directory, wanted)).rejects.toMatchObject({ code: 'plan_limit' });
   await directory.change((draft) => {
@@ -179,9 +215,9 @@ test('limits are told with their number', async () => {
   });
   await expect(createEnvironment(directory, application.id, 'more')).rejects.toMatchObject({
     code: 'plan_limit',
-    message: 'Cannot have more than 50 environments in an application',
+    message: 'The plan enterprise allows no more than 50 environments in an application',
   });
-  const keys = Array.from({ length: limits.keysPerApplication }, () =>
+  const keys = Array.from({ length: plans.enterprise.keys }, () =>
     createKey(directory, application.id, { type: 'Mobile' }),
   );
   await Promise.all(keys);

@@ -6,6 +6,7 @@ import { createTeam } from '../../src/accounts/teams.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
 import type { Application, Team } from '../../src/store/records.ts';
+import type { Health } from '../../src/store/transact.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -24,6 +25,17 @@ export function testClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): TestClock {
   };
 }
 
+/** A store's health that a test sets, and the failures it was told of. */
+export interface TestHealth extends Health {
+  ready: boolean;
+  readonly failures: unknown[];
+}
+
+export function testHealth(): TestHealth {
+  const failures: unknown[] = [];
+  return { ready: true, failures, failed: (error) => void failures.push(error) };
+}
+
 /** A store in a fresh directory, closed when the test is over. */
 export function openTestStore(data = temporaryDirectory()): AccountStore {
   const store = openAccountStore(data);
@@ -35,6 +47,7 @@ export interface Fixture {
   readonly store: AccountStore;
   readonly directory: Directory;
   readonly clock: TestClock;
+  readonly health: TestHealth;
   readonly team: Team;
   readonly application: Application;
 }
@@ -43,13 +56,14 @@ export interface Fixture {
 export async function openFixture(): Promise<Fixture> {
   const store = openTestStore();
   const clock = testClock();
-  const directory = openDirectory(store, { clock, randomBytes });
+  const health = testHealth();
+  const directory = openDirectory(store, health, { clock, randomBytes });
   const team = await createTeam(directory, 'Team');
   const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
-  return { store, directory, clock, team, application };
+  return { store, directory, clock, health, team, application };
 }
 
 /** What a fresh process would read from the same store. */
 export function reopen({ store, clock }: Fixture): Directory {
-  return openDirectory(store, { clock, randomBytes });
+  return openDirectory(store, testHealth(), { clock, randomBytes });
 }

@@ -80,6 +80,13 @@ describe('an origin', () => {
     expect(originMatcher([pattern])(origin)).toBe(expected);
   });
 
+  test('that is several does not pass, whatever is listed', () => {
+    for (const patterns of [[], ['https://a.example'], ['https://*.example']]) {
+      expect(originMatcher(patterns)('https://a.example, https://a.example')).toBe(false);
+      expect(originMatcher(patterns)('https://b.example,https://a.example')).toBe(false);
+    }
+  });
+
   test('passes when nothing is listed, and needs only one match when more is', () => {
     expect(originMatcher([])('https://anything.example')).toBe(true);
     expect(originMatcher(['https://a.example', 'https://*.b.example'])('https://x.b.example')).toBe(true);

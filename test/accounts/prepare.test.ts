@@ -5,7 +5,7 @@ import { openDirectory } from '../../src/accounts/directory.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
-import { openTestStore, testClock } from './fixture.ts';
+import { openTestStore, testClock, testHealth } from './fixture.ts';
 
 const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
 
@@ -27,7 +27,7 @@ test('prepares a store with credentials that work', async () => {
     'teamId',
   ]);
 
-  const directory = openDirectory(store, wanted);
+  const directory = openDirectory(store, testHealth(), wanted);
   const [user] = directory.users.values();
   expect(user).toMatchObject({ email: 'admin@example.com', role: 'Admin', teams: [made.teamId] });
   expect(await verifyPassword(made.adminPassword, user?.passwordHash ?? '')).toBe(true);

@@ -1,0 +1,48 @@
+/** What the auth host keeps. Times are Unix milliseconds unless they say seconds; secrets are kept as SHA-256, hex. */
+
+/** What one sign-in gave to one client: a chain of refresh tokens, of which the last is good, and the last access token. */
+export interface Session {
+  readonly userId: string;
+  readonly clientId: string;
+  readonly scope: string;
+  /** When the user proved who he is, seconds. */
+  readonly authTime: number;
+  /** Refresh tokens of the chain end for good so long after this. */
+  readonly createdAt: number;
+  /** Of the refresh token that is good now: any other of the session was used before. */
+  readonly refreshHash: string;
+  readonly refreshedAt: number;
+  /** The last access token, which the next one replaces; `exp` in seconds. */
+  readonly access: { readonly jti: string; readonly exp: number };
+}
+
+/** An authorization code (RFC 6749 §4.1.2). */
+export interface AuthorizationCode {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** The PKCE challenge, S256 (RFC 7636 §4.2). */
+  readonly challenge: string;
+  readonly userId: string;
+  readonly scope: string;
+  readonly nonce: string | null;
+  /** Seconds. */
+  readonly authTime: number;
+  readonly expiresAt: number;
+  /** The session that it was exchanged for; `null` while it is good. */
+  readonly sessionId: string | null;
+}
+
+/** A browser that is signed in. */
+export interface SignIn {
+  readonly userId: string;
+  /** Seconds. */
+  readonly authTime: number;
+  readonly lastSeenAt: number;
+  readonly expiresAt: number;
+}
+
+/** Failed sign-ins of an account or from an address. */
+export interface Brake {
+  readonly failures: number;
+  readonly lastAt: number;
+}

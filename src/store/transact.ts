@@ -1,0 +1,52 @@
+import type { RootDatabase } from 'lmdb';
+import { Refusal } from '../errors.ts';
+
+/** Whether the stores of a data directory take data, and who hears of it when they do not. */
+export interface Health {
+  readonly ready: boolean;
+  /** A commit failed with `error`. */
+  failed(error: unknown): void;
+}
+
+type Environment = RootDatabase<Buffer, Buffer>;
+
+/**
+ * Runs `action` as one transaction, which is on disk when this returns. LMDB's own asynchronous transactions are not
+ * used: one that fails raises an unhandled rejection too.
+ * @param undo called when it failed: nothing of it was kept
+ * @throws whatever the action throws, and LMDB's errors, with their number as `code`
+ */
+export function transact<T>(environment: Environment, action: () => T, undo: () => void = () => {}): T {
+  try {
+    return environment.transactionSync(action);
+  } catch (error) {
+    undo();
+    throw error;
+  }
+}
+
+/**
+ * Commits what a caller waits for: `action` is one transaction, which is on disk when this returns. A failure of the
+ * store is told to `health` and refuses the caller; while the store is not ready, nothing is tried.
+ * @throws {Refusal} `store_unavailable`; nothing was kept then
+ * @throws whatever the action throws
+ */
+export function commit<T>(environment: Environment, health: Health, action: () => T): T {
+  if (!health.ready) throw unavailable();
+  try {
+    return transact(environment, action);
+  } catch (error) {
+    if (typeof codeOf(error) !== 'number') throw error;
+    health.failed(error);
+    throw unavailable();
+  }
+}
+
+/** A number when the error is LMDB's or the operating system's. */
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+function unavailable(): Refusal {
+  return new Refusal('store_unavailable', 'The store cannot take the change; nothing of it was kept', 5);
+}

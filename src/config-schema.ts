@@ -57,6 +57,15 @@ export const settingsSchema = Type.Object({
     maximum: 1_073_741_824,
     default: 65_536,
   }),
+  apiRate: whole(
+    'Admission',
+    'Requests a second to the management API that one token may make; 0 is no limit',
+    {
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 100,
+    },
+  ),
   batchPackets: whole('Admission', 'Most packets in one commit', { minimum: 1, default: 4_096 }),
   queueHighPackets: whole('Admission', 'Waiting packets from which on 503 is answered', {
     minimum: 1,

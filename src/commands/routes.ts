@@ -1,3 +1,4 @@
+import { KeyedLimits } from '../admission/keyed-limits.ts';
 import type { TokenSettings } from '../auth/access-token.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { jwksRoutes } from '../auth/jwks.ts';
@@ -10,6 +11,7 @@ import { openapiRoutes } from '../ingest/openapi.ts';
 import { telemetryRoutes } from '../ingest/telemetry.ts';
 import { usageRoutes } from '../ingest/usage.ts';
 import { applicationRoutes } from '../manage/applications.ts';
+import { auditRoutes } from '../manage/audit.ts';
 import { environmentRoutes } from '../manage/environments.ts';
 import { type IdentityParts, identityRoutes } from '../manage/identities.ts';
 import { ingestReportRoutes } from '../manage/ingest-report.ts';
@@ -42,16 +44,21 @@ function authRoutes({ config, directory }: Core, tokens: TokenSettings): readonl
 }
 
 function apiRoutes(
-  { config, directory, usage, reports, clock, retention, instances }: Core,
+  { config, accounts, directory, usage, reports, clock, retention, instances }: Core,
   tokens: TokenSettings,
 ): readonly Route[] {
-  const { serviceScope, exposureDays } = config;
+  const { serviceScope, exposureDays, apiRate } = config;
   const people: Pick<IdentityParts, 'digestOf' | 'forget'> = {
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     forget: (application, identity) => instances.forget(application, identity),
   };
-  const manage = { directory, authenticate: createBearer({ ...tokens, directory, serviceScope }) };
+  const manage = {
+    directory,
+    authenticate: createBearer({ ...tokens, directory, serviceScope }),
+    rates: new KeyedLimits(apiRate, 2 * apiRate),
+  };
   return [
+    ...auditRoutes({ ...manage, accounts }),
     ...applicationRoutes(manage),
     ...environmentRoutes(manage),
     ...keyRoutes(manage),

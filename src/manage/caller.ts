@@ -1,4 +1,5 @@
 import type { Directory } from '../accounts/directory.ts';
+import type { KeyedLimits } from '../admission/keyed-limits.ts';
 import type { Authenticate } from '../auth/bearer.ts';
 import type { Actor, Role } from '../store/records.ts';
 
@@ -15,6 +16,8 @@ export interface Caller {
 export interface ManageParts {
   readonly directory: Directory;
   readonly authenticate: Authenticate;
+  /** Requests that one token may make, by its `jti`. */
+  readonly rates: KeyedLimits;
 }
 
 /** What an access token says of its holder. */

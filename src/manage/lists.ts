@@ -20,7 +20,8 @@ const greatestLimit = 200;
 export function pageOf<T>(items: Iterable<T>, query: string, placeOf: (item: T) => number): Page<T> {
   const parameters = parseQuery(query);
   const limit = readLimit(parameters.get('limit'));
-  const after = readCursor(parameters.get('cursor'));
+  const cursor = parameters.get('cursor');
+  const after = cursor === undefined ? -1 : readCursor(cursor);
   const rest = [...items].filter((item) => placeOf(item) > after).sort((a, b) => placeOf(a) - placeOf(b));
   const page = rest.slice(0, limit);
   const last = page.at(-1);
@@ -28,7 +29,8 @@ export function pageOf<T>(items: Iterable<T>, query: string, placeOf: (item: T) 
   return { items: page, nextCursor };
 }
 
-function readLimit(text: string | undefined): number {
+/** How many items a page may have. @throws {Refusal} `invalid_query` */
+export function readLimit(text: string | undefined): number {
   if (text === undefined) return usualLimit;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > greatestLimit) {
@@ -37,12 +39,13 @@ function readLimit(text: string | undefined): number {
   return limit;
 }
 
-function writeCursor(place: number): string {
+/** The cursor of a page whose last item has this place. */
+export function writeCursor(place: number): string {
   return Buffer.from(`after:${place}`).toString('base64url');
 }
 
-function readCursor(text: string | undefined): number {
-  if (text === undefined) return -1;
+/** The place in a cursor. @throws {Refusal} `invalid_query` */
+export function readCursor(text: string): number {
   const place = /^after:(\d{1,16})$/.exec(Buffer.from(text, 'base64url').toString('latin1'))?.[1];
   if (place === undefined)
     throw new Refusal('invalid_query', 'cursor must be the nextCursor of a page of this list');

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../store/retention.ts';
+import { readTime } from './query-time.ts';
 
 /** Widths of a report's buckets, in minutes. */
 const steps = { minute: 1, hour: 60, day: 1440 } as const;
@@ -14,9 +15,6 @@ export interface ReportRange {
 
 /** Most buckets that one series of a report may have. */
 const mostBuckets = 10_000;
-
-/** RFC 3339 §5.6: date and time with `Z` or an offset. */
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
  * Reads `from`, `to` and `step` of a report's query. Without `to` it ends now, without `from` it is a day long, without
@@ -57,15 +55,4 @@ export function minuteText(minute: number): string {
 
 function isStep(text: string): text is Step {
   return Object.hasOwn(steps, text);
-}
-
-function readTime(query: ReadonlyMap<string, string>, name: string): number | undefined {
-  const text = query.get(name);
-  if (text === undefined) return undefined;
-  const time = rfc3339.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN;
-  if (Number.isNaN(time)) {
-    throw new Refusal('invalid_query', `${name} must be an RFC 3339 time, such as 2026-01-31T12:00:00Z`);
-  }
-  if (time < 0) throw new Refusal('invalid_query', `${name} must not be before 1970-01-01T00:00:00Z`);
-  return time;
 }

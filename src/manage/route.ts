@@ -30,8 +30,8 @@ export type ApplicationCall = Call & Within['application'];
 type CallOf<Name extends RouteName> = Call & Within[(typeof access)[Name]['within']];
 
 /**
- * Makes a route of the management API. Its refusals come in an order that leaks nothing: 401 with a challenge, then 404 for
- * whom the thing does not exist, and only then 403 for whom it is not to be changed.
+ * Makes a route of the management API. Its refusals come in an order that leaks nothing: 401 with a challenge, then 429, then 404
+ * for whom the thing does not exist, and only then 403 for whom it is not to be changed.
  * @param name its row in the table of `access.ts`
  */
 export function route<Name extends RouteName>(
@@ -46,7 +46,9 @@ export function route<Name extends RouteName>(
     path: `/api/v2${path}`,
     async handle(request, params) {
       try {
-        const caller = callerOf(parts.directory, await parts.authenticate(request));
+        const claims = await parts.authenticate(request);
+        takeToken(parts, claims.jti);
+        const caller = callerOf(parts.directory, claims);
         const found = find(parts.directory, row, caller, params['id'] ?? '');
         checkRole(row, caller, params);
         const directory = parts.directory.by(actorOf(parts.directory, caller, request.remoteAddress));
@@ -57,6 +59,12 @@ export function route<Name extends RouteName>(
       }
     },
   };
+}
+
+/** @throws {Refusal} `rate_limited` */
+function takeToken({ rates, directory }: ManageParts, jti: string): void {
+  const wait = rates.take(jti, directory.clock.monotonic());
+  if (wait > 0) throw new Refusal('rate_limited', 'This access token has made too many requests', wait);
 }
 
 /** What the path's id names, for this caller. @throws {Refusal} `not_found`: the same for what is not there and what is not his */

@@ -31,7 +31,7 @@ describe('creating an application', () => {
       allowedOrigins: ['https://*.example.com'],
       acceptClientIdentities: true,
       rate: 0.5,
-      burst: 0,
+      burst: 1,
     };
     const answer = await call('POST', '/applications', { ...settings, environments: ['__proto__'] });
     expect(answer.status).toBe(201);
@@ -58,6 +58,12 @@ describe('creating an application', () => {
     [{ name: 'a', rate: -1 }, 'invalid_body', 'Field rate must be null or must be >= 0'],
     [{ name: 'a', rate: '1' }, 'invalid_body', 'Field rate'],
     [{ name: 'a', burst: 1.5 }, 'invalid_body', 'Field burst'],
+    [{ name: 'a', rate: 5, burst: 0 }, 'invalid_body', 'Cannot take burst: must be at least 1'],
+    [{ name: 'a', burst: 0 }, 'invalid_body', 'Cannot take burst: must be at least 1'],
+    [{ name: 'a', environments: ['.'] }, 'invalid_name', '. cannot be in a URL'],
+    [{ name: 'a', environments: ['Test', '..'] }, 'invalid_name', '.. cannot be in a URL'],
+    [{ title: 'a' }, 'invalid_body', 'Field title is not known here'],
+    [JSON.parse('{"__proto__":"a"}'), 'invalid_body', 'Field __proto__ is not known here'],
     [{ name: 'a', number: 7 }, 'invalid_body', 'Field number'],
   ])('refuses %j', async (body, code, detail) => {
     const { call } = await openManageFixture();
@@ -90,6 +96,15 @@ describe('changing an application', () => {
     expect((await call('PATCH', path, { rate: null })).json.rate).toBeNull();
   });
 
+  test('takes a burst of 0 only beside a rate of 0', async () => {
+    const { call, application } = await openManageFixture();
+    const path = `/applications/${application.id}`;
+    expect((await call('PATCH', path, { rate: 0, burst: 0 })).json).toMatchObject({ rate: 0, burst: 0 });
+    const refused = await call('PATCH', path, { rate: 5 });
+    expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+    expect((await call('PATCH', path, { rate: 5, burst: 1 })).json).toMatchObject({ rate: 5, burst: 1 });
+  });
+
   test('with nothing changes nothing', async () => {
     const { call, application, clock } = await openManageFixture();
     const path = `/applications/${application.id}`;
@@ -105,6 +120,7 @@ describe('changing an application', () => {
     { name: null },
     { name: '' },
     { __proto__x: 1 },
+    { burst: 0 },
     7,
   ])('refuses %j and leaves it as it was', async (patch) => {
     const { call, application, directory } = await openManageFixture();

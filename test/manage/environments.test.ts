@@ -9,7 +9,7 @@ async function open() {
   return { ...fixture, path, names };
 }
 
-test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '..'])(
+test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '...'])(
   'an environment named %j is made, listed and deleted',
   async (name) => {
     const { call, path, names, clock } = await open();
@@ -40,6 +40,8 @@ test.each<[unknown, string]>([
   [{ name: 'a', number: 1 }, 'invalid_body'],
   [{ name: '' }, 'invalid_name'],
   [{ name: '\u0000' }, 'invalid_name'],
+  [{ name: '.' }, 'invalid_name'],
+  [{ name: '..' }, 'invalid_name'],
 ])('refuses %j', async (body, code) => {
   const { call, path } = await open();
   expect(await call('POST', path, body)).toMatchObject({ status: 400, json: { code } });

@@ -1,12 +1,14 @@
 import { createTeam } from '../../src/accounts/teams.ts';
+import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { applicationRoutes } from '../../src/manage/applications.ts';
+import { auditRoutes } from '../../src/manage/audit.ts';
 import { environmentRoutes } from '../../src/manage/environments.ts';
 import { keyRoutes } from '../../src/manage/keys.ts';
 import type { Role } from '../../src/store/records.ts';
-import { type Answer, type AuthFixture, openAuthFixture, send } from '../auth/fixture.ts';
+import { type Answer, type AuthFixture, openAuthFixture, type RequestParts, send } from '../auth/fixture.ts';
 
 export interface ManageFixture extends AuthFixture {
   /** Tokens by what their holders are. The stranger is an Admin, but of another team. */
@@ -14,15 +16,24 @@ export interface ManageFixture extends AuthFixture {
   readonly strangersTeamId: string;
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  /** Sends any request. */
+  sendTo(target: string, request: RequestParts): Promise<Answer>;
   /** Sends a request with this `Authorization` header, or none. */
   callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
-export async function openManageFixture(): Promise<ManageFixture> {
+/** @param rate requests a second that one token may make, and at once; without it there is no limit */
+export async function openManageFixture(rate = 0): Promise<ManageFixture> {
   const fixture = await openAuthFixture();
   const { settings, directory, team, addClient } = fixture;
-  const parts = { directory, authenticate: createBearer(settings) };
+  const parts = {
+    directory,
+    accounts: fixture.store,
+    authenticate: createBearer(settings),
+    rates: new KeyedLimits(rate, rate),
+  };
   const dispatch = createRouter([
+    ...auditRoutes(parts),
     ...applicationRoutes(parts),
     ...environmentRoutes(parts),
     ...keyRoutes(parts),
@@ -52,6 +63,7 @@ export async function openManageFixture(): Promise<ManageFixture> {
     tokens,
     strangersTeamId: other.id,
     callWith,
+    sendTo: (target, request) => send(dispatch, target, request),
     call: (method, path, body, token = tokens.admin) => callWith(`Bearer ${token}`, method, path, body),
   };
 }

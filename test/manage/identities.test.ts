@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { identityRoutes } from '../../src/manage/identities.ts';
@@ -193,6 +194,7 @@ test('members see, admins forget, and strangers find nothing', async () => {
   const routes = identityRoutes({
     directory,
     authenticate: createBearer(settings),
+    rates: new KeyedLimits(0, 0),
     store,
     clock,
     exposureDays: 30,

@@ -1,25 +1,7 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { readLedger, readRefusals } from '../support/ledger-report.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
-
-interface Entry {
-  readonly environment: string | null;
-  readonly transport: string;
-  readonly route: string;
-  readonly sender: { readonly userAgent: string | null; readonly instance: string | null };
-  readonly outcome: string;
-  readonly status: number;
-  readonly code: string | null;
-  readonly count: number;
-  readonly example: Readonly<Record<string, string>> | null;
-}
-
-interface Report {
-  readonly accepted: number;
-  readonly refused: number;
-  readonly noted: number;
-  readonly entries: readonly Entry[];
-}
 
 let service: LocalService;
 let access: string;
@@ -61,22 +43,8 @@ function sendPacket(packet: Record<string, unknown>, headers?: Headers): Promise
   return post('/api/frontend/telemetry', { e: 'Production', ...counts, ...packet }, headers);
 }
 
-async function read(id: string, query = '', http = service.http, bearer = access): Promise<Report> {
-  return (await manage(http, bearer, 'GET', `/api/v2/applications/${id}/ingest?${query}`, 200)) as Report;
-}
-
-/** The report once it has that many refusals. */
-async function readRefused(id: string, refused: number): Promise<Report> {
-  const report = await vi.waitUntil(
-    async () => {
-      const latest = await read(id);
-      return latest.refused >= refused && latest;
-    },
-    { timeout: 5000, interval: 100 },
-  );
-  expect(report.refused).toBe(refused);
-  return report;
-}
+const read = (id: string, query = '') => readLedger(service.http, access, id, query);
+const readRefused = (id: string, refused: number) => readRefusals(service.http, access, id, refused);
 
 test.concurrent('a Backend key in a packet is found in one look, and not shown', async () => {
   const { id, backend } = await openShop();
@@ -114,6 +82,25 @@ test.concurrent('an environment that does not exist is found by the name that wa
     code: 'unknown_environment',
     example: { environment: 'Prodction', keyId: mobile.id },
   });
+});
+
+test.concurrent('an environment that is made again has nothing of the one before it', async () => {
+  const { id, mobile } = await openShop();
+  const environments = `/api/v2/applications/${id}/environments`;
+  expect(await sendPacket({ k: mobile.key, e: 'Staging' })).toBe(202);
+  await manage(service.http, access, 'DELETE', `${environments}/Staging`, 204);
+  expect(await sendPacket({ k: mobile.key, e: 'Staging' })).toBe(404);
+  await manage(service.http, access, 'POST', environments, 201, { name: 'Staging' });
+  expect(await sendPacket({ k: mobile.key, e: 'Staging' }, { 'user-agent': 'shop/2.0' })).toBe(202);
+  const { entries } = await readRefused(id, 1);
+  expect(entries).toMatchObject([
+    { environment: null, code: 'unknown_environment', example: { environment: 'Staging' } },
+    { environment: 'Staging', outcome: 'accepted', count: 1, sender: { userAgent: 'shop/2.0' } },
+    { environment: null, outcome: 'accepted', count: 1, sender: { userAgent: 'shop/1.0' } },
+  ]);
+  const again = await read(id, 'environment=Staging');
+  expect(again).toMatchObject({ environment: 'Staging', accepted: 1, refused: 0 });
+  expect(again.entries).toHaveLength(1);
 });
 
 test.concurrent('a wrong origin is found by its name, and the last example stands for all', async () => {
@@ -243,7 +230,7 @@ test.concurrent('a restart keeps it, also what was refused just before', async (
   }
   await first.stop();
   const second = await startLocal({ data: first.data, credentials: first.credentials });
-  const report = await read(id, '', second.http, await token(second.http, first.credentials));
+  const report = await readLedger(second.http, await token(second.http, first.credentials), id);
   expect(report).toMatchObject({ accepted: 2, refused: 1 });
   await second.stop();
 });

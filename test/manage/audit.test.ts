@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { openManageFixture } from './fixture.ts';
+
+interface Entry {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: { readonly type: string; readonly id: string; readonly address: string };
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string; readonly name: string };
+}
+
+test('the audit log says who did what, when and from where, the latest first', async () => {
+  const { call, clock, application } = await openManageFixture();
+  clock.advance(1000);
+  await call('PATCH', `/applications/${application.id}`, { name: 'Shop 2' });
+  const { json } = await call('GET', '/audit');
+  const [latest, ...rest] = json.items as Entry[];
+  expect(latest).toMatchObject({
+    at: new Date(clock.now()).toISOString(),
+    actor: { type: 'api-key', address: '127.0.0.1' },
+    action: 'application.changed',
+    target: { type: 'application', id: application.id, name: 'Shop 2' },
+  });
+  expect(rest.at(-1)).toMatchObject({ action: 'team.created', actor: { type: 'system' } });
+});
+
+test('what was refused is not in it', async () => {
+  const { call, tokens, application } = await openManageFixture();
+  const before = (await call('GET', '/audit')).json.items.length;
+  expect((await call('DELETE', `/applications/${application.id}`, undefined, tokens.user)).status).toBe(403);
+  expect((await call('PATCH', `/applications/${application.id}`, { name: '' })).status).toBe(400);
+  expect((await call('GET', '/audit')).json.items).toHaveLength(before);
+});
+
+test('an Admin reads of his own teams only, and a User nothing', async () => {
+  const { call, tokens, application } = await openManageFixture();
+  const { json } = await call('GET', '/audit', undefined, tokens.stranger);
+  expect(JSON.stringify(json)).not.toContain(application.id);
+  expect((await call('GET', '/audit', undefined, tokens.user)).status).toBe(403);
+});
+
+test('its pages show each entry once, whatever is added in between', async () => {
+  const { call, application } = await openManageFixture();
+  const change = (name: string) => call('PATCH', `/applications/${application.id}`, { name });
+  for (let at = 0; at < 7; at += 1) await change(`name ${at}`);
+  const all = ((await call('GET', '/audit')).json.items as Entry[]).map(({ id }) => id);
+  const shown: string[] = [];
+  let query = '?limit=3';
+  for (let page = 0; page < 10; page += 1) {
+    const { items, nextCursor } = (await call('GET', `/audit${query}`)).json;
+    shown.push(...items.map(({ id }: Entry) => id));
+    if (nextCursor === null) break;
+    query = `?limit=3&cursor=${nextCursor}`;
+    await change(`later ${page}`);
+  }
+  expect(shown).toEqual(all);
+});
+
+test.each([
+  ['?action=application', ['application.changed', 'application.created']],
+  ['?action=application.changed', ['application.changed']],
+  ['?action=app', []],
+  ['?actor=nobody', []],
+  ['?from=2030-01-01T00:00:00Z', []],
+  ['?to=2020-01-01T00:00:00Z', []],
+])('%s filters', async (query, actions) => {
+  const { call, application } = await openManageFixture();
+  await call('PATCH', `/applications/${application.id}`, { name: 'New' });
+  const { items } = (await call('GET', `/audit${query}`)).json;
+  expect(items.map(({ action }: Entry) => action)).toEqual(actions);
+});
+
+test.each(['?limit=0', '?cursor=x', '?from=yesterday'])('%s is refused', async (query) => {
+  const { call } = await openManageFixture();
+  expect(await call('GET', `/audit${query}`)).toMatchObject({ status: 400, json: { code: 'invalid_query' } });
+});

@@ -34,6 +34,39 @@ const sources = [
   join(lz4, 'lz4.c'),
 ];
 
+/**
+ * The threads of a process must share one environment: POSIX locks are the process's, so a second one would set the lock
+ * file up anew beneath the first. The binding has LMDB ask it for the environment that is open already, but only of the
+ * rewritten LMDB; this lets the other one ask too. Each text is put behind the one place that its anchor is at.
+ */
+const mends: readonly { readonly file: string; readonly anchor: string; readonly text: string }[] = [
+  {
+    file: join(library, 'lmdb.h'),
+    anchor: 'typedef struct MDB_env MDB_env;',
+    text: 'void mdb_env_set_callback(MDB_env *env, int (*find)(mdb_filehandle_t, MDB_env *));',
+  },
+  {
+    file: join(library, 'mdb.c'),
+    anchor: 'struct MDB_env {',
+    text: 'int (*me_callback)(HANDLE, MDB_env *);',
+  },
+  {
+    file: join(library, 'mdb.c'),
+    anchor: 'rc = mdb_fopen(env, fname, MDB_O_LOCKS, mode, &env->me_lfd);',
+    text: 'if (!rc && env->me_callback && (rc = env->me_callback(env->me_lfd, env))) return rc;',
+  },
+  {
+    file: join(library, 'mdb.c'),
+    anchor: '#endif /* defined(_WIN32) */\n/** @} */',
+    text: 'void mdb_env_set_callback(MDB_env *env, int (*find)(HANDLE, MDB_env *)) { env->me_callback = find; }',
+  },
+  {
+    file: join(lmdb, 'src/env.cpp'),
+    anchor: 'flags |= MDB_NOTLS;',
+    text: 'mdb_env_set_callback(env, checkExistingEnvs);',
+  },
+];
+
 /** What lmdb's own binding.gyp compiles with, without the parts that only V8 can run. */
 const flags = [
   '-O3',
@@ -59,11 +92,12 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   const stamp = join(folder, 'stamp');
   const { CC = 'gcc', CXX = 'g++' } = process.env;
   const { version } = JSON.parse(readFileSync(join(lmdb, 'package.json'), 'utf8')) as { version: string };
-  const wanted = [version, CC, CXX, ...flags].join(' ');
+  const wanted = JSON.stringify([version, CC, CXX, flags, mends.map(({ text }) => text)]);
   if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
-    mkdirSync(join(folder, 'include'), { recursive: true });
+    mkdirSync(join(folder, 'source'), { recursive: true });
     // One source includes this header of Node without a use for it; those of Node-API have none of the name.
-    writeFileSync(join(folder, 'include/node_version.h'), '');
+    writeFileSync(join(folder, 'source/node_version.h'), '');
+    mend(join(folder, 'source'));
     await compile(folder, addon, CC, CXX);
     writeFileSync(stamp, wanted);
     console.error(addon.slice(root.length + 1));
@@ -72,16 +106,35 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   return addon;
 }
 
+/** Writes the files that have mends into a folder. @throws {Error} when an anchor is not there once: lmdb has changed */
+function mend(folder: string): void {
+  for (const path of new Set(mends.map(({ file }) => file))) {
+    let source = readFileSync(path, 'utf8');
+    for (const { anchor, text } of mends.filter(({ file }) => file === path)) {
+      const [before, after, ...more] = source.split(anchor);
+      if (before === undefined || after === undefined || more.length > 0) {
+        throw new Error(`Cannot mend ${path}: "${anchor}" must be there once; look at what changed in lmdb`);
+      }
+      source = `${before}${anchor}\n${text}\n${after}`;
+    }
+    writeFileSync(join(folder, basename(path)), source);
+  }
+}
+
 async function compile(folder: string, addon: string, cc: string, cxx: string): Promise<void> {
   const includes = [
-    join(folder, 'include'),
+    join(folder, 'source'),
+    join(lmdb, 'src'),
     dirname(createRequire(join(lmdb, 'package.json')).resolve('node-addon-api/package.json')),
     join(root, 'node_modules/node-api-headers/include'),
     lz4,
     library,
   ].map((path) => `-I${path}`);
   const objects = sources.map((source) => join(folder, `${basename(source)}.o`));
-  const waiting = sources.map((source, index) => [source, objects[index]!] as const);
+  const waiting = sources.map((source, index) => {
+    const mended = join(folder, 'source', basename(source));
+    return [existsSync(mended) ? mended : source, objects[index]!] as const;
+  });
   const work = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const [source, object] = next;

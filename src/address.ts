@@ -7,3 +7,8 @@ export function parseAddress(address: string): { host: string; port: number } {
   const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   return { host: host === '' ? '0.0.0.0' : host, port: Number(address.slice(colon + 1)) };
 }
+
+/** HOST:PORT, an IPv6 host in brackets. */
+export function authority(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

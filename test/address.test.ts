@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseAddress } from '../src/address.ts';
+import { authority, parseAddress } from '../src/address.ts';
 
 it.each([
   ['127.0.0.1:8080', '127.0.0.1', 8080],
@@ -8,4 +8,9 @@ it.each([
   ['[::1]:8080', '::1', 8080],
 ])('parses the address %s', (address, host, port) => {
   expect(parseAddress(address)).toEqual({ host, port });
+});
+
+it.each(['127.0.0.1:8080', 'localhost:0', '[::1]:8080'])('writes the address %s as it was', (address) => {
+  const { host, port } = parseAddress(address);
+  expect(authority(host, port)).toBe(address);
 });

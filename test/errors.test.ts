@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogue, type ErrorCode, Refusal } from '../src/errors.ts';
+import { problem } from '../src/http/problem.ts';
+import { checkPacket } from '../src/ingest/packet.ts';
+
+const text = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
 
 /** The rows of the table: code, status and title. */
 function documented(): string[][] {
-  const text = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
   return [...text.matchAll(/^\| `(\w+)` \| (\d+) \| ([^|]+) \|/gm)].map((row) => row.slice(1));
 }
 
@@ -13,6 +16,14 @@ describe('the catalogue of errors', () => {
   it('is the table of docs/errors.md, in the same order', () => {
     const rows = Object.entries(catalogue).map(([code, { status, title }]) => [code, String(status), title]);
     expect(documented()).toEqual(rows);
+  });
+
+  it('is shown with an answer that the service really gives', () => {
+    const packet = { k: 'key', e: 'Production', f: { checkout: { on: [-1] } } };
+    const sample = JSON.parse(/```json\n(.*?)```/s.exec(text)?.[1] ?? '');
+    expect(() => checkPacket(packet)).toThrow(sample.detail);
+    const refusal = new Refusal(sample.code, sample.detail);
+    expect(sample).toEqual(JSON.parse(String(problem(refusal).body)));
   });
 
   it('is sorted by status', () => {

@@ -12,6 +12,9 @@ interface HotBlock<T> {
   touched: boolean;
 }
 
+/** Told when a series gets its cell in a bucket, which happens once. */
+type OnFirst = (ref: number, bucket: number) => void;
+
 /**
  * The cells that are being written to, kept in memory so that a commit is puts only and no gets. What is in
  * here was read from the store or committed to it, except for what was touched since the last `put`.
@@ -20,16 +23,18 @@ export class HotCells<T> {
   private readonly table: Table;
   private readonly codec: CellCodec<T>;
   private readonly limit: number;
+  private readonly onFirst: OnFirst;
   /** By bucket of time, the one that was opened last at the end. */
   private readonly buckets = new Map<number, Map<number, HotBlock<T>>>();
   private touched: HotBlock<T>[] = [];
   private size = 0;
 
   /** @param limit most blocks kept in memory between two commits */
-  constructor(table: Table, codec: CellCodec<T>, limit: number) {
+  constructor(table: Table, codec: CellCodec<T>, limit: number, onFirst: OnFirst) {
     this.table = table;
     this.codec = codec;
     this.limit = limit;
+    this.onFirst = onFirst;
   }
 
   /** The cell of a series in a bucket (see `bucketOf`), to be changed in place by the caller. */
@@ -46,6 +51,7 @@ export class HotCells<T> {
     if (cell !== undefined) return cell;
     const empty = this.codec.empty();
     block.cells[place] = empty;
+    this.onFirst(ref, bucket);
     return empty;
   }
 

@@ -27,6 +27,9 @@ interface HotChunk {
 /** Sketches by day and series ref. */
 type Generation = Map<number, Map<number, HotSketch>>;
 
+/** Told that a series has users on a day (since the epoch): seldom, but at least once. */
+type OnOpen = (ref: number, day: number) => void;
+
 /** What a sketch and a chunk take beside their arrays, about. */
 const sketchBytes = 600;
 const chunkBytes = 300;
@@ -42,6 +45,7 @@ const chunkBytes = 300;
 export class HotSketches {
   private readonly table: Table;
   private readonly limit: number;
+  private readonly onOpen: OnOpen;
   private recent: Generation = new Map();
   private old: Generation = new Map();
   private recentBytes = 0;
@@ -51,9 +55,10 @@ export class HotSketches {
   private readonly value = Buffer.alloc(chunkValueBytes);
 
   /** @param limit most bytes kept in memory, about */
-  constructor(table: Table, limit: number) {
+  constructor(table: Table, limit: number, onOpen: OnOpen = () => {}) {
     this.table = table;
     this.limit = limit;
+    this.onOpen = onOpen;
   }
 
   /** Bytes held in memory, about. */
@@ -116,6 +121,7 @@ export class HotSketches {
     const sketches = this.recent.get(day) ?? new Map<number, HotSketch>();
     this.recent.set(day, sketches.set(ref, sketch));
     this.recentBytes += sketch.bytes;
+    this.onOpen(ref, day);
     return sketch;
   }
 

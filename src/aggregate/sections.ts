@@ -1,3 +1,4 @@
+import { minuteOf } from '../store/blocks.ts';
 import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
 import { type Message, putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
@@ -5,6 +6,7 @@ import type { UsageStore } from '../store/usage.ts';
 import { type Envelope, recordWidth } from './envelope.ts';
 import { exposuresSection } from './exposures-section.ts';
 import { HotCells } from './hot-cells.ts';
+import { HotSeen } from './hot-seen.ts';
 import { HotSketches } from './hot-sketches.ts';
 import { instancesSection } from './instances-section.ts';
 import { ledgerSection } from './ledger-section.ts';
@@ -15,20 +17,26 @@ import type { Section } from './section.ts';
 const hotBlockLimit = 10_000;
 /** Bytes of sketches that a worker keeps in memory. */
 const hotSketchBytes = 64 * 1024 * 1024;
+const minutesPerDay = 1440;
 
 /** What of the tables is in memory because it is being written to. */
 export interface HotTables {
   readonly counts: HotCells<Counts>;
   readonly measurements: HotCells<Measurement>;
   readonly sketches: HotSketches;
+  readonly seen: HotSeen;
 }
 
 /** Nothing in memory yet. */
 export function createHotTables(store: UsageStore): HotTables {
+  const seen = new HotSeen(store);
+  const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
+  const onDay = (ref: number, day: number) => seen.mark(ref, day * minutesPerDay);
   return {
-    counts: new HotCells(store.counts, countsCodec, hotBlockLimit),
-    measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit),
-    sketches: new HotSketches(store.sketches, hotSketchBytes),
+    counts: new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket),
+    measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit, inBucket),
+    sketches: new HotSketches(store.sketches, hotSketchBytes, onDay),
+    seen,
   };
 }
 
@@ -43,6 +51,7 @@ export function createSections(store: UsageStore, hot: HotTables, maxIdentities:
     countsSection(hot.counts),
     measurementsSection(hot.measurements),
     usersSection(hot.sketches),
+    { write: () => hot.seen.put(), forget: () => hot.seen.forget() }, // What the three before it have seen.
     instancesSection(store),
     exposuresSection(store, maxIdentities),
     ledgerSection(store),

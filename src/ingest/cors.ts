@@ -1,3 +1,5 @@
+import { isOneOrigin } from '../accounts/origins.ts';
+
 /** What a browser page may do here: post packets, nothing else (no credentials, no exposed headers). */
 const preflightHeaders = {
   'access-control-allow-methods': 'POST, OPTIONS',
@@ -7,9 +9,11 @@ const preflightHeaders = {
 
 const none: Readonly<Record<string, string>> = {};
 
-/** The headers by which a page of `origin` may read the answer; none for a caller that is no browser. */
+/** The headers by which a page of `origin` may read the answer; none for a caller that is no browser, or sends several. */
 export function allowOrigin(origin: string | undefined): Readonly<Record<string, string>> {
-  return origin === undefined ? none : { 'access-control-allow-origin': origin, vary: 'Origin' };
+  return origin === undefined || !isOneOrigin(origin)
+    ? none
+    : { 'access-control-allow-origin': origin, vary: 'Origin' };
 }
 
 /** The headers of a preflight's answer. The application is not known yet, so any origin is allowed to ask. */

@@ -1,51 +1,62 @@
+import { Refusal } from '../errors.ts';
 import { numberField } from './proto-writer.ts';
-import type { ReportReceiver, Sender } from './report.ts';
+import type { MetricsReport, ReportReceiver, ReportRoute, UsageReport } from './report.ts';
+import { glimpseMessage } from './report-proto.ts';
 import { decodeMetricsReport } from './report-proto-metrics.ts';
 import { decodeUsageReport } from './report-proto-usage.ts';
-
-/** A report as it came in a call, by gRPC or by gRPC-Web. */
-export interface ReportCall {
-  readonly message: Uint8Array;
-  readonly sender: Sender;
-  /** Asked when the report is about to be counted. @throws {Refusal} when nobody waits for the answer any more */
-  checkWanted(): void;
-}
+import { type Arrival, type ReportFormat, takeReport } from './take-report.ts';
 
 /** An operation that takes a report. */
 export interface Operation {
   /** Full name of the service. */
   readonly service: string;
   readonly method: string;
+  readonly route: ReportRoute;
   /**
    * Resolves with the encoded answer when the report is on disk.
    * @throws {Refusal} nothing has changed then
    */
-  run(call: ReportCall, receiver: ReportReceiver): Promise<Buffer>;
+  run(receiver: ReportReceiver, arrival: Arrival): Promise<Buffer>;
 }
+
+const usageMessages: ReportFormat<UsageReport> = {
+  route: 'usage',
+  decode: decodeUsageReport,
+  glimpse: (message) => glimpseMessage(message, 6),
+  handOver: (receiver, report, sender) => receiver.usage(report, sender),
+};
+
+const metricsMessages: ReportFormat<MetricsReport> = {
+  route: 'metrics',
+  decode: decodeMetricsReport,
+  glimpse: (message) => glimpseMessage(message, 7),
+  handOver: (receiver, report, sender) => receiver.metrics(report, sender),
+};
 
 /** What `proto/usage.proto` and `proto/metrics.proto` offer. Both answer with the number of `stats` received. */
 export const operations: readonly Operation[] = [
-  {
-    service: 'Usage.Usage',
-    method: 'SendStats',
-    async run({ message, sender, checkWanted }, receiver) {
-      const report = decodeUsageReport(message);
-      checkWanted();
-      await receiver.usage(report, sender);
-      return numberField(1, report.statCount);
-    },
-  },
-  {
-    service: 'Metrics.Metrics',
-    method: 'SendMetrics',
-    async run({ message, sender, checkWanted }, receiver) {
-      const report = decodeMetricsReport(message);
-      checkWanted();
-      await receiver.metrics(report, sender);
-      return numberField(1, report.statCount);
-    },
-  },
+  operationOf('Usage.Usage', 'SendStats', usageMessages),
+  operationOf('Metrics.Metrics', 'SendMetrics', metricsMessages),
 ];
+
+function operationOf<Report extends UsageReport | MetricsReport>(
+  service: string,
+  method: string,
+  format: ReportFormat<Report>,
+): Operation {
+  return {
+    service,
+    method,
+    route: format.route,
+    run: async (receiver, arrival) => numberField(1, await takeReport(receiver, format, arrival)),
+  };
+}
+
+/** @throws {Refusal} `body_too_large` */
+export function checkLength({ length }: Uint8Array, maxBody: number): void {
+  if (length <= maxBody) return;
+  throw new Refusal('body_too_large', `A message may have ${maxBody} bytes at most`);
+}
 
 /** The path of an operation: that of its HTTP/2 and of its gRPC-Web requests. */
 export function pathOf({ service, method }: Pick<Operation, 'service' | 'method'>): string {

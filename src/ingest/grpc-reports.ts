@@ -8,15 +8,17 @@ import {
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
 import { methodOf } from './grpc-method.ts';
-import { type Operation, operations, pathOf } from './grpc-operations.ts';
+import { checkLength, type Operation, operations, pathOf } from './grpc-operations.ts';
 import { internalStatus, type RpcStatus, statusOf } from './grpc-status.ts';
-import { checkIdempotencyKey } from './message-identity.ts';
-import type { ReportReceiver, Sender } from './report.ts';
+import type { ReportReceiver } from './report.ts';
+import type { Arrival } from './take-report.ts';
 
 /** What the calls need of the rest of the service. */
 export interface ReportParts {
   readonly receiver: ReportReceiver;
   readonly clock: Clock;
+  /** Most bytes of a message, inflated. */
+  readonly maxBody: number;
   /** Told of every failure that is no refusal. It must not throw. */
   onError(error: unknown): void;
 }
@@ -35,26 +37,31 @@ export function addReports(server: Server, parts: ReportParts): void {
 }
 
 async function serve(
-  { receiver, clock, onError }: ReportParts,
+  parts: ReportParts,
   operation: Operation,
   call: Call,
   answer: sendUnaryData<Buffer>,
 ): Promise<void> {
   try {
-    receiver.admit();
-    const checkWanted = () => checkDeadline(call, clock);
-    const report = { message: call.request, sender: senderOf(call), checkWanted };
-    answer(null, await operation.run(report, receiver));
+    answer(null, await operation.run(parts.receiver, arrivalOf(parts, call)));
   } catch (error) {
-    if (!(error instanceof Refusal)) onError(error);
+    if (!(error instanceof Refusal)) parts.onError(error);
     answer(failure(error instanceof Refusal ? statusOf(error) : internalStatus));
   }
 }
 
-function senderOf({ metadata }: Call): Sender {
-  const userAgent = metadata.get('user-agent')[0]?.toString();
-  const idempotencyKey = checkIdempotencyKey(metadata.get('idempotency-key')[0]?.toString());
-  return { transport: 'grpc', userAgent, idempotencyKey };
+function arrivalOf({ clock, maxBody }: ReportParts, call: Call): Arrival {
+  const { metadata, request } = call;
+  return {
+    transport: 'grpc',
+    userAgent: metadata.get('user-agent')[0]?.toString(),
+    idempotencyKey: metadata.get('idempotency-key')[0]?.toString(),
+    body: request,
+    check() {
+      checkLength(request, maxBody);
+      checkDeadline(call, clock);
+    },
+  };
 }
 
 /** The timer that ends a call in time is late when the process is busy, so the clock is asked too. */

@@ -3,11 +3,11 @@ import { Refusal } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { problem } from '../http/problem.ts';
 import { ClientGone, type Reply, type Request, type Route } from '../http/types.ts';
-import { type Operation, operations, pathOf } from './grpc-operations.ts';
+import { checkLength, type Operation, operations, pathOf } from './grpc-operations.ts';
 import { internalStatus, type RpcStatus, statusOf } from './grpc-status.ts';
 import { decodeBase64, headerBytes, messageFrame, readFrame, trailersFrame } from './grpc-web-frames.ts';
-import { checkIdempotencyKey } from './message-identity.ts';
-import type { ReportReceiver, Sender } from './report.ts';
+import type { ReportReceiver } from './report.ts';
+import type { Arrival } from './take-report.ts';
 
 /** What the routes need of the rest of the service. */
 export interface GrpcWebParts {
@@ -33,10 +33,10 @@ const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 /** The status of a call is in the last frame of the body, so the HTTP status is 200 whatever it is. */
 async function receive(parts: GrpcWebParts, operation: Operation, request: Request): Promise<Reply> {
   const type = contentType.exec(request.header('content-type') ?? '');
-  if (type === null) return problem(new Refusal('unsupported_media_type', 'Send application/grpc-web'));
+  if (type === null) return refuseType(parts, operation, request);
   const text = type[1] !== undefined;
   try {
-    const answer = await run(parts, operation, request, text);
+    const answer = await operation.run(parts.receiver, arrivalOf(parts, request, text));
     return reply(text, messageFrame(answer), trailersFrame(ok));
   } catch (error) {
     if (error instanceof ClientGone) throw error;
@@ -48,33 +48,35 @@ async function receive(parts: GrpcWebParts, operation: Operation, request: Reque
 
 const ok: RpcStatus = { code: 0, message: '', trailers: [] };
 
-async function run(
-  { receiver, clock, maxBody }: GrpcWebParts,
-  operation: Operation,
-  request: Request,
-  text: boolean,
-): Promise<Uint8Array> {
-  const deadline = clock.monotonic() + timeoutOf(request.header('grpc-timeout'));
-  receiver.admit();
-  const body = await readBody(request, text ? textBytes(maxBody) : maxBody + headerBytes);
-  const message = readFrame(text ? decodeBase64(body) : body);
-  if (message.length > maxBody) {
-    throw new Refusal('body_too_large', `A message may have ${maxBody} bytes at most`);
-  }
-  const checkWanted = () => {
-    if (clock.monotonic() < deadline) return;
-    throw new Refusal(
-      'deadline_exceeded',
-      'The deadline passed before the report was taken; nothing was counted',
-    );
-  };
-  return operation.run({ message, sender: senderOf(request), checkWanted }, receiver);
+function refuseType({ receiver }: GrpcWebParts, { route }: Operation, request: Request): Reply {
+  const refusal = new Refusal('unsupported_media_type', 'Send application/grpc-web');
+  receiver.refused(refusal, route, { transport, userAgent: userAgentOf(request) }, {});
+  return problem(refusal);
 }
 
-function senderOf(request: Request): Sender {
-  const userAgent = request.header('user-agent') ?? request.header('x-user-agent');
-  const idempotencyKey = checkIdempotencyKey(request.header('idempotency-key'));
-  return { transport: 'grpc-web', userAgent, idempotencyKey };
+const transport = 'grpc-web';
+
+function arrivalOf({ clock, maxBody }: GrpcWebParts, request: Request, text: boolean): Arrival {
+  const start = clock.monotonic();
+  return {
+    transport,
+    userAgent: userAgentOf(request),
+    idempotencyKey: request.header('idempotency-key'),
+    async body() {
+      const body = await readBody(request, text ? textBytes(maxBody) : maxBody + headerBytes);
+      return readFrame(text ? decodeBase64(body) : body);
+    },
+    check(message) {
+      checkLength(message, maxBody);
+      if (clock.monotonic() - start < timeoutOf(request.header('grpc-timeout'))) return;
+      const why = 'The deadline passed before the report was taken; nothing was counted';
+      throw new Refusal('deadline_exceeded', why);
+    },
+  };
+}
+
+function userAgentOf(request: Request): string | undefined {
+  return request.header('user-agent') ?? request.header('x-user-agent');
 }
 
 /** What a frame of the longest message takes as base64 in a few pieces. */

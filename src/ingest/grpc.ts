@@ -1,4 +1,6 @@
-import { type ChannelOptions, Server, ServerCredentials } from '@grpc/grpc-js';
+import { type ChannelOptions, logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { authority } from '../address.ts';
+import { bindFailure } from '../http/bind-failure.ts';
 import { Health } from './grpc-health.ts';
 import { addReflection } from './grpc-reflection.ts';
 import { addReports, type ReportParts } from './grpc-reports.ts';
@@ -8,8 +10,6 @@ export interface GrpcOptions extends ReportParts {
   /** 0 takes any free port. */
   readonly port: number;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** Most bytes of a message, inflated. */
-  readonly maxBody: number;
 }
 
 export interface GrpcListener {
@@ -34,13 +34,17 @@ const connectionOptions: ChannelOptions = {
   'grpc.max_connection_age_grace_ms': 30_000,
 };
 
+// What the library would write to standard error are no log lines, and its errors are handed to us as well.
+setLogVerbosity(logVerbosity.NONE);
+
 /**
  * Starts the gRPC listener: the operations that take reports, the health service and server reflection.
- * @throws {Error} when the address cannot be bound
+ * @throws {Error} when the address cannot be bound; the message names it and says why
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const { host, port, tls, maxBody } = options;
-  const server = new Server({ ...connectionOptions, 'grpc.max_receive_message_length': maxBody });
+  // The library's own refusal has no code of ours and is in no ledger, so what is not far too large comes through.
+  const server = new Server({ ...connectionOptions, 'grpc.max_receive_message_length': 2 * maxBody });
   const health = new Health();
   addReports(server, options);
   health.addTo(server);
@@ -49,8 +53,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     tls === undefined
       ? ServerCredentials.createInsecure()
       : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const realPort = await bind(server, address, credentials);
+  const realPort = await bind(server, host, port, credentials);
   return {
     host,
     port: realPort,
@@ -62,11 +65,11 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   };
 }
 
-function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
+function bind(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error === null) resolve(port);
-      else reject(new Error(`Cannot listen for gRPC on ${address}: ${error.message}`));
+    server.bindAsync(authority(host, port), credentials, async (error, realPort) => {
+      if (error === null) resolve(realPort);
+      else reject(await bindFailure(host, port, error));
     });
   });
 }

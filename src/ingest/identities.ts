@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import { Refusal } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
+import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import { type AdmissionParts, admit, takeToken } from './admission.ts';
@@ -12,7 +13,6 @@ import type { Ledger, LedgerSource } from './ledger.ts';
 import { personal } from './openapi/shared-schemas.ts';
 import { Named } from './packet.ts';
 import { isIdentity } from './person.ts';
-import { checkJsonType } from './report-route.ts';
 
 /** What the minting route needs of the rest of the service. */
 export interface IdentityParts extends AdmissionParts {
@@ -41,6 +41,8 @@ export const MintSchema = Type.Object({
 
 const checker = Compile(MintSchema);
 
+const checkContentType = contentTypeCheck('application/json');
+
 /** `POST /api/frontend/identities`. Only servers mint: no answer has CORS headers, and there is no preflight. */
 export function identityRoutes(parts: IdentityParts): readonly Route[] {
   return [
@@ -60,11 +62,12 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
 async function receive(parts: IdentityParts, request: Request): Promise<Reply> {
   try {
     admit(parts);
-    const holder = findHolder(parts, request.header('authorization'));
+    findHolder(parts, request.header('authorization'));
     const body = await readBody(request, parts.maxBody);
-    checkJsonType(request.header('content-type'));
+    checkContentType(request.header('content-type'));
     const profile = checkMint(parseJson(decodeText(body)));
-    admit(parts); // Others may have filled the queue while this body arrived.
+    admit(parts); // Others may have filled the queue while this body arrived,
+    const holder = findHolder(parts, request.header('authorization')); // or deleted the key, or the application.
     takeToken(parts, holder);
     parts.keys.markUsed(holder);
     const instanceId = await parts.instances.mint(holder, profile, body.length, parts.clock.now());
@@ -118,14 +121,17 @@ export function checkMint(body: unknown): Profile {
 }
 
 const identityMust = 'identity must have 1 to 256 characters, none of them a control character';
+const groupsMust = 'groups must be an array of at most 100 strings; leave it out when there are none';
+const claimsMust =
+  'claims must be an object of at most 50 strings, numbers and booleans; leave it out when there are none';
 
 function explain(body: unknown): Refusal {
-  const [error] = checker.Errors(body);
-  const about = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (about && typeof (body as { identity?: unknown }).identity !== 'string') {
-    return new Refusal('invalid_identity', identityMust);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return new Refusal('invalid_body', 'The body must be an object');
   }
-  const path = error?.instancePath ?? '';
-  const where = path === '' ? 'The body' : `The value at ${path.slice(0, 300)}`;
-  return new Refusal('invalid_body', `${where} ${error?.message ?? 'is not valid'}`);
+  const [error] = checker.Errors(body);
+  const field = error?.instancePath.split('/')[1];
+  if (field === 'groups') return new Refusal('invalid_body', groupsMust);
+  if (field === 'claims') return new Refusal('invalid_body', claimsMust);
+  return new Refusal('invalid_identity', identityMust);
 }

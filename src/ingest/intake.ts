@@ -54,6 +54,14 @@ export class Intake {
     return this.committers[applicationNumber % this.committers.length]!;
   }
 
+  /**
+   * Resolves when nothing that an application sent before can be written any more.
+   * @throws {Refusal} `store_unavailable`: the store does not take anything
+   */
+  settled(applicationNumber: number): Promise<void> {
+    return this.laneOf(applicationNumber).settled();
+  }
+
   /** Sends what waits for the ledger to the disk, should no batch take it along. */
   flushLedger(): void {
     if (this.health.ready) for (const lane of this.lanes) lane.flushLedger();

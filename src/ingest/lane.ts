@@ -71,6 +71,17 @@ export class Lane {
     this.draining = this.drain();
   }
 
+  /**
+   * Resolves when all that was joined before, and what the ledger says of it, is on disk or was refused.
+   * @throws {Refusal} `store_unavailable`: then some of it may still go with a later batch
+   */
+  async settled(): Promise<void> {
+    await this.join(0).durable;
+    // Whoever waited for the same batch tells the ledger of it before the next turn, so that goes with the next batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.join(0).durable;
+  }
+
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
     while (this.draining !== undefined) await this.draining;

@@ -121,7 +121,7 @@ export class Ledger {
       return;
     }
     const { application } = holder;
-    const known = holder.environments.get(environment)?.name ?? null;
+    const known = holder.environments.get(environment)?.number ?? null;
     const at = this.parts.clock.now();
     const row = this.rowOf(
       application,
@@ -167,7 +167,7 @@ function* subjectsOf(store: UsageStore, application: number, hour: number): Gene
 
 function acceptedSubject(place: Omit<LedgerPlace, 'application'>): SentSubject {
   const { route, transport, userAgent, instance } = place;
-  const environment = place.environment?.name ?? null;
+  const environment = place.environment?.number ?? null;
   const status = acceptedStatus(route);
   return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
 }

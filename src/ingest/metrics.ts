@@ -1,13 +1,19 @@
+import { decodeText } from '../http/body.ts';
 import type { Route } from '../http/types.ts';
+import type { MetricsReport } from './report.ts';
+import { glimpseJson } from './report-json.ts';
 import { decodeMetrics } from './report-json-metrics.ts';
 import { type ReportRouteParts, reportRoute } from './report-route.ts';
+import type { ReportFormat } from './take-report.ts';
+
+const metricsJson: ReportFormat<MetricsReport> = {
+  route: 'metrics',
+  decode: (body) => decodeMetrics(decodeText(body)),
+  glimpse: glimpseJson,
+  handOver: (receiver, report, sender) => receiver.metrics(report, sender),
+};
 
 /** `POST /api/metrics`: answers how many entries of `stats` came, once they are on disk. */
 export function metricsRoutes(parts: ReportRouteParts): readonly Route[] {
-  const route = reportRoute(parts, '/api/metrics', async (json, sender) => {
-    const report = decodeMetrics(json);
-    await parts.receiver.metrics(report, sender);
-    return { count: report.statCount };
-  });
-  return [route];
+  return [reportRoute(parts, '/api/metrics', metricsJson, (count) => ({ count }))];
 }

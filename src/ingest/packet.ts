@@ -47,16 +47,15 @@ export const PacketSchema = Type.Object({
   ),
   i: Type.Optional(
     Type.String({
-      maxLength: 256,
       description:
         'Minted instance id. One that is unknown or expired is left out, and the packet is counted.',
     }),
   ),
   u: Type.Optional(
     Type.String({
-      maxLength: 256,
       description:
-        'Identity that the client asserts: counted only where the application accepts them; `i` wins.',
+        'Identity that the client asserts: counted only where the application accepts them; `i` wins. One that is not ' +
+        '1 to 256 characters, none of them a control character, is left out, and the packet is counted.',
     }),
   ),
 });

@@ -15,8 +15,10 @@ import {
 import type {
   MetricsReport,
   MetricValue,
+  ReportGlimpse,
   ReportHead,
   ReportReceiver,
+  ReportRoute,
   Sender,
   UsageReport,
 } from './report.ts';
@@ -30,7 +32,7 @@ export interface ReceiverParts extends CountingParts {
 
 /** What a kind of report has of its own. */
 interface Kind<Report> {
-  readonly route: 'usage' | 'metrics';
+  readonly route: ReportRoute;
   identify(scope: MessageScope, report: Report): MessageIdentity;
   /** Records that the report makes. */
   sizeOf(report: Report): number;
@@ -61,26 +63,16 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
     admit: () => admit(parts),
     usage: (report, sender) => receive(parts, usage, report, sender),
     metrics: (report, sender) => receive(parts, metrics, report, sender),
+    refused(refusal, route, sender, glimpse) {
+      const { appKey, environment } = glimpse;
+      const holder = appKey === undefined ? undefined : parts.keys.findKey(appKey);
+      parts.ledger.refused(refusal, sourceOf(route, sender, glimpse), { holder, environment });
+    },
   };
 }
 
-/** Takes a report, or tells the ledger why not. */
-async function receive<Report extends ReportHead>(
-  parts: ReceiverParts,
-  kind: Kind<Report>,
-  report: Report,
-  sender: Sender,
-): Promise<void> {
-  try {
-    await count(parts, kind, report, sender);
-  } catch (error) {
-    if (error instanceof Refusal) recordRefusal(parts, error, sourceOf(kind.route, sender, report), report);
-    throw error;
-  }
-}
-
 /** Checked in the order 404, 503, 429; then the report is counted, unless it was before. */
-async function count<Report extends ReportHead>(
+async function receive<Report extends ReportHead>(
   parts: ReceiverParts,
   kind: Kind<Report>,
   report: Report,
@@ -108,23 +100,11 @@ async function count<Report extends ReportHead>(
 }
 
 function sourceOf(
-  route: 'usage' | 'metrics',
+  route: ReportRoute,
   { transport, userAgent }: Sender,
-  { instanceName }: Partial<ReportHead>,
+  { instanceName }: ReportGlimpse,
 ): LedgerSource {
   return { route, transport, userAgent, instance: instanceName };
-}
-
-function recordRefusal(
-  { keys, ledger }: ReceiverParts,
-  refusal: Refusal,
-  source: LedgerSource,
-  { appKey, environment }: Partial<ReportHead>,
-): void {
-  ledger.refused(refusal, source, {
-    holder: appKey === undefined ? undefined : keys.findKey(appKey),
-    environment,
-  });
 }
 
 /** Any type of key may report. @throws {Refusal} of status 404 */

@@ -11,9 +11,16 @@ export const hashesPerReport = 10_000;
 /** Variants that one entry of a report may carry. */
 export const variantsPerEntry = variantsPerPacketFeature;
 
+const counted = {
+  too_many_features: 'A report may carry # features at most',
+  too_many_metrics: 'A report may carry # metrics at most',
+  too_many_variants: 'A feature or metric of a report may carry # variants at most',
+  too_many_hashes: 'A report may carry # user hashes at most',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
 /** @throws {Refusal} `code` when there are more than `most` of what `code` counts */
-export function checkSize(size: number, most: number, code: ErrorCode): void {
-  if (size > most) throw new Refusal(code, `There may be ${most}, and there are ${size}`);
+export function checkSize(size: number, most: number, code: keyof typeof counted): void {
+  if (size > most) throw new Refusal(code, counted[code].replace('#', String(most)));
 }
 
 /** @throws {Refusal} of status 400 when the key or a name cannot be one; whether they exist is not asked here */

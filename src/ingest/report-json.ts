@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { type ErrorCode, Refusal } from '../errors.ts';
+import { glimpseOf } from './glimpse.ts';
 import { named, namedOrEmpty, timed } from './openapi/shared-schemas.ts';
 import type { ReportHead } from './report.ts';
 import { checkHead } from './report-checks.ts';
@@ -49,6 +50,9 @@ export function readHead(body: Static<Type.TObject<typeof headFields>>): ReportH
   checkHead(head);
   return head;
 }
+
+/** Whom a JSON body concerns that was refused. */
+export const glimpseJson = glimpseOf('appKey', 'environment', 'instanceName');
 
 /** Unix ms of an RFC 3339 time. @throws {Refusal} `invalid_time`, naming the field by `where` */
 export function readTime(spelled: string, where: string): number {

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
-import type { ProtoReader } from './proto-reader.ts';
-import type { ReportHead } from './report.ts';
+import { ProtoReader } from './proto-reader.ts';
+import type { ReportGlimpse, ReportHead } from './report.ts';
 import { checkHead, checkSize, variantsPerEntry } from './report-checks.ts';
 import { unixMs } from './report-time.ts';
 
@@ -26,6 +26,26 @@ export function finishHead(draft: HeadDraft): ReportHead {
   const head = { ...(draft as ReportHead), instanceName: draft.instanceName || undefined };
   checkHead(head);
   return head;
+}
+
+/**
+ * Whom a message concerns that was refused, as far as it can be read.
+ * @param instanceField number of the field `instanceName`
+ */
+export function glimpseMessage(message: Uint8Array, instanceField: number): ReportGlimpse {
+  const found: { -readonly [Field in keyof ReportGlimpse]: ReportGlimpse[Field] } = {};
+  const reader = new ProtoReader(message);
+  try {
+    while (reader.next()) {
+      if (reader.field === 1) found.appKey = reader.string();
+      else if (reader.field === 2) found.environment = reader.string();
+      else if (reader.field === instanceField) found.instanceName = reader.string();
+      else reader.skip();
+    }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+  return found;
 }
 
 /** The years 1 to 9999, in which a Timestamp lies (its own definition says so). */

@@ -1,9 +1,10 @@
 import { Refusal } from '../errors.ts';
-import { decodeText, readBody } from '../http/body.ts';
+import { readBody } from '../http/body.ts';
+import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
-import { checkIdempotencyKey } from './message-identity.ts';
-import type { ReportReceiver, Sender } from './report.ts';
+import type { MetricsReport, ReportReceiver, UsageReport } from './report.ts';
+import { type ReportFormat, takeReport } from './take-report.ts';
 
 /** What the routes of reports need of the rest of the service. */
 export interface ReportRouteParts {
@@ -14,43 +15,31 @@ export interface ReportRouteParts {
 
 /**
  * A route that takes one kind of report as JSON. Servers send reports, browsers do not: no answer has CORS headers.
- * @param take decodes and hands over a body's text; gives what to answer once the report is on disk
+ * @param answer what to answer, of the number of `stats` received
  */
-export function reportRoute(
-  parts: ReportRouteParts,
-  path: string,
-  take: (json: string, sender: Sender) => Promise<object>,
-): Route {
-  return { method: 'POST', path, handle: (request) => receive(parts, request, take), noOptions: true };
-}
-
-/** Checked in the order 503, 413, 400, 404, 429: `take` sees to the last two. */
-async function receive(
+export function reportRoute<Report extends UsageReport | MetricsReport>(
   { receiver, maxBody }: ReportRouteParts,
-  request: Request,
-  take: (json: string, sender: Sender) => Promise<object>,
-): Promise<Reply> {
-  try {
-    receiver.admit();
-    const body = await readBody(request, maxBody);
-    checkJsonType(request.header('content-type'));
-    const sender: Sender = {
-      transport: 'http',
-      userAgent: request.header('user-agent'),
-      idempotencyKey: checkIdempotencyKey(request.header('idempotency-key')),
-    };
-    const answer = await take(decodeText(body), sender);
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) };
-  } catch (error) {
-    if (error instanceof Refusal) return problem(error);
-    throw error;
+  path: string,
+  format: ReportFormat<Report>,
+  answer: (statCount: number) => object,
+): Route {
+  async function handle(request: Request): Promise<Reply> {
+    try {
+      const statCount = await takeReport(receiver, format, {
+        transport: 'http',
+        userAgent: request.header('user-agent'),
+        idempotencyKey: request.header('idempotency-key'),
+        body: () => readBody(request, maxBody),
+        check: () => checkContentType(request.header('content-type')),
+      });
+      const body = JSON.stringify(answer(statCount));
+      return { status: 200, headers: { 'content-type': 'application/json' }, body };
+    } catch (error) {
+      if (error instanceof Refusal) return problem(error);
+      throw error;
+    }
   }
+  return { method: 'POST', path, handle, noOptions: true };
 }
 
-const contentType = /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
-
-/** @throws {Refusal} `invalid_content_type` unless a body is said to be JSON */
-export function checkJsonType(value: string | undefined): void {
-  if (value !== undefined && contentType.test(value)) return;
-  throw new Refusal('invalid_content_type', 'Send application/json, in UTF-8');
-}
+const checkContentType = contentTypeCheck('application/json');

@@ -1,3 +1,5 @@
+import type { Refusal } from '../errors.ts';
+
 /**
  * What a usage or a metrics report says, whatever it came in: JSON, gRPC or gRPC-Web. The decoders of the transports
  * make these; names and counts are checked, the key is not looked up yet.
@@ -13,6 +15,9 @@ export interface ReportHead {
   /** Unix ms. */
   readonly processStartTime: number | undefined;
 }
+
+/** Whom a report concerns that was not taken, as far as that could be made out; nothing of it is checked. */
+export type ReportGlimpse = Partial<Pick<ReportHead, 'appKey' | 'environment' | 'instanceName'>>;
 
 /** Counts of one variant. */
 export interface VariantUsage {
@@ -57,6 +62,9 @@ export interface MetricsReport extends ReportHead {
   readonly values: readonly MetricValue[];
 }
 
+/** The two kinds of report. */
+export type ReportRoute = 'usage' | 'metrics';
+
 /** Who sent a report, for the ledger, and what the sender says of the message itself. */
 export interface Sender {
   readonly transport: 'http' | 'grpc' | 'grpc-web';
@@ -74,4 +82,6 @@ export interface ReportReceiver {
   admit(): void;
   usage(report: UsageReport, sender: Sender): Promise<void>;
   metrics(report: MetricsReport, sender: Sender): Promise<void>;
+  /** Tells the ledger of a report that was refused, by one of the above or before it came to them. */
+  refused(refusal: Refusal, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void;
 }

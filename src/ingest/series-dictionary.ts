@@ -1,10 +1,7 @@
 import { seriesRef } from '../store/blocks.ts';
-import { featureItself, type NewSeries, type SeriesName, seriesOf } from '../store/series.ts';
+import { featureItself, type NewSeries, type SeriesName, seriesOf, surplusName } from '../store/series.ts';
 import { environmentOrdinal } from '../store/sketches.ts';
 import type { UsageStore } from '../store/usage.ts';
-
-/** The name that takes what is over a limit. */
-export const surplusName = '__other__';
 
 /** Variants of one feature that get their own series. */
 export const variantsPerFeature = 64;
@@ -157,5 +154,10 @@ export class SeriesDictionary {
     const loaded = new EnvironmentSeries(environment, this.limits, seriesOf(this.store, environment));
     this.environments.set(environment, loaded);
     return loaded;
+  }
+
+  /** Lets go of a deleted environment's. */
+  forget(environment: number): void {
+    this.environments.delete(environment);
   }
 }

@@ -1,6 +1,7 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import { Refusal } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
+import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
@@ -11,6 +12,7 @@ import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
 import { countOnce } from './count-once.ts';
 import type { CountingParts } from './counting-parts.ts';
+import { glimpseOf } from './glimpse.ts';
 import type { Instances } from './instances.ts';
 import type { LedgerPlace } from './ledger.ts';
 import { checkIdempotencyKey, identityOfKey } from './message-identity.ts';
@@ -41,20 +43,25 @@ const accepted: Reply = { status: 202 };
 
 const source = { route: 'telemetry', transport: 'http' } as const;
 
+/** Plain text too, so that `navigator.sendBeacon` needs no preflight. */
+const checkContentType = contentTypeCheck('application/json', 'text/plain');
+
+const glimpse = glimpseOf('k', 'e');
+
 /**
  * Answers one packet: 202 when it is on disk. Checked in the order 503, 413, 400, 404, 403, 429, so that a refusal
  * costs as little as it can and a refused packet has changed nothing.
  */
 async function receive(parts: TelemetryParts, request: Request): Promise<Reply> {
   const origin = request.header('origin') || undefined;
-  let value: unknown;
+  let body: Uint8Array | undefined;
+  let packet: Packet | undefined;
   try {
     admit(parts);
-    const body = await readBody(request, parts.maxBody);
+    body = await readBody(request, parts.maxBody);
     checkContentType(request.header('content-type'));
     const key = checkIdempotencyKey(request.header('idempotency-key'));
-    value = parseJson(decodeText(body));
-    const packet = checkPacket(value);
+    packet = checkPacket(parseJson(decodeText(body)));
     const holder = findHolder(parts, packet);
     const environment = holder.environments.get(packet.e);
     if (environment === undefined) throw new UnknownEnvironment(holder);
@@ -66,17 +73,9 @@ async function receive(parts: TelemetryParts, request: Request): Promise<Reply> 
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    recordRefusal(parts, request, value, error);
+    recordRefusal(parts, request, error, packet ?? (body && glimpse(body)));
     return problem(error, isReadable(error, origin) ? allowOrigin(origin) : {});
   }
-}
-
-/** JSON, or plain text so that `navigator.sendBeacon` needs no preflight; UTF-8 in any case. */
-const contentType = /^\s*(?:application\/json|text\/plain)\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
-
-function checkContentType(value: string | undefined): void {
-  if (value === 'application/json' || (value !== undefined && contentType.test(value))) return;
-  throw new Refusal('invalid_content_type', 'Send application/json or text/plain, in UTF-8');
 }
 
 function findHolder({ keys }: TelemetryParts, packet: Packet): KeyHolder {
@@ -107,16 +106,15 @@ function isReadable(refusal: Refusal, origin: string | undefined): boolean {
 function recordRefusal(
   { keys, ledger }: TelemetryParts,
   request: Request,
-  body: unknown,
   refusal: Refusal,
+  { k, e }: ReturnType<typeof glimpse> = {},
 ): void {
-  const { k, e } = Object(body ?? {}) as { k?: unknown; e?: unknown };
   ledger.refused(
     refusal,
     { ...source, userAgent: request.header('user-agent') },
     {
-      holder: typeof k === 'string' ? keys.findKey(k) : undefined,
-      environment: typeof e === 'string' ? e : undefined,
+      holder: k === undefined ? undefined : keys.findKey(k),
+      environment: e,
       origin: request.header('origin'),
     },
   );

@@ -1,13 +1,19 @@
+import { decodeText } from '../http/body.ts';
 import type { Route } from '../http/types.ts';
+import type { UsageReport } from './report.ts';
+import { glimpseJson } from './report-json.ts';
 import { decodeUsage } from './report-json-usage.ts';
 import { type ReportRouteParts, reportRoute } from './report-route.ts';
+import type { ReportFormat } from './take-report.ts';
+
+const usageJson: ReportFormat<UsageReport> = {
+  route: 'usage',
+  decode: (body) => decodeUsage(decodeText(body)),
+  glimpse: glimpseJson,
+  handOver: (receiver, report, sender) => receiver.usage(report, sender),
+};
 
 /** `POST /api/usage/stats`: answers how many entries of `stats` came, once they are on disk. */
 export function usageRoutes(parts: ReportRouteParts): readonly Route[] {
-  const route = reportRoute(parts, '/api/usage/stats', async (json, sender) => {
-    const report = decodeUsage(json);
-    await parts.receiver.usage(report, sender);
-    return { featureCount: report.statCount };
-  });
-  return [route];
+  return [reportRoute(parts, '/api/usage/stats', usageJson, (featureCount) => ({ featureCount }))];
 }

@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, RootDatabase } from 'lmdb';
-import type { AuthorizationCode, Brake, Session, SignIn } from './auth-records.ts';
+import type { AuthorizationCode, Brake, RetiredKey, Session, SignIn, SigningKey } from './auth-records.ts';
 import { checkDataFiles } from './data-file.ts';
 import { openEnvironment, openRecords } from './environment.ts';
 import type {
@@ -15,14 +16,6 @@ import type {
   Team,
   User,
 } from './records.ts';
-
-/** A private signing key of the auth host, as JWK, and its life. Times are Unix milliseconds. */
-export interface SigningKey {
-  readonly kid: string;
-  readonly alg: 'ES256';
-  readonly privateJwk: Readonly<Record<string, unknown>>;
-  readonly createdAt: number;
-}
 
 /** The tables of the accounts environment, each keyed by the record's id (users, keys and so on: see the field named). */
 export interface AccountStore {
@@ -49,16 +42,18 @@ export interface AccountStore {
   readonly audit: Database<AuditEntry, string>;
   /** By the SHA-256 (hex) of the session's id, which its refresh tokens carry. */
   readonly sessions: Database<Session, string>;
+  /** Which sessions a user has: `userId`, a dot, the session's key. The value says nothing. */
+  readonly userSessions: Database<true, string>;
   /** By the SHA-256 (hex) of the code. */
   readonly codes: Database<AuthorizationCode, string>;
   /** By the SHA-256 (hex) of the cookie. */
   readonly signIns: Database<SignIn, string>;
   /** By what is braked: see `auth/brakes.ts`. */
   readonly brakes: Database<Brake, string>;
-  /** The invalidation list: `exp` (seconds) of access tokens by their `jti`. */
-  readonly invalidated: Database<number, string>;
+  /** The invalidation list of access tokens, by `invalidationKey`. The value says nothing. */
+  readonly invalidated: Database<true, string>;
   /** By `kid`. */
-  readonly signingKeys: Database<SigningKey, string>;
+  readonly signingKeys: Database<SigningKey | RetiredKey, string>;
   /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the `layout`'s version. */
   readonly numbers: Database<number, string>;
 }
@@ -69,6 +64,21 @@ export interface AccountStore {
  */
 export function openAccountStore(data: string): AccountStore {
   checkDataFiles(data);
+  return openTables(data);
+}
+
+/**
+ * Opens the accounts environment beside a service that may be running on it: its files change meanwhile, and cannot be
+ * checked. Only what the service does not keep in memory may be written.
+ * @throws {Error} when there is none
+ */
+export function attachAccountStore(data: string): AccountStore {
+  if (!existsSync(join(data, 'accounts/data.mdb')))
+    throw new Error(`Cannot use ${data}: it is no prepared data directory; name one with --data`);
+  return openTables(data);
+}
+
+function openTables(data: string): AccountStore {
   const environment = openEnvironment(join(data, 'accounts'));
   return {
     environment,
@@ -83,6 +93,7 @@ export function openAccountStore(data: string): AccountStore {
     deletions: openRecords(environment, 'deletions'),
     audit: openRecords(environment, 'audit'),
     sessions: openRecords(environment, 'sessions'),
+    userSessions: openRecords(environment, 'userSessions'),
     codes: openRecords(environment, 'codes'),
     signIns: openRecords(environment, 'signIns'),
     brakes: openRecords(environment, 'brakes'),

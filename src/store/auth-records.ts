@@ -4,6 +4,8 @@
 export interface Session {
   readonly userId: string;
   readonly clientId: string;
+  /** The key of the browser's sign-in that it came from, which may be over by now. */
+  readonly signIn: string;
   readonly scope: string;
   /** When the user proved who he is, seconds. */
   readonly authTime: number;
@@ -23,13 +25,15 @@ export interface AuthorizationCode {
   /** The PKCE challenge, S256 (RFC 7636 §4.2). */
   readonly challenge: string;
   readonly userId: string;
+  /** The key of the browser's sign-in. */
+  readonly signIn: string;
   readonly scope: string;
   readonly nonce: string | null;
   /** Seconds. */
   readonly authTime: number;
   readonly expiresAt: number;
-  /** The session that it was exchanged for; `null` while it is good. */
-  readonly sessionId: string | null;
+  /** The key of the session that it was exchanged for; `null` while it is good. */
+  readonly session: string | null;
 }
 
 /** A browser that is signed in. */
@@ -45,4 +49,31 @@ export interface SignIn {
 export interface Brake {
   readonly failures: number;
   readonly lastAt: number;
+}
+
+/** What tokens may be signed with (RFC 7518 §3.1, RFC 8037 §3.1). */
+export type SigningAlgorithm = 'ES256' | 'RS256' | 'EdDSA';
+
+/** A key pair as JWK (RFC 7517). */
+export type Jwk = Readonly<Record<string, unknown>>;
+
+/** What is kept of a signing key in either state. */
+interface KeyRecord {
+  /** Thumbprint of the public key (RFC 7638). */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly createdAt: number;
+  /** It replaced another, which is still to be noted in the audit log: only the service itself writes that. */
+  readonly unaudited?: true;
+}
+
+/** The key that signs. */
+export interface SigningKey extends KeyRecord {
+  readonly privateJwk: Jwk;
+}
+
+/** A key that signed until it was replaced: its private part is gone, the public one stays while its tokens may be good. */
+export interface RetiredKey extends KeyRecord {
+  readonly publicJwk: Jwk;
+  readonly retiredAt: number;
 }

@@ -24,6 +24,11 @@ export function bucketOf(width: BucketWidth, minute: number): number {
 }
 const bucketWidths = 4;
 
+/** The minute (since the epoch) that a bucket of time starts at. */
+export function minuteOf(bucket: number): number {
+  return Math.floor(bucket / bucketWidths);
+}
+
 /** Ordinals of one environment's series stay below this, so that one double names environment and series. */
 export const seriesPerEnvironment = 2 ** 20;
 
@@ -44,9 +49,11 @@ export type Block<T> = (T | undefined)[];
 export function blockKey(block: number, bucket: number): Buffer {
   const environment = Math.floor(block / blocksPerEnvironment);
   const width = (bucket % bucketWidths) as BucketWidth;
-  return writeKey(environment, width, Math.floor(bucket / bucketWidths), block % blocksPerEnvironment);
+  return writeKey(environment, width, minuteOf(bucket), block % blocksPerEnvironment);
 }
-const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
+
+/** Blocks of all environments that one environment has room for. */
+export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
 
 /** A stored block: its key, the minute its bucket starts at, the ref of its first series, and its cells. */
 export interface StoredBlock<T> {

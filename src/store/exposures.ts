@@ -1,5 +1,6 @@
 import { type Counts, countsCodec } from './cells.ts';
 import { digestBytes } from './instances.ts';
+import { numberKey } from './numbered.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -97,6 +98,17 @@ export function removeExposures(store: UsageStore, key: Buffer): void {
 }
 
 /**
+ * Removes the exposures of an environment that is gone; call it in a transaction.
+ * @returns people removed, `limit` at the most
+ */
+export function removeAllExposures(store: UsageStore, environment: number, limit: number): number {
+  const people = { start: exposuresKey(environment, noDigest), end: numberKey(environment + 1), limit };
+  const keys = [...store.exposures.getKeys(people)].map((key) => Buffer.from(key));
+  for (const key of keys) removeExposures(store, key);
+  return keys.length;
+}
+
+/**
  * Removes exposures that were last seen more than `keptDays` ago; call it in a transaction.
  * @param now Unix ms
  * @param limit most people to look at
@@ -134,6 +146,7 @@ function sweepPerson(store: UsageStore, listed: Buffer, oldest: number): void {
 }
 
 const nothing = Buffer.alloc(0);
+const noDigest = Buffer.alloc(digestBytes);
 
 function peopleOf(store: UsageStore, key: Buffer): number {
   return store.exposures.get(key.subarray(0, 4))?.readUInt32LE(0) ?? 0;

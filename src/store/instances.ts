@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { numberKey } from './numbered.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -160,6 +161,17 @@ export function removeIdentity(store: UsageStore, application: number, digest: B
   if (known === undefined) return;
   store.identityDays.removeSync(dayKey(known.day, key));
   store.identities.removeSync(key);
+}
+
+/**
+ * Removes the people of an application that is gone; call it in a transaction.
+ * @returns people removed, `limit` at the most
+ */
+export function removeAllIdentities(store: UsageStore, application: number, limit: number): number {
+  const people = { start: numberKey(application), end: numberKey(application + 1), limit };
+  const digests = [...store.identities.getKeys(people)].map((key) => Buffer.from(key.subarray(4)));
+  for (const digest of digests) removeIdentity(store, application, digest);
+  return digests.length;
 }
 
 /**

@@ -89,6 +89,9 @@ export interface Deletion {
   readonly environments: readonly number[];
   /** Whether the application itself is gone, and with it what is kept by the application. */
   readonly whole: boolean;
+  /** What was deleted, and whose it was, as the audit log names it. */
+  readonly target: AuditEntry['target'];
+  readonly teamId: string;
   readonly requestedAt: number;
 }
 

@@ -10,6 +10,9 @@ export type SeriesName =
   | readonly [metric: string]
   | FeatureMetricName;
 
+/** The name that takes what is over a limit: of a feature, a variant or a metric. */
+export const surplusName = '__other__';
+
 /** In the place of a variant: the feature itself. No variant can have this name. */
 export const featureItself = '';
 

@@ -30,10 +30,11 @@ export function treesAreWhole(
   const waiting = [...roots];
   try {
     // Trees share no pages, so there are no more turns than pages; those of a damaged file could go round for ever.
-    for (let turn = 0; waiting.length > 0; turn += 1) {
+    for (let turns = 0; waiting.length > 0; ) {
       const page = waiting.pop()!;
       if (page === noPage) continue;
-      if (page >= pages || turn > pages + roots.length) return false;
+      turns += 1;
+      if (page >= pages || turns > pages) return false;
       const bytes = read(page);
       if (readNumber(bytes, header.page) !== page) return false;
       for (const reference of referencesOf(bytes)) {

@@ -11,6 +11,8 @@ export interface UsageStore {
   readonly measurements: Table;
   /** The series dictionary: see series.ts. */
   readonly series: Table;
+  /** When series were seen: see seen.ts. */
+  readonly seen: Table;
   /** Sketches of unique users: see sketches.ts. */
   readonly sketches: Table;
   /** Messages of the last minutes, so that none counts twice: see messages.ts. */
@@ -33,6 +35,7 @@ export function openUsageStore(data: string): UsageStore {
     counts: openTable(environment, 'counts'),
     measurements: openTable(environment, 'measurements'),
     series: openTable(environment, 'series'),
+    seen: openTable(environment, 'seen'),
     sketches: openTable(environment, 'sketches'),
     messages: openTable(environment, 'messages'),
     identities: openTable(environment, 'identities'),

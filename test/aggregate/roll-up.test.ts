@@ -49,7 +49,12 @@ function add({ commit }: Aggregator, events: readonly Event[], now: number): voi
   commit(batch.envelope([]));
 }
 
-const step = { environment: environment.number, now: 0, exposureDays: 30 };
+const step = {
+  task: 'retention',
+  environment: environment.number,
+  now: 0,
+  exposureDays: 30,
+} as const;
 
 function rollUpAll({ maintain }: Aggregator, horizons: Horizons, limit: number): void {
   while (maintain({ ...step, horizons, limit }) > 0);

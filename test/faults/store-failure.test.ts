@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -8,31 +8,55 @@ import {
   cleanUp,
   freshDirectory,
   prepare,
+  type Started,
   startBinary,
   startProcess,
+  token,
 } from '../support/binary.ts';
-import { openShop, readChecks, sendCheck } from '../support/shop.ts';
+import { type Credentials, openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 afterAll(cleanUp);
+
+/** Makes an application in a service whose store may not take it. */
+async function tryApplication(http: string, accessToken: string): Promise<Response> {
+  return fetch(`http://${http}/api/v2/applications`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+    body: '{"name":"one more"}',
+  });
+}
+
+async function expectUnavailable(answer: Response): Promise<void> {
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toBe('5');
+  expect(await answer.json()).toMatchObject({ code: 'store_unavailable' });
+}
 
 async function isReady(http: string): Promise<number> {
   return (await fetch(`http://${http}/readyz`)).status;
 }
 
+/** A service whose every fdatasync fails from when `fail` is called. */
+async function startFailing(): Promise<Started & { data: string; credentials: Credentials; fail(): void }> {
+  const directory = freshDirectory();
+  const data = `${directory}/data`;
+  const trigger = `${directory}/fail`;
+  const library = `${directory}/failing-sync.so`;
+  const source = fileURLToPath(new URL('failing-sync.c', import.meta.url));
+  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
+  const credentials = await prepare(data);
+  const service = await startBinary({ data, env: { LD_PRELOAD: library, FAILING_SYNC: trigger } });
+  return { ...service, credentials, fail: () => writeFileSync(trigger, '') };
+}
+
 describe('when fdatasync fails', () => {
   test('no packet is answered 2xx, the log says why, the process ends with 1, and a restart has what was accepted', async () => {
-    const directory = freshDirectory();
-    const data = `${directory}/data`;
-    const trigger = `${directory}/fail`;
-    const library = `${directory}/failing-sync.so`;
-    const source = fileURLToPath(new URL('failing-sync.c', import.meta.url));
-    execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
-    const credentials = await prepare(data);
-    const service = await startBinary({ data, env: { LD_PRELOAD: library, FAILING_SYNC: trigger } });
-    const shop = await openShop(service.http, credentials);
+    const service = await startFailing();
+    const { data } = service;
+    const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);
 
-    writeFileSync(trigger, '');
+    service.fail();
     expect(await sendCheck(service.http, shop.key, 'lost')).toBe(503);
     expect(await service.exit).toEqual({ code: 1, signal: null });
     expect(service.stderr()).toContain('"the store failed');
@@ -44,7 +68,27 @@ describe('when fdatasync fails', () => {
     again.kill('SIGTERM');
     expect((await again.exit).code).toBe(0);
   });
+
+  test('a change by the management API is answered 503, and the process ends with 1', async () => {
+    const service = await startFailing();
+    const access = await token(service.http, service.credentials);
+    expect((await tryApplication(service.http, access)).status).toBe(201);
+    service.fail();
+    await expectUnavailable(await tryApplication(service.http, access));
+    expect(await service.exit).toEqual({ code: 1, signal: null });
+    expect(service.stderr()).toContain('"the store failed');
+    expectOnlyLog(service);
+  });
 });
+
+/**
+ * Nothing but the log on stderr: what a promise that nobody waits for was rejected with would show there. LMDB's own code
+ * writes one remark, without the end of a line.
+ */
+function expectOnlyLog(service: Started): void {
+  const lines = service.stderr().replace(/^Write error: [^{]*/gm, '');
+  expect(lines.replace(/^\{.*\}\n/gm, '')).toBe('');
+}
 
 /** A file system of a few megabytes needs a mount namespace, which not every host lets a user have. */
 function canMount(): boolean {
@@ -58,27 +102,71 @@ function canMount(): boolean {
   }
 }
 
+/** A service on a file system of its own that `fill` leaves no room on and `free` makes room on again. */
+async function startOnSmallDisk(): Promise<
+  Started & { credentials: Credentials; fill(): void; free(): void }
+> {
+  const directory = freshDirectory();
+  const disk = `${directory}/disk`;
+  mkdirSync(disk);
+  const serve = `exec "${binaryPath}" serve --data "${disk}/data" --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0`;
+  const init = `"${binaryPath}" init --data "${disk}/data" --admin-email a@example.com --json >"${directory}/init.json"`;
+  const script = `mount -t tmpfs -o size=48m none "${disk}" && ${init} && ${serve}`;
+  const service = await startProcess('unshare', ['--mount', '--map-root-user', 'sh', '-c', script]);
+  const credentials = JSON.parse(readFileSync(`${directory}/init.json`, 'utf8'));
+  const mounted = `/proc/${service.pid}/root${disk}`;
+  expect(existsSync(`${mounted}/data`)).toBe(true);
+  return {
+    ...service,
+    credentials,
+    fill: () => fillDisk(`${mounted}/filler`),
+    free: () => rmSync(`${mounted}/filler`),
+  };
+}
+
 describe.runIf(canMount())('on a full disk', () => {
+  test('changes by the management API are answered 503, are made again once there is room, and SIGTERM ends it with 0', async () => {
+    const service = await startOnSmallDisk();
+    const access = await token(service.http, service.credentials);
+    service.fill();
+    let answer = await tryApplication(service.http, access);
+    while (answer.status === 201) answer = await tryApplication(service.http, access);
+    await expectUnavailable(answer);
+    await expectUnavailable(await tryApplication(service.http, access));
+    expect(await isReady(service.http)).toBe(503);
+
+    service.free();
+    while ((await isReady(service.http)) !== 200) await pause(50);
+    expect((await tryApplication(service.http, access)).status).toBe(201);
+    service.kill('SIGTERM');
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expectOnlyLog(service);
+  });
+
+  test('SIGTERM while there is no room ends it with 0', async () => {
+    const service = await startOnSmallDisk();
+    const shop = await openShop(service.http, service.credentials);
+    const access = await token(service.http, service.credentials);
+    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // It marks a key that closing wants to write.
+    service.fill();
+    let answer = await tryApplication(service.http, access);
+    while (answer.status === 201) answer = await tryApplication(service.http, access);
+    service.kill('SIGTERM');
+    expect(await service.exit).toEqual({ code: 0, signal: null });
+    expectOnlyLog(service);
+  });
+
   test('packets are answered 503 and lost nothing, and are taken again once there is room', async () => {
-    const directory = freshDirectory();
-    const disk = `${directory}/disk`;
-    mkdirSync(disk);
-    const serve = `exec "${binaryPath}" serve --data "${disk}/data" --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0`;
-    const init = `"${binaryPath}" init --data "${disk}/data" --admin-email a@example.com --json >"${directory}/init.json"`;
-    const script = `mount -t tmpfs -o size=48m none "${disk}" && ${init} && ${serve}`;
-    const service = await startProcess('unshare', ['--mount', '--map-root-user', 'sh', '-c', script]);
-    const credentials = JSON.parse(execFileSync('cat', [`${directory}/init.json`], { encoding: 'utf8' }));
-    const shop = await openShop(service.http, credentials);
+    const service = await startOnSmallDisk();
+    const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'before')).toBe(202);
 
-    const filler = `/proc/${service.pid}/root${disk}/filler`;
-    expect(existsSync(`/proc/${service.pid}/root${disk}/data`)).toBe(true);
-    fillDisk(filler);
+    service.fill();
     const accepted = await sendUntilFull(service.http, shop.key);
     expect(await isReady(service.http)).toBe(503);
     expect(await sendCheck(service.http, shop.key, 'refused')).toBe(503);
 
-    rmSync(filler);
+    service.free();
     while ((await isReady(service.http)) !== 200) await pause(50);
     expect(await sendCheck(service.http, shop.key, 'after')).toBe(202);
     const checks = await readChecks(service.http, shop);

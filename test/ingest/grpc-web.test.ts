@@ -37,6 +37,7 @@ beforeAll(async () => {
     admit: () => receiver.admit(),
     usage: (report, sender) => receiver.usage(report, sender),
     metrics: (report, sender) => receiver.metrics(report, sender),
+    refused: (...what) => receiver.refused(...what),
   };
   const onError = (error: unknown) => void errors.push(error);
   const dispatch = createRouter(grpcWebRoutes({ receiver: current, clock: systemClock, maxBody, onError }));

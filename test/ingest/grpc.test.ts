@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { type ErrorCode, Refusal } from '../../src/errors.ts';
 import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc.ts';
@@ -110,10 +110,18 @@ describe('the listener', () => {
     expect(await call(plain, sendStats, usageMessage)).toMatchObject({ code: status.UNAVAILABLE });
   });
 
-  it('says which address it cannot have', async () => {
+  it('says which address it cannot have and why, and writes nothing by itself', async () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     const parts = { receiver, clock: systemClock, onError: () => {}, maxBody };
     const { port } = listener;
-    await expect(listenGrpc({ host: '127.0.0.1', port, ...parts })).rejects.toThrow(`127.0.0.1:${port}`);
+    await expect(listenGrpc({ host: '127.0.0.1', port, ...parts })).rejects.toThrow(
+      `Cannot listen on 127.0.0.1:${port}: the address is in use`,
+    );
+    await expect(listenGrpc({ host: 'nowhere.invalid', port, ...parts })).rejects.toThrow(
+      `Cannot listen on nowhere.invalid:${port}: the host name cannot be resolved`,
+    );
+    expect(written).not.toHaveBeenCalled();
+    written.mockRestore();
   });
 });
 
@@ -189,6 +197,7 @@ describe('a call that is refused', () => {
     const outcome = await call(connect(), sendStats, usageMessage, { options });
     expect(outcome.code).toBe(status.DEADLINE_EXCEEDED);
     expect(receiver.reports).toEqual([]);
+    expect(receiver.told).toMatchObject([{ code: 'deadline_exceeded', glimpse: { appKey: 'a-key' } }]);
   });
 
   it.each([
@@ -207,9 +216,9 @@ describe('a call that is refused', () => {
     const room = maxBody - usageMessage.length - 5;
     expect(padded(room)).toHaveLength(maxBody);
     expect(await call(connect(), sendStats, padded(room))).toMatchObject({ code: 0 });
-    expect(await call(connect(), sendStats, padded(room + 1))).toMatchObject({
-      code: status.RESOURCE_EXHAUSTED,
-    });
+    const larger = await call(connect(), sendStats, padded(room + 1));
+    expect(larger.code).toBe(status.RESOURCE_EXHAUSTED);
+    expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
   });
 
   it('because there is no such operation ends as UNIMPLEMENTED', async () => {

@@ -74,6 +74,19 @@ describe('a mint', () => {
     expect(await answer.json()).toMatchObject({ code });
   });
 
+  test.each<[string, unknown, string]>([
+    ['groups', null, 'groups must be an array of at most 100 strings; leave it out when there are none'],
+    ['groups', [1], 'groups must be an array of at most 100 strings'],
+    ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; leave it out'],
+    ['claims', { a: null }, 'claims must be an object of at most 50 strings, numbers and booleans'],
+  ])('whose %s are %j is told what they must be', async (field, value, detail) => {
+    const answer = await people.post({ identity: 'x', [field]: value });
+    expect(await answer.json()).toMatchObject({
+      code: 'invalid_body',
+      detail: expect.stringContaining(detail),
+    });
+  });
+
   test.each<[string, (keys: People['keys']) => string]>([
     ['raw', (keys) => keys.Backend],
     ['after Bearer', (keys) => `Bearer ${keys.Backend}`],

@@ -65,6 +65,19 @@ test('an observation has its own time, everything else the time of the report', 
   ]);
 });
 
+test('what there is too much of is named with its limit', () => {
+  const stats = (count: number) => Array(count).fill('{"feature":"a","metric":"a"}').join(',');
+  const hashes = `"uniqueUserHashes":[${Array(10_001).fill(1).join(',')}]`;
+  const variants = Array.from({ length: 65 }, (_, index) => `"v${index}":{}`).join(',');
+  const variantStats = `"stats":[{"feature":"a","variantStats":{${variants}}}]`;
+  const usage = (body: string) => () => decodeUsage(`{${head},${body}}`);
+  expect(usage(`"stats":[${stats(2001)}]`)).toThrow('A report may carry 2000 features at most');
+  expect(usage(hashes)).toThrow('A report may carry 10000 user hashes at most');
+  expect(usage(variantStats)).toThrow('A feature or metric of a report may carry 64 variants at most');
+  const metrics = `{${head},"counters":[${stats(2001)}]}`;
+  expect(() => decodeMetrics(metrics)).toThrow('A report may carry 2000 metrics at most');
+});
+
 test('a wrong value is named by where it is, and nothing of the body is repeated', () => {
   const body = `{${head},"stats":[{"feature":"a"},{"feature":"b","variantStats":{"on":{"checkCount":-1}}}]}`;
   expect(() => decodeUsage(body)).toThrow('The value at /stats/1/variantStats/on/checkCount must be >= 0');

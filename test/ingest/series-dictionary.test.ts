@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EnvironmentSeries, surplusName, variantsPerFeature } from '../../src/ingest/series-dictionary.ts';
-import type { NewSeries } from '../../src/store/series.ts';
+import { EnvironmentSeries, variantsPerFeature } from '../../src/ingest/series-dictionary.ts';
+import { type NewSeries, surplusName } from '../../src/store/series.ts';
 
 function dictionary(limits = { features: 3, metrics: 2 }, known: NewSeries[] = []) {
   return { names: new EnvironmentSeries(7, limits, known), sink: { series: [] as NewSeries[], folded: 0 } };

@@ -112,6 +112,18 @@ describe('CORS', () => {
     },
   );
 
+  test('several origins are none: a packet with them is refused, and no answer repeats them', async () => {
+    const headers = { origin: `${allowed}, ${other}` };
+    const refused = await send(service.http, { k: open.frontend.key, headers });
+    expect(await refused.json()).toMatchObject({ status: 403, code: 'origin_not_allowed' });
+    const url = `http://${service.http}/api/frontend/telemetry`;
+    const preflight = await fetch(url, { method: 'OPTIONS', headers });
+    const unknown = await send(service.http, { k: 'nobody', headers });
+    expect([preflight.status, unknown.status]).toEqual([204, 404]);
+    for (const answer of [refused, preflight, unknown])
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
   test('a page may read 429, with Retry-After', async () => {
     const sent = { k: closed.mobile.key, headers: { origin: allowed } };
     await send(service.http, sent);

@@ -125,15 +125,21 @@ describe('lockDataDirectory', () => {
   it('says which directory cannot be written and why', async () => {
     const file = join(freshDirectory(), 'file');
     writeFileSync(file, '');
-    await expect(lockDataDirectory(file)).rejects.toThrow(`Cannot use the data directory ${file}: EEXIST`);
+    await expect(lockDataDirectory(file)).rejects.toThrow(
+      `Cannot use the data directory ${file}: it is not a directory`,
+    );
     const below = join(file, 'data');
-    await expect(lockDataDirectory(below)).rejects.toThrow(`Cannot use the data directory ${below}: ENOTDIR`);
+    await expect(lockDataDirectory(below)).rejects.toThrow(
+      `Cannot use the data directory ${below}: a part of its path is not a directory`,
+    );
   });
 
   it.runIf(process.getuid?.() !== 0)('says that it may not write', async () => {
     const directory = freshDirectory();
     const readOnly = join(directory, 'read-only');
     mkdirSync(readOnly, { mode: 0o500 });
-    await expect(lockDataDirectory(readOnly)).rejects.toThrow(/Cannot use the data directory .*EACCES/);
+    await expect(lockDataDirectory(readOnly)).rejects.toThrow(
+      `Cannot use the data directory ${readOnly}: this user may not write there`,
+    );
   });
 });

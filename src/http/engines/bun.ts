@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
+import { bindFailure } from '../bind-failure.ts';
 import { ClientGone, type Engine, type ListenOptions, type Reply, type Request } from '../types.ts';
-import { bindFailure } from './bind-failure.ts';
 import { linger } from './limits.ts';
 import { readTls } from './tls-files.ts';
 
@@ -11,8 +11,13 @@ import { readTls } from './tls-files.ts';
 export const bunEngine: Engine = {
   name: 'bun',
   async listen(options) {
-    const server = serve(options);
-    return { host: options.host, port: server.port!, close: (graceMs) => close(server, graceMs) };
+    const life = { closing: false };
+    const server = await serve(options, life);
+    const close = (graceMs: number) => {
+      life.closing = true;
+      return stop(server, graceMs);
+    };
+    return { host: options.host, port: server.port!, close };
   },
 };
 
@@ -21,7 +26,11 @@ type Server = Bun.Server<undefined>;
 type RawRequest = globalThis.Request & { bytes(): Promise<Uint8Array> };
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-function serve({ host, port, tls, dispatch }: ListenOptions): Server {
+/** @param life what becomes of the server while it answers */
+async function serve(
+  { host, port, tls, dispatch }: ListenOptions,
+  life: { readonly closing: boolean },
+): Promise<Server> {
   const pair = tls && readTls(tls);
   try {
     return Bun.serve({
@@ -38,18 +47,18 @@ function serve({ host, port, tls, dispatch }: ListenOptions): Server {
         const request = new BunRequest(raw as RawRequest, server);
         const reply = dispatch(request);
         return reply instanceof Promise
-          ? reply.then((late) => respond(request, late))
-          : respond(request, reply);
+          ? reply.then((late) => respond(request, late, life.closing))
+          : respond(request, reply, life.closing);
       },
       error: () => new Response(null, { status: 500 }),
     });
   } catch (error) {
-    throw bindFailure(host, port, error);
+    throw await bindFailure(host, port, error as Error);
   }
 }
 
 /** Bun closes idle connections at once and the others after their answer. */
-async function close(server: Server, graceMs: number): Promise<void> {
+async function stop(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.stop(true), graceMs);
   await server.stop();
   clearTimeout(cut);
@@ -126,8 +135,10 @@ function gone(): never {
   throw new ClientGone();
 }
 
-function respond(request: BunRequest, reply: Reply): Response {
+/** @param closing the server is: the client is told that its connection is not kept */
+function respond(request: BunRequest, reply: Reply, closing: boolean): Response {
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
+  if (closing) reply = { ...reply, headers: { ...reply.headers, connection: 'close' } };
   return new Response(reply.body as Uint8Array<ArrayBuffer>, reply as ResponseInit);
 }
 

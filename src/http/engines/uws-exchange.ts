@@ -7,6 +7,14 @@ import { linger, maxHead } from './limits.ts';
 /** uWebSockets.js ends a connection when its 10 s are over; every so many bytes of a body they begin anew. */
 const bytesPerIdleTime = 8 * 1024;
 
+/** What an exchange asks of its server, and tells it. */
+export interface Server {
+  /** Connections are not kept after their reply. */
+  readonly closing: boolean;
+  /** The reply is sent, or the client has gone; called once for each exchange. */
+  finished(): void;
+}
+
 /** One request and its reply. All that is needed of the head is copied: uWebSockets.js takes it back at once. */
 export class UwsExchange implements Request {
   readonly method: string;
@@ -15,7 +23,7 @@ export class UwsExchange implements Request {
   readonly #headers = new Map<string, string>();
   readonly #res: HttpResponse;
   readonly #inbox: BodyInbox;
-  readonly #onOver: () => void;
+  readonly #server: Server;
   #headBytes: number;
   #bytesInIdleTime = 0;
   /** Set while a client that was refused may go on sending. */
@@ -23,10 +31,9 @@ export class UwsExchange implements Request {
   /** `#res` may not be touched any more. */
   #over = false;
 
-  /** @param onOver called once, when the reply is sent or the client has gone */
-  constructor(res: HttpResponse, req: HttpRequest, onOver: () => void) {
+  constructor(res: HttpResponse, req: HttpRequest, server: Server) {
     this.#res = res;
-    this.#onOver = onOver;
+    this.#server = server;
     this.#inbox = new BodyInbox(res);
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
@@ -102,7 +109,7 @@ export class UwsExchange implements Request {
       this.#replyAndDrain(reply);
     } else {
       this.#inbox.flow();
-      this.#end(reply, false);
+      this.#end(reply, this.#server.closing);
     }
   }
 
@@ -111,8 +118,8 @@ export class UwsExchange implements Request {
     res.cork(() => {
       res.writeStatus(statusLine(status));
       for (const name in headers) res.writeHeader(name, oneLine(headers[name]!));
-      if (status === 204 || status === 304) res.endWithoutBody();
-      else if (this.method === 'HEAD') endHead(res, body ?? '');
+      if (status === 204 || status === 304) endBare(res, undefined, close);
+      else if (this.method === 'HEAD') endBare(res, body ?? '', close);
       else res.end(body, close);
     });
     this.#finish();
@@ -155,13 +162,18 @@ export class UwsExchange implements Request {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#draining?.late);
-    this.#onOver();
+    this.#server.finished();
   }
 }
 
-/** `endWithoutBody(length)` would wait for that many bytes for ever. */
-function endHead(res: HttpResponse, body: string | Uint8Array): void {
-  res.writeHeader('content-length', String(Buffer.byteLength(body))).endWithoutBody();
+/**
+ * Ends a reply whose body is not sent. `endWithoutBody` is told nothing of its length: it would wait for that many bytes
+ * for ever. The connection is closed by the client, or with the server.
+ */
+function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close: boolean): void {
+  if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));
+  if (close) res.writeHeader('connection', 'close');
+  res.endWithoutBody();
 }
 
 function statusLine(status: number): string {

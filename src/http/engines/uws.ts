@@ -1,8 +1,7 @@
 import type { AppOptions, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import { bindFailure } from '../bind-failure.ts';
 import type { Dispatch, Engine, Listener, ListenOptions } from '../types.ts';
-import { bindFailure } from './bind-failure.ts';
 import { maxHead } from './limits.ts';
 import { readTls, type TlsFiles } from './tls-files.ts';
 import { UwsExchange } from './uws-exchange.ts';
@@ -63,14 +62,15 @@ class Server {
     this.#app = app;
     app.any('/*', (res, req) => {
       this.#underWay += 1;
-      new UwsExchange(res, req, () => this.#finish()).answer(dispatch);
+      new UwsExchange(res, req, this).answer(dispatch);
     });
   }
 
   listen(uws: Uws, { host, port: wanted }: ListenOptions): Promise<Listener> {
     return new Promise((resolve, reject) => {
       const listening = async (socket: us_listen_socket | false) => {
-        if (socket === false) return reject(bindFailure(host, wanted, await whyNot(host, wanted)));
+        if (socket === false)
+          return reject(await bindFailure(host, wanted, new Error('uWebSockets.js gave no reason')));
         const port = uws.us_socket_local_port(socket);
         const close = (graceMs: number) => {
           this.#closed ??= this.#close(graceMs, () => uws.us_listen_socket_close(socket));
@@ -97,16 +97,12 @@ class Server {
     this.#app.close();
   }
 
-  #finish(): void {
+  get closing(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  finished(): void {
     this.#underWay -= 1;
     if (this.#underWay === 0) this.#onIdle?.();
   }
-}
-
-/** Why an address cannot be bound: uWebSockets.js does not say, so Node is asked. */
-function whyNot(host: string, port: number): Promise<Error> {
-  return new Promise((resolve) => {
-    const probe = createServer().on('error', resolve);
-    probe.listen(port, host, () => probe.close(() => resolve(new Error('uWebSockets.js gave no reason'))));
-  });
 }

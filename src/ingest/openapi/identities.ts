@@ -99,7 +99,7 @@ function refusals(maxBody: number): Refusals {
     ...bodyRefusals(maxBody),
     invalid_content_type: 'Send application/json, in UTF-8',
     invalid_identity: 'identity must have 1 to 256 characters, none of them a control character',
-    invalid_body: 'The value at /groups must be array',
+    invalid_body: 'groups must be an array of at most 100 strings; leave it out when there are none',
     unknown_backend_key: 'Send the Backend key of an application in Authorization',
     not_backend_key: 'Only a Backend key mints: browsers and apps get their ids from a server',
   };

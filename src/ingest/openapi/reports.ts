@@ -12,8 +12,8 @@ export function usagePath(maxBody: number): Json {
   };
   const more = {
     invalid_hash: 'One of the hashes is no such integer',
-    too_many_features: 'There may be 2000, and there are 2001',
-    too_many_hashes: 'There may be 10000, and there are 10001',
+    too_many_features: 'A report may carry 2000 features at most',
+    too_many_hashes: 'A report may carry 10000 user hashes at most',
   };
   return reportPath(operation, 'UsageReport', usageExamples, { ...refusals(maxBody), ...more });
 }
@@ -27,7 +27,7 @@ export function metricsPath(maxBody: number): Json {
   };
   const more = {
     invalid_number: 'The value at /stats/0/value must be either number or null',
-    too_many_metrics: 'There may be 2000, and there are 2001',
+    too_many_metrics: 'A report may carry 2000 metrics at most',
   };
   return reportPath(operation, 'MetricsReport', metricsExamples, { ...refusals(maxBody), ...more });
 }
@@ -154,7 +154,7 @@ function refusals(maxBody: number): Refusals {
     invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
     invalid_count: 'The value at /stats/0/enabledCount must be >= 0',
     invalid_time: 'time must be like 2026-01-31T12:00:00Z',
-    too_many_variants: 'There may be 64, and there are 65',
+    too_many_variants: 'A feature or metric of a report may carry 64 variants at most',
     unknown_key: 'appKey is not a key of any application',
     unknown_environment: 'environment is not one of the application',
   };

@@ -23,6 +23,12 @@ export function listeners({ start, server, open }: Target): void {
       );
     });
 
+    it('says that a host name cannot be resolved', async () => {
+      await expect(start({ host: 'nowhere.invalid' })).rejects.toThrow(
+        'Cannot listen on nowhere.invalid:0: the host name cannot be resolved',
+      );
+    });
+
     it('names a certificate that it cannot read', async () => {
       const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
       await expect(start({ tls })).rejects.toThrow(
@@ -64,8 +70,10 @@ export function listeners({ start, server, open }: Target): void {
       expect((await idle.read()).status).toBe(202);
       await sleep(50);
       sending.write('llo');
-      expect((await sending.read()).body.toString()).toBe('hello');
-      expect(json(await slow.read())).toBe('slow');
+      const [sent, late] = [await sending.read(), await slow.read()];
+      expect(sent.body.toString()).toBe('hello');
+      expect(json(late)).toBe('slow');
+      expect([sent, late].map(({ headers }) => headers.get('connection'))).toEqual(['close', 'close']);
       await closing.closed;
       expect(await Promise.all([idle.ended, slow.ended, sending.ended])).toEqual([
         'closed',

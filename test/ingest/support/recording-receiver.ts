@@ -1,8 +1,25 @@
-import type { MetricsReport, ReportReceiver, Sender, UsageReport } from '../../../src/ingest/report.ts';
+import type { ErrorCode, Refusal } from '../../../src/errors.ts';
+import type {
+  MetricsReport,
+  ReportGlimpse,
+  ReportReceiver,
+  ReportRoute,
+  Sender,
+  UsageReport,
+} from '../../../src/ingest/report.ts';
+
+/** What the ledger would be told of a refusal. */
+export interface Told {
+  readonly code: ErrorCode;
+  readonly route: ReportRoute;
+  readonly sender: Sender;
+  readonly glimpse: ReportGlimpse;
+}
 
 /** Takes every report, unless told otherwise, and keeps what it got. */
 export class RecordingReceiver implements ReportReceiver {
   readonly reports: { readonly report: UsageReport | MetricsReport; readonly sender: Sender }[] = [];
+  readonly told: Told[] = [];
   /** Thrown at every report. */
   refusal: unknown;
   /** Thrown before a report is read. */
@@ -18,6 +35,10 @@ export class RecordingReceiver implements ReportReceiver {
 
   async metrics(report: MetricsReport, sender: Sender): Promise<void> {
     this.take(report, sender);
+  }
+
+  refused({ code }: Refusal, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void {
+    this.told.push({ code, route, sender, glimpse });
   }
 
   private take(report: UsageReport | MetricsReport, sender: Sender): void {

@@ -1,0 +1,65 @@
+import { blockOf, cellsPerBlock } from '../store/blocks.ts';
+import { putSeen, readSeen, type SeenBlock, seenWidth } from '../store/seen.ts';
+import type { UsageStore } from '../store/usage.ts';
+
+/** Blocks kept in memory between two commits: about 4 MB. */
+const hotBlockLimit = 10_000;
+
+interface HotBlock {
+  readonly number: number;
+  readonly minutes: SeenBlock;
+  touched: boolean;
+}
+
+/**
+ * When series were seen, of those that are being written to. It is told once for each series and bucket, and writes
+ * only what has changed, which is a put a block and minute.
+ */
+export class HotSeen {
+  private readonly store: UsageStore;
+  private readonly blocks = new Map<number, HotBlock>();
+  private touched: HotBlock[] = [];
+
+  constructor(store: UsageStore) {
+    this.store = store;
+  }
+
+  /**
+   * A series was seen in a minute since the epoch. What is told first is when it was seen first: reports may come late,
+   * and no wrong clock of a sender moves that for ever.
+   */
+  mark(ref: number, minute: number): void {
+    const number = blockOf(ref);
+    const block = this.blocks.get(number) ?? this.load(number);
+    const at = (ref % cellsPerBlock) * seenWidth;
+    const { minutes } = block;
+    if (minute <= minutes[at + 1]!) return;
+    if (minutes[at] === 0) minutes[at] = minute;
+    minutes[at + 1] = minute;
+    if (block.touched) return;
+    block.touched = true;
+    this.touched.push(block);
+  }
+
+  /** Puts every block that has changed; call it inside the transaction. */
+  put(): void {
+    for (const block of this.touched) {
+      putSeen(this.store, block.number, block.minutes);
+      block.touched = false;
+    }
+    this.touched = [];
+    if (this.blocks.size > hotBlockLimit) this.forget();
+  }
+
+  /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
+  forget(): void {
+    this.blocks.clear();
+    this.touched = [];
+  }
+
+  private load(number: number): HotBlock {
+    const block = { number, minutes: readSeen(this.store, number), touched: false };
+    this.blocks.set(number, block);
+    return block;
+  }
+}

@@ -1,0 +1,24 @@
+import { Refusal } from '../errors.ts';
+
+const token = "[!#$%&'*+.^_`|~\\w-]+";
+const quoted = '"(?:[^"\\\\]|\\\\.)*"';
+const gap = '[ \\t]*';
+/** Any parameter is let through, but a charset must be UTF-8. Between semicolons there may be nothing. */
+const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
+
+/** Checks a `Content-Type` header. @throws {Refusal} `invalid_content_type` */
+export type ContentTypeCheck = (value: string | undefined) => void;
+
+/**
+ * Makes the check that a body is said to be of one of some media types, in UTF-8 (RFC 9110, section 8.3).
+ * @param types in lower case
+ */
+export function contentTypeCheck(...types: readonly string[]): ContentTypeCheck {
+  const names = types.map((type) => type.replace(/[.+]/g, '\\$&')).join('|');
+  const pattern = new RegExp(`^${gap}(?:${names})${gap}(?:;${gap}(?:(?:${parameter})${gap})?)*$`, 'i');
+  const [usual] = types;
+  return (value) => {
+    if (value !== undefined && (value === usual || pattern.test(value))) return;
+    throw new Refusal('invalid_content_type', `Send ${types.join(' or ')}, in UTF-8`);
+  };
+}

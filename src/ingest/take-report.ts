@@ -1,0 +1,61 @@
+import { Refusal } from '../errors.ts';
+import { checkIdempotencyKey } from './message-identity.ts';
+import type {
+  MetricsReport,
+  ReportGlimpse,
+  ReportReceiver,
+  ReportRoute,
+  Sender,
+  UsageReport,
+} from './report.ts';
+
+/** How one kind of report comes in one format, and where it goes. */
+export interface ReportFormat<Report extends UsageReport | MetricsReport> {
+  readonly route: ReportRoute;
+  /** @throws {Refusal} of status 400, saying what is wrong */
+  readonly decode: (bytes: Uint8Array) => Report;
+  /** Makes out what it can of a report that was refused, even of one that cannot be decoded. */
+  readonly glimpse: (bytes: Uint8Array) => ReportGlimpse;
+  /** @throws {Refusal} as the receiver does */
+  readonly handOver: (receiver: ReportReceiver, report: Report, sender: Sender) => Promise<void>;
+}
+
+/** A report on its way in, as its transport sees it. */
+export interface Arrival {
+  readonly transport: Sender['transport'];
+  readonly userAgent: string | undefined;
+  /** The `Idempotency-Key` as it was sent. */
+  readonly idempotencyKey: string | undefined;
+  /** The report's bytes, or what waits for them. @throws {Refusal} when there are none to be had */
+  readonly body: Uint8Array | (() => Promise<Uint8Array>);
+  /** Says what the transport has against the report. @throws {Refusal} */
+  readonly check: (bytes: Uint8Array) => void;
+}
+
+/**
+ * Takes a report, whatever it comes by. Checked in the order 503, 413, 400, 404, 429; the ledger is told of each refusal.
+ * @returns the number of `stats` received, once the report is on disk
+ * @throws {Refusal} nothing has changed then
+ */
+export async function takeReport<Report extends UsageReport | MetricsReport>(
+  receiver: ReportReceiver,
+  { route, decode, glimpse, handOver }: ReportFormat<Report>,
+  { transport, userAgent, idempotencyKey, body, check }: Arrival,
+): Promise<number> {
+  let bytes = typeof body === 'function' ? undefined : body;
+  let report: Report | undefined;
+  try {
+    receiver.admit();
+    bytes = typeof body === 'function' ? await body() : body;
+    check(bytes);
+    const key = checkIdempotencyKey(idempotencyKey);
+    report = decode(bytes);
+    await handOver(receiver, report, { transport, userAgent, idempotencyKey: key });
+    return report.statCount;
+  } catch (error) {
+    if (error instanceof Refusal) {
+      receiver.refused(error, route, { transport, userAgent }, report ?? (bytes && glimpse(bytes)) ?? {});
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import { blocksPerEnvironment, cellsPerBlock } from './blocks.ts';
+import { numberKey } from './numbered.ts';
+import type { UsageStore } from './usage.ts';
+
+/**
+ * When each series was first and last seen. It is kept beside the cells, because these become hours, then days, then
+ * nothing.
+ *
+ * Key, big-endian: environment (u32), block (u32, a series' ordinal divided by the cells of a block). Value,
+ * little-endian: of each of the block's series the first and the last minute (u32 each, since the epoch), 0 for never.
+ */
+export type SeenBlock = Uint32Array;
+
+/** What one series has in a block. */
+export const seenWidth = 2;
+
+/** The minutes of a block of all environments (see `blockOf`); what it gives is the caller's own. */
+export function readSeen(store: UsageStore, block: number): SeenBlock {
+  const value = store.seen.get(seenKey(block));
+  return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decode(value);
+}
+
+/** Puts a block; call it in the transaction of the cells that it tells of. */
+export function putSeen(store: UsageStore, block: number, minutes: SeenBlock): void {
+  const value = Buffer.allocUnsafe(minutes.length * 4);
+  for (const [at, minute] of minutes.entries()) value.writeUInt32LE(minute, at * 4);
+  store.seen.putSync(seenKey(block), value);
+}
+
+/** When a series was seen, in minutes since the epoch. */
+export interface SeenSeries {
+  readonly ordinal: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The series of an environment that were ever seen, in the order of their ordinals. */
+export function* seenOf(store: UsageStore, environment: number): Generator<SeenSeries> {
+  const range = { start: numberKey(environment), end: numberKey(environment + 1) };
+  for (const { key, value } of store.seen.getRange(range)) {
+    const minutes = decode(value);
+    for (let place = 0; place < cellsPerBlock; place += 1) {
+      const last = minutes[place * seenWidth + 1]!;
+      const ordinal = key.readUInt32BE(4) * cellsPerBlock + place;
+      if (last > 0) yield { ordinal, first: minutes[place * seenWidth]!, last };
+    }
+  }
+}
+
+function decode(value: Buffer): SeenBlock {
+  return Uint32Array.from({ length: value.length / 4 }, (_, at) => value.readUInt32LE(at * 4));
+}
+
+function seenKey(block: number): Buffer {
+  const key = Buffer.allocUnsafe(8);
+  key.writeUInt32BE(Math.floor(block / blocksPerEnvironment), 0);
+  key.writeUInt32BE(block % blocksPerEnvironment, 4);
+  return key;
+}

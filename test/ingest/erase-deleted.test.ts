@@ -1,0 +1,227 @@
+import { expect, test } from 'vitest';
+import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
+import { finishDeletion } from '../../src/accounts/deletions.ts';
+import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
+import { createAggregator } from '../../src/aggregate/aggregator.ts';
+import { CommitFailed, type Committer } from '../../src/aggregate/committer.ts';
+import { addPacket } from '../../src/ingest/add-packet.ts';
+import { type EraseParts, eraseDeleted } from '../../src/ingest/erase-deleted.ts';
+import { Intake } from '../../src/ingest/intake.ts';
+import { checkPacket } from '../../src/ingest/packet.ts';
+import { SeriesDictionary } from '../../src/ingest/series-dictionary.ts';
+import { StoreHealth } from '../../src/ingest/store-health.ts';
+import { createLog } from '../../src/log.ts';
+import type { Application } from '../../src/store/records.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { openFixture } from '../accounts/fixture.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { addWhole, dump } from '../support/whole-batch.ts';
+
+const limits = {
+  batchPackets: 10,
+  queueHighPackets: 1e6,
+  queueLowPackets: 1,
+  queueHighBytes: 1e9,
+  queueLowBytes: 1,
+  queueHighAge: 1e9,
+  queueLowAge: 1,
+};
+
+/** The packet path behind the checks and what erases, with the real store and everything in one thread. */
+async function open() {
+  const fixture = await openFixture();
+  const { directory, clock } = fixture;
+  const store = openUsageStore(temporaryDirectory());
+  let aggregator = createAggregator(store);
+  const refused: CommitFailed[] = [];
+  let steps = Number.POSITIVE_INFINITY;
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const committer: Committer = {
+    async commit(envelope) {
+      await turn(); // As far away as a worker.
+      const failure = refused.pop();
+      if (failure !== undefined) throw failure;
+      aggregator.commit(envelope);
+    },
+    async maintain(step) {
+      await turn();
+      return aggregator.maintain(step);
+    },
+    close: async () => {},
+  };
+  const log = createLog('error', () => {}, clock);
+  const health = new StoreHealth({ log, data: '', after: () => {}, fatal: () => {} });
+  const intake = new Intake([committer], health, clock, limits);
+  const dictionary = new SeriesDictionary(store, { features: 100, metrics: 100 });
+  const forgotten: number[] = [];
+  const parts: EraseParts = {
+    deletions: directory.deletions,
+    committerOf: () => committer,
+    settled: (application) => intake.settled(application),
+    forget: ({ environments }) => {
+      forgotten.push(...environments);
+      for (const environment of environments) dictionary.forget(environment);
+    },
+    finished: (deletion) => finishDeletion(directory, deletion),
+    pause: async () => --steps > 0,
+  };
+  return {
+    ...fixture,
+    accounts: fixture.store,
+    intake,
+    forgotten,
+    /** Adds a packet to the batch that is open, as the telemetry route does it. */
+    send({ number, environments }: Application, feature = 'checkout') {
+      const batch = intake.laneOf(number).join(100);
+      const packet = checkPacket({ k: 'k', e: 'e', f: { [feature]: { on: [1] } }, m: { amount: 2 } });
+      for (const environment of environments) {
+        addPacket(packet, dictionary.of(environment.number), batch, clock.now());
+      }
+      return batch;
+    },
+    /** Lets the store refuse the next batch. */
+    refuseNext: () => void refused.push(new CommitFailed('no room', 28)),
+    erase: () => eraseDeleted(parts),
+    /** Ends as the process does when it is stopped after so many steps, and starts the next one. */
+    async eraseAndStop(after: number) {
+      steps = after;
+      const over = await eraseDeleted(parts);
+      steps = Number.POSITIVE_INFINITY;
+      aggregator = createAggregator(store);
+      return over;
+    },
+    /** Records that belong to nobody are left out. */
+    left: () => dump(store).filter((record) => !record.startsWith('messages')),
+    close: () => store.environment.close(),
+  };
+}
+
+test('a deleted application goes with all that is declared of it, and others stay', async () => {
+  const service = await open();
+  const { directory, application, team, intake, clock } = service;
+  const other = await createApplication(directory, { name: 'Other', teamId: team.id });
+  await service.send(other).durable;
+  const before = service.left();
+  const batch = intake.laneOf(application.number).join(1);
+  for (const { number } of application.environments) addWhole(batch, application.number, number, clock.now());
+  await batch.durable;
+  expect(service.left().length).toBeGreaterThan(before.length);
+
+  await deleteApplication(directory, application.id);
+  expect([...directory.deletions.values()]).toMatchObject([{ application: application.number, whole: true }]);
+  expect(await service.erase()).toBe(true);
+  expect(service.left()).toEqual(before);
+  expect([...directory.deletions.keys()]).toEqual([]);
+  expect(service.forgotten).toEqual(application.environments.map(({ number }) => number));
+  const audit = service.accounts.audit.getRange().map(({ value }) => [value.action, value.target.name]);
+  expect([...audit].slice(-2)).toEqual([
+    ['application.deleted', 'Shop'],
+    ['application.erased', 'Shop'],
+  ]);
+  await service.close();
+});
+
+test('packets that were on their way when their environment was deleted do not bring it back', async () => {
+  const service = await open();
+  const { directory, application } = service;
+  await service.send(application).durable;
+  const inFlight = service.send(application, 'in flight');
+  await deleteApplication(directory, application.id);
+  expect(await service.erase()).toBe(true);
+  await inFlight.durable;
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('what somebody tells the ledger after the wait for such a packet goes too', async () => {
+  const service = await open();
+  const { directory, application, intake } = service;
+  const { number } = application;
+  const row = {
+    application: number,
+    hour: 490_000,
+    subject: '[null,"http","identities","accepted",200,null,null,null]',
+  };
+  const mint = async () => {
+    await service.send(application).durable;
+    for (let awaits = 0; awaits < 20; awaits += 1) await undefined;
+    intake.laneOf(number).ledger.add(row, 0);
+  };
+  const minting = mint();
+  await deleteApplication(directory, application.id);
+  await service.erase();
+  await minting;
+  intake.flushLedger();
+  await intake.close();
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('names of a batch that the store refused do not come back with a later one', async () => {
+  const service = await open();
+  const { directory, application } = service;
+  service.refuseNext();
+  await expect(service.send(application).durable).rejects.toThrow();
+  await deleteApplication(directory, application.id);
+  await service.erase();
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('while the store refuses, the deletion waits', async () => {
+  const service = await open();
+  const { directory, application } = service;
+  await service.send(application).durable;
+  await deleteApplication(directory, application.id);
+  service.refuseNext();
+  await expect(service.erase()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(directory.deletions.size).toBe(1);
+  await service.erase();
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('a deletion that was stopped in between goes on, and is over when nothing is left', async () => {
+  const service = await open();
+  const { directory, application, intake, clock } = service;
+  for (const { number } of application.environments) {
+    const batch = intake.laneOf(application.number).join(1);
+    addWhole(batch, application.number, number, clock.now());
+    await batch.durable;
+  }
+  await deleteApplication(directory, application.id);
+  const sizes = [service.left().length];
+  while (!(await service.eraseAndStop(1))) {
+    expect(directory.deletions.size).toBe(1);
+    sizes.push(service.left().length);
+    expect(sizes.at(-1)).toBeLessThan(sizes.at(-2)!);
+  }
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(service.left()).toEqual([]);
+  expect(directory.deletions.size).toBe(0);
+  await service.close();
+});
+
+test('an environment made again under the same name has nothing of the old one, and keeps what is its own', async () => {
+  const service = await open();
+  const { directory, application } = service;
+  await service.send(application, 'old').durable;
+  await deleteEnvironment(directory, application.id, 'Staging');
+  await createEnvironment(directory, application.id, 'Staging');
+  const again = directory.applications.get(application.id)!;
+  await service.send({ ...again, environments: again.environments.slice(-1) }, 'new').durable;
+  await service.erase();
+  const names = service.left().filter((record) => record.startsWith('series'));
+  const shown = names.map((record) => {
+    const [, key = '', value = ''] = record.split(' ');
+    return [Number.parseInt(key.slice(0, 8), 16), JSON.parse(Buffer.from(value, 'hex').toString())[0]];
+  });
+  const [production, , development] = application.environments;
+  const features = shown.filter(([, name]) => name !== 'amount');
+  expect(features).toEqual([
+    [production!.number, 'old'],
+    [development!.number, 'old'],
+    [again.environments.at(-1)!.number, 'new'],
+  ]);
+  await service.close();
+});

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { glimpseOf } from '../../src/ingest/glimpse.ts';
+
+const glimpse = glimpseOf('k', 'e');
+
+test.each([
+  ['{"k":"key","e":"Production"}', { k: 'key', e: 'Production' }],
+  [' { "e" : "Größe \\u00e4\\"" ,\n"k"\t:\r\n"key" } ', { k: 'key', e: 'Größe ä"' }],
+  ['{"k":"key","e":"Prod', { k: 'key' }],
+  ['{"f":{"k":{"on":[NaN]}},"m":{"e":1},"k":"key","e":"Production",}', { k: 'key', e: 'Production' }],
+  ['{"f":{"a":"\\"k\\":\\"other\\""},"k":"key"}', { k: 'key' }],
+  ['{"k":"one","k":"two"}', { k: 'one' }],
+  ['{"k":"\\x","k":"two"}', { k: 'two' }],
+  ['{"k":7,"e":null}', {}],
+  ['{"kk":"key","E":"Production"}', {}],
+  [`{"k":"${'k'.repeat(2000)}","e":"Production"}`, { e: 'Production' }],
+  [`{"e":"${'\\u0001'.repeat(256)}"}`, { e: '\u0001'.repeat(256) }],
+  ['[["k","key"]]', {}],
+  ['', {}],
+])('of %s it makes out %j', (body, found) => {
+  expect(glimpse(Buffer.from(body))).toEqual(found);
+});
+
+test('of bytes that are no text it makes out what is around them', () => {
+  expect(glimpse(Buffer.from('{"x":"\xff","k":"key"}', 'latin1'))).toEqual({ k: 'key' });
+});
+
+test('of any body that was sent as JSON it makes out the same as a parser', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 200 });
+  fc.assert(
+    fc.property(fc.record({ k: text, e: text, m: fc.dictionary(text, fc.double()) }), ({ m, ...rest }) => {
+      expect(glimpse(Buffer.from(JSON.stringify({ ...rest, m })))).toEqual(rest);
+    }),
+  );
+});
+
+test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])('no body makes it slow: %s', (piece) => {
+  const body = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
+  const spaces = Buffer.from(`"k"${' '.repeat(65_536)}`);
+  const start = performance.now();
+  for (const each of [body, spaces]) glimpse(each);
+  expect(performance.now() - start).toBeLessThan(500);
+});

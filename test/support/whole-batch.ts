@@ -1,0 +1,75 @@
+import { Batch } from '../../src/ingest/batch.ts';
+import { digestWords } from '../../src/ingest/person.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
+import { digestIdentity, newInstanceId } from '../../src/store/instances.ts';
+import { subjectText } from '../../src/store/ledger.ts';
+import type { UsageStore } from '../../src/store/usage.ts';
+
+/** Times that a report can have come in for, so that there are buckets of each width. */
+const widths = Object.values(bucketWidth);
+const people = ['ann', 'bob', 'eve'];
+
+/** Adds to a batch something of an application and one of its environments for every table of the usage store. */
+export function addWhole(batch: Batch, application: number, environment: number, at: number): void {
+  const minute = Math.floor(at / 60_000);
+  const names = [['checkout', 'on'], ['checkout', ''], ['amount'], ['amount', 'checkout', 'on']] as const;
+  for (const [index, name] of names.entries()) {
+    // Far apart, so that they are in several blocks.
+    const ordinal = index * 40;
+    batch.series.push({ environment, ordinal, name });
+    const ref = seriesRef(environment, ordinal);
+    for (const width of widths) {
+      if (name.length === 2) batch.addCounts(ref, bucketOf(width, minute), 1, 1, 1);
+      else batch.addValue(ref, bucketOf(width, minute), 1, at);
+    }
+    for (let user = 0; user < 50; user += 1) {
+      batch.addUser(ref, Math.floor(minute / 1440), user * 7_654_321, user * 1_234_567);
+    }
+  }
+  for (const person of people) addPerson(batch, application, environment, person, at);
+  batch.addMessage(new Uint8Array(16).fill(environment), at);
+  addToLedger(batch, application, environment, at);
+}
+
+function addPerson(batch: Batch, application: number, environment: number, person: string, at: number): void {
+  const digest = digestIdentity(Buffer.alloc(32), application, person);
+  batch.addPerson(digestWords(digest));
+  batch.addExposure(seriesRef(environment, 0), Math.floor(at / 1000), 1, 0, 0);
+  const instanceId = newInstanceId(digest, (length) => new Uint8Array(length));
+  const life = { expiresAt: at + 1000, graceUntil: at };
+  batch.mints.push({ application, instanceId, high: 1, low: 2, profile: '{}', ...life });
+}
+
+function addToLedger(batch: Batch, application: number, environment: number, at: number): void {
+  const subject = subjectText({
+    environment,
+    transport: 'http',
+    route: 'telemetry',
+    outcome: 'accepted',
+    status: 202,
+    code: null,
+    userAgent: null,
+    instance: null,
+  });
+  batch.ledger.add({ application, hour: Math.floor(at / 3_600_000), subject }, at);
+}
+
+/** A batch of one application and environment alone. */
+export function wholeBatch(application: number, environment: number, at: number): Batch {
+  const batch = new Batch();
+  addWhole(batch, application, environment, at);
+  return batch;
+}
+
+/** Every record of every table, as `table key value`, binary in hex. */
+export function dump(store: UsageStore): string[] {
+  store.counts.resetReadTxn();
+  return Object.entries(store)
+    .filter(([table]) => table !== 'environment')
+    .flatMap(([table, records]: [string, UsageStore['counts']]) =>
+      Array.from(
+        records.getRange(),
+        ({ key, value }) => `${table} ${key.toString('hex')} ${value.toString('hex')}`,
+      ),
+    );
+}

@@ -1,6 +1,8 @@
 import { Refusal } from '../errors.ts';
 import type { Application, AuditEntry } from '../store/records.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
+import { declarationKey } from './declarations.ts';
+import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { checkEnvironmentNames, newEnvironment } from './environments.ts';
 import { isOriginPattern } from './origins.ts';
@@ -75,13 +77,28 @@ export function patchApplication(
   });
 }
 
-/** Deletes an application with its environments and keys. @throws {Refusal} `not_found` */
+/**
+ * Deletes an application with its environments, its keys and what is declared of it. What was counted goes in the background.
+ * @throws {Refusal} `not_found`
+ */
 export function deleteApplication(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(id));
-    draft.note('application.deleted', application.teamId, targetOf(application));
+    const { number, teamId, environments } = application;
+    const target = targetOf(application);
+    draft.note('application.deleted', teamId, target);
     draft.remove('applications', id);
     for (const key of directory.keysOf(id)) draft.remove('applicationKeys', key.hash);
+    for (const name of directory.featuresOf(id).keys()) draft.remove('features', declarationKey(id, name));
+    for (const name of directory.metricsOf(id).keys()) draft.remove('metrics', declarationKey(id, name));
+    requestDeletion(draft, {
+      application: number,
+      environments: environments.map((each) => each.number),
+      whole: true,
+      target,
+      teamId,
+      requestedAt: directory.clock.now(),
+    });
   });
 }
 

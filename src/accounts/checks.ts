@@ -10,6 +10,18 @@ export function checkName(what: string, name: string): void {
   );
 }
 
+/**
+ * Of a name that is a segment of a path too: what a URL takes for a step through its path (RFC 3986 §5.2.4), however it
+ * is encoded, could never be deleted.
+ * @throws {Refusal} `invalid_name`
+ */
+export function checkPathName(what: string, name: string): void {
+  checkName(what, name);
+  if (name === '.' || name === '..') {
+    throw new Refusal('invalid_name', `Cannot take the name of ${what}: ${name} cannot be in a URL`);
+  }
+}
+
 /** @throws {Refusal} `plan_limit` when there would be more than `limit` of `what`. */
 export function checkLimit(what: string, count: number, limit: number): void {
   if (count > limit) throw new Refusal('plan_limit', `Cannot have more than ${limit} ${what}`);

@@ -1,4 +1,64 @@
+import { Refusal } from '../errors.ts';
+import type { Application, AuditEntry } from '../store/records.ts';
+import { surplusName } from '../store/series.ts';
+import { checkPathName } from './checks.ts';
+import type { Records, Write } from './tables.ts';
+
+/** The tables of what teams say of the names in packets. */
+type DeclarationTable = 'features' | 'metrics';
+
 /** The key of what a team says of a feature or metric of an application. */
 export function declarationKey(applicationId: string, name: string): string {
   return `${applicationId} ${name}`;
+}
+
+/** A feature or metric as the audit log names it. */
+export function declarationTarget(
+  type: 'feature' | 'metric',
+  { id }: Application,
+  name: string,
+): AuditEntry['target'] {
+  return { type, id, name };
+}
+
+/** @throws {Refusal} `invalid_name` when nothing of a packet can have the name, or no URL */
+export function checkDeclaredName(what: string, name: string): void {
+  checkPathName(what, name);
+  if (name !== surplusName) return;
+  throw new Refusal(
+    'invalid_name',
+    `Cannot take the name of ${what}: ${name} stands for all that is over a limit`,
+  );
+}
+
+/** What teams have declared, by application and name: one application's are found without looking through all. */
+export class Declarations<Table extends DeclarationTable> {
+  readonly #table: Table;
+  readonly #applications = new Map<string, Map<string, Records[Table]>>();
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** What is declared of an application, by name. */
+  of(applicationId: string): ReadonlyMap<string, Records[Table]> {
+    return this.#applications.get(applicationId) ?? new Map();
+  }
+
+  /** Takes over what was written to the tables. */
+  update(writes: readonly Write[]): void {
+    for (const { table, key, value } of writes) {
+      if (table !== this.#table) continue;
+      const space = key.indexOf(' ');
+      this.#set(key.slice(0, space), key.slice(space + 1), value as Records[Table] | undefined);
+    }
+  }
+
+  #set(applicationId: string, name: string, declaration: Records[Table] | undefined): void {
+    const declared = this.#applications.get(applicationId) ?? new Map<string, Records[Table]>();
+    if (declaration === undefined) declared.delete(name);
+    else declared.set(name, declaration);
+    if (declared.size === 0) this.#applications.delete(applicationId);
+    else this.#applications.set(applicationId, declared);
+  }
 }

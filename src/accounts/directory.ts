@@ -14,6 +14,7 @@ import type {
 } from '../store/records.ts';
 import type { Health } from '../store/transact.ts';
 import { system } from './actors.ts';
+import { Declarations } from './declarations.ts';
 import type { KeyHolder } from './key-holder.ts';
 import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
@@ -38,11 +39,11 @@ export interface Directory extends DirectorySources {
   readonly applications: ReadonlyMap<string, Application>;
   /** Those that teams registered, by `clientId`. */
   readonly clients: ReadonlyMap<string, OAuthClient>;
-  /** By `declarationKey`, as the metrics are. */
-  readonly features: ReadonlyMap<string, FeatureDeclaration>;
-  readonly metrics: ReadonlyMap<string, MetricDeclaration>;
   /** What is to be removed from the disk. */
   readonly deletions: ReadonlyMap<string, Deletion>;
+  /** What is declared of an application's features, by name; the same for its metrics. */
+  featuresOf(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
+  metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
   /** The keys of an application, the oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[];
   /** When a key was last used, including uses that are not on disk yet. Unix milliseconds. */
@@ -72,8 +73,16 @@ export interface Directory extends DirectorySources {
  */
 export function openDirectory(store: AccountStore, health: Health, sources: DirectorySources): Directory {
   const keys = new KeyIndex();
-  const tables = new Tables(store, health, sources.clock, (writes) => keys.update(writes));
-  keys.update([...asWrites(tables, 'applications'), ...asWrites(tables, 'applicationKeys')]);
+  const features = new Declarations('features');
+  const metrics = new Declarations('metrics');
+  const indexes = [keys, features, metrics];
+  const index = (writes: readonly Write[]) => {
+    for (const each of indexes) each.update(writes);
+  };
+  const tables = new Tables(store, health, sources.clock, index);
+  for (const table of ['applications', 'applicationKeys', 'features', 'metrics'] as const) {
+    index(asWrites(tables, table));
+  }
   const marks = new KeyMarks(tables, sources.clock);
   const directoryOf = (actor: Actor): Directory => ({
     clock: sources.clock,
@@ -83,9 +92,9 @@ export function openDirectory(store: AccountStore, health: Health, sources: Dire
     apiKeys: tables.of('apiKeys'),
     applications: tables.of('applications'),
     clients: tables.of('clients'),
-    features: tables.of('features'),
-    metrics: tables.of('metrics'),
     deletions: tables.of('deletions'),
+    featuresOf: (applicationId) => features.of(applicationId),
+    metricsOf: (applicationId) => metrics.of(applicationId),
     keysOf: (applicationId) => keys.keysOf(applicationId),
     lastUsedAt: (key) => marks.lastUsedAt(key),
     leakedAt: (key) => marks.leakedAt(key),

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { Application, AuditEntry, Environment, Plan } from '../store/records.ts';
-import { checkName, mustExist } from './checks.ts';
+import { checkPathName, mustExist } from './checks.ts';
+import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
 import type { Draft } from './tables.ts';
@@ -16,7 +17,7 @@ export function createEnvironment(
 ): Promise<Environment> {
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(applicationId));
-    checkEnvironmentName(name);
+    checkPathName('an environment', name);
     if (application.environments.some((each) => each.name === name)) {
       throw new Refusal('conflict', 'The application has an environment of this name already');
     }
@@ -30,15 +31,31 @@ export function createEnvironment(
   });
 }
 
-/** Deletes an environment; one made later under the same name is a new one. @throws {Refusal} `not_found` */
+/**
+ * Deletes an environment; one made later under the same name is a new one. What was counted in it goes in the background.
+ * @throws {Refusal} `not_found`
+ */
 export function deleteEnvironment(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(applicationId));
-    const environments = application.environments.filter((each) => each.name !== name);
-    if (environments.length === application.environments.length) mustExist('environment', undefined);
-    const updatedAt = directory.clock.now();
-    draft.put('applications', applicationId, { ...application, environments, updatedAt });
-    draft.note('environment.deleted', application.teamId, targetOf(application, name));
+    const { number: gone } = mustExist(
+      'environment',
+      application.environments.find((each) => each.name === name),
+    );
+    const environments = application.environments.filter(({ number }) => number !== gone);
+    const { number, teamId } = application;
+    const now = directory.clock.now();
+    const target = targetOf(application, name);
+    draft.put('applications', applicationId, { ...application, environments, updatedAt: now });
+    draft.note('environment.deleted', teamId, target);
+    requestDeletion(draft, {
+      application: number,
+      environments: [gone],
+      whole: false,
+      target,
+      teamId,
+      requestedAt: now,
+    });
   });
 }
 
@@ -51,18 +68,10 @@ function targetOf({ id }: Application, name: string): AuditEntry['target'] {
   return { type: 'environment', id, name };
 }
 
-/** What a URL takes for a step through its path (RFC 3986 §5.2.4), however it is encoded, could never be deleted. */
-function checkEnvironmentName(name: string): void {
-  checkName('an environment', name);
-  if (name === '.' || name === '..') {
-    throw new Refusal('invalid_name', `Cannot take the name of an environment: ${name} cannot be in a URL`);
-  }
-}
-
 /** @throws {Refusal} `invalid_name`, `invalid_body` (the same name twice), `plan_limit` */
 export function checkEnvironmentNames(plan: Plan, names: readonly string[]): void {
   checkPlan(plan, 'environments', names.length);
-  for (const name of names) checkEnvironmentName(name);
+  for (const name of names) checkPathName('an environment', name);
   if (new Set(names).size < names.length) {
     throw new Refusal('invalid_body', 'Cannot take environments: each name must be there only once');
   }

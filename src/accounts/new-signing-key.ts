@@ -1,14 +1,34 @@
-import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
-import type { SigningKey } from '../store/accounts.ts';
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import { calculateJwkThumbprint } from 'jose';
+import type { Jwk, SigningAlgorithm, SigningKey } from '../store/auth-records.ts';
 
-/** Makes an ES256 key pair that is not stored yet; its `kid` is the thumbprint of the public key (RFC 7638). */
-export async function newSigningKey(now: number): Promise<SigningKey> {
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
-  const privateJwk = await exportJWK(privateKey);
+const generate = promisify(generateKeyPair);
+
+const generators = {
+  ES256: () => generate('ec', { namedCurve: 'P-256' }),
+  RS256: () => generate('rsa', { modulusLength: 2048 }),
+  EdDSA: () => generate('ed25519', {}),
+} as const satisfies Record<SigningAlgorithm, unknown>;
+
+/**
+ * Makes a key pair that is not stored yet; its `kid` is the thumbprint of the public key (RFC 7638).
+ * @param now Unix milliseconds
+ */
+export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'): Promise<SigningKey> {
+  const { privateKey } = await generators[alg]();
+  const privateJwk = privateKey.export({ format: 'jwk' });
   return {
     kid: await calculateJwkThumbprint(privateJwk),
-    alg: 'ES256',
+    alg,
     privateJwk: { ...privateJwk },
     createdAt: now,
   };
+}
+
+/** The members of a public key of any type (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2): picked, rather than the secret ones left out. */
+export function publicMembers(jwk: Jwk): Jwk {
+  return Object.fromEntries(
+    ['kty', 'crv', 'x', 'y', 'n', 'e'].flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),
+  );
 }

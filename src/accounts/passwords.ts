@@ -4,6 +4,14 @@ import type { RandomBytes } from './secrets.ts';
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
 
+/**
+ * What to compare a password with when there is no such user, so that it takes the same time: a hash of no password, with
+ * the cost of all others.
+ */
+export const nobodysPasswordHash =
+  `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}` +
+  `$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
 /** A longer one is refused unread: hashing time must not be a stranger's to choose. */
 const longestBytes = 1024;
 

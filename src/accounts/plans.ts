@@ -67,3 +67,9 @@ export function checkPlan(plan: Plan, what: PlanLimit, count: number): void {
   if (count <= limit) return;
   throw new Refusal('plan_limit', `The plan ${plan} allows no more than ${limit} ${words[what]}`);
 }
+
+/** Says what is too many for a plan, or `undefined` when it is not. */
+export function excess(plan: Plan, what: PlanLimit, count: number): string | undefined {
+  const limit = plans[plan][what];
+  return count > limit ? `${count} ${words[what]}, where it allows ${limit}` : undefined;
+}

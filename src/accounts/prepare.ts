@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import type { SigningAlgorithm } from '../store/auth-records.ts';
 import type { User } from '../store/records.ts';
 import { transact } from '../store/transact.ts';
 import { newApiKey } from './api-keys.ts';
@@ -16,6 +17,8 @@ export interface Preparation {
   readonly adminEmail: string;
   /** Generated when left out. */
   readonly adminPassword?: string;
+  /** ES256 when left out. */
+  readonly signingAlg?: SigningAlgorithm;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
 }
@@ -72,7 +75,7 @@ export async function prepareStore(store: AccountStore, wanted: Preparation): Pr
     createdAt: now,
     updatedAt: now,
   };
-  const signingKey = await newSigningKey(now);
+  const signingKey = await newSigningKey(now, wanted.signingAlg);
   const writes: Write[] = [
     { table: 'teams', key: team.id, value: team },
     { table: 'users', key: admin.id, value: admin },

@@ -1,49 +1,101 @@
 import { Refusal } from '../errors.ts';
-import type { AuditEntry, Team } from '../store/records.ts';
+import type { AuditEntry, Plan, Team } from '../store/records.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';
 import { checkName, mustExist } from './checks.ts';
+import { clientsOf } from './clients.ts';
 import type { Directory } from './directory.ts';
-import { usualPlan } from './plans.ts';
+import { join, leave, membersOf } from './members.ts';
+import { checkFits } from './plan-fit.ts';
+import { checkPlan, usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 
-/** Makes a team. @throws {Refusal} `invalid_name` */
-export function createTeam(directory: Directory, name: string): Promise<Team> {
+/**
+ * Makes a team.
+ * @param members ids of the users who are in it from the start
+ * @throws {Refusal} `invalid_name`, `not_found` (user), `plan_limit`
+ */
+export function createTeam(
+  directory: Directory,
+  name: string,
+  { plan = usualPlan, members = [] }: { readonly plan?: Plan; readonly members?: readonly string[] } = {},
+): Promise<Team> {
   return directory.change((draft) => {
     checkName('a team', name);
+    checkPlan(plan, 'members', members.length);
     const now = directory.clock.now();
-    const team = newTeam({ name, number: draft.takeNumber('team') }, now, directory.randomBytes);
+    const wanted = { name, plan, number: draft.takeNumber('team') };
+    const team = newTeam(wanted, now, directory.randomBytes);
     draft.put('teams', team.id, team);
+    for (const id of members) {
+      draft.put('users', id, join(mustExist('user', directory.users.get(id)), team.id, now));
+    }
     draft.note('team.created', team.id, targetOf(team));
     return team;
   });
 }
 
-/** Renames a team. @throws {Refusal} `not_found`, `invalid_name` */
-export function renameTeam(directory: Directory, id: string, name: string): Promise<Team> {
+/**
+ * Changes what is given.
+ * @throws {Refusal} `not_found`, `invalid_name`, `conflict` when there is more than the plan allows
+ */
+export function patchTeam(
+  directory: Directory,
+  id: string,
+  patch: Partial<Pick<Team, 'name' | 'plan'>>,
+): Promise<Team> {
   return directory.change((draft) => {
-    const team = { ...mustExist('team', directory.teams.get(id)), name };
-    checkName('a team', name);
-    draft.put('teams', id, team);
-    return team;
+    const team = mustExist('team', directory.teams.get(id));
+    if (Object.keys(patch).length === 0) return team;
+    const patched = { ...team, ...patch, updatedAt: directory.clock.now() };
+    checkName('a team', patched.name);
+    if (patched.plan !== team.plan) checkFits(directory, id, patched.plan);
+    draft.put('teams', id, patched);
+    draft.note('team.changed', id, targetOf(patched));
+    return patched;
   });
 }
 
-/** Deletes a team and its API keys. @throws {Refusal} `not_found`, `conflict` while it has applications */
+/**
+ * Deletes a team with its API keys and sign-in clients; its members leave it.
+ * @throws {Refusal} `not_found`, `conflict` while it has applications, or members who are in no other team
+ */
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
-    mustExist('team', directory.teams.get(id));
+    const team = mustExist('team', directory.teams.get(id));
     if (applicationsOf(directory, id).length > 0) {
       throw new Refusal('conflict', 'The team has applications; delete them first');
     }
+    const members = membersOf(directory, id);
+    const alone = members.filter(({ teams }) => teams.length === 1).length;
+    if (alone > 0) {
+      const who = alone === 1 ? '1 member who is' : `${alone} members who are`;
+      throw new Refusal(
+        'conflict',
+        `The team has ${who} in no other one; add them to another or delete them first`,
+      );
+    }
     draft.remove('teams', id);
     for (const { clientId } of apiKeysOf(directory, id)) draft.remove('apiKeys', clientId);
+    for (const { clientId } of clientsOf(directory, id)) draft.remove('clients', clientId);
+    const left = members.map((user) => leave(user, id, directory.clock.now()));
+    for (const user of left) draft.put('users', user.id, user);
+    // Nobody reads the log of a team that is gone: it is noted where those who managed it are now.
+    const readers = new Set(
+      left.filter(({ role }) => role === 'Admin').map(({ primaryTeam }) => primaryTeam),
+    );
+    for (const reader of readers.size > 0 ? readers : [id])
+      draft.note('team.deleted', reader, targetOf(team));
   });
 }
 
 /** A team that is not stored yet. */
-export function newTeam(wanted: Pick<Team, 'name' | 'number'>, now: number, randomBytes: RandomBytes): Team {
-  return { id: newId('team', randomBytes), ...wanted, plan: usualPlan, createdAt: now, updatedAt: now };
+export function newTeam(
+  { name, number, plan = usualPlan }: Pick<Team, 'name' | 'number'> & Partial<Pick<Team, 'plan'>>,
+  now: number,
+  randomBytes: RandomBytes,
+): Team {
+  return { id: newId('team', randomBytes), number, name, plan, createdAt: now, updatedAt: now };
 }
 
 function targetOf({ id, name }: Team): AuditEntry['target'] {

@@ -10,7 +10,7 @@ import { type AdmissionParts, admit, takeToken } from './admission.ts';
 import type { KeyFinder } from './counting-parts.ts';
 import type { Instances, Profile } from './instances.ts';
 import type { Ledger, LedgerSource } from './ledger.ts';
-import { personal } from './openapi/shared-schemas.ts';
+import { personal } from './openapi/sender-schemas.ts';
 import { Named } from './packet.ts';
 import { isIdentity } from './person.ts';
 

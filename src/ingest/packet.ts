@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isName } from '../accounts/names.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
-import { named } from './openapi/shared-schemas.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 
 /** Features one packet may carry. */
 export const featuresPerPacket = 256;

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseJson } from '../http/body.ts';
-import { named, timed } from './openapi/shared-schemas.ts';
+import { named, timed } from '../http/openapi/named-schemas.ts';
 import type { MetricsReport, MetricValue } from './report.ts';
 import { checkSize, entriesPerMetricsReport, variantsPerEntry } from './report-checks.ts';
 import { valuesOf } from './report-entries.ts';

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { type ErrorCode, Refusal } from '../errors.ts';
+import { named, timed } from '../http/openapi/named-schemas.ts';
 import { glimpseOf } from './glimpse.ts';
-import { named, namedOrEmpty, timed } from './openapi/shared-schemas.ts';
+import { namedOrEmpty } from './openapi/sender-schemas.ts';
 import type { ReportHead } from './report.ts';
 import { checkHead } from './report-checks.ts';
 import { parseTime } from './report-time.ts';

@@ -39,6 +39,8 @@ export interface AuthorizationCode {
 /** A browser that is signed in. */
 export interface SignIn {
   readonly userId: string;
+  /** SHA-256 (hex) of the user's password hash then: another password ends the sign-in. */
+  readonly passwordId: string;
   /** Seconds. */
   readonly authTime: number;
   readonly lastSeenAt: number;

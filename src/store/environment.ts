@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 
 /**
@@ -18,6 +19,8 @@ export function openEnvironment(path: string): RootDatabase<Buffer, Buffer> {
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);
   chmodSync(path, 0o700);
+  // A backup may have given them other modes.
+  for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
   return environment;
 }
 

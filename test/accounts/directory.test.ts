@@ -5,7 +5,7 @@ import { createApplication, deleteApplication, patchApplication } from '../../sr
 import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
 import { plans } from '../../src/accounts/plans.ts';
-import { createTeam, deleteTeam, renameTeam } from '../../src/accounts/teams.ts';
+import { createTeam, deleteTeam, patchTeam } from '../../src/accounts/teams.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
 import type { KeyType } from '../../src/store/records.ts';
 import { openFixture, reopen } from './fixture.ts';
@@ -246,7 +246,7 @@ test('a team is renamed, kept while it has applications, and deleted with its AP
   const { directory, application, team } = await openFixture();
   const { apiKey } = await createApiKey(directory, { teamId: team.id, name: 'CI', role: 'User' });
   const other = await createTeam(directory, 'Other');
-  expect((await renameTeam(directory, team.id, 'Renamed')).name).toBe('Renamed');
+  expect((await patchTeam(directory, team.id, { name: 'Renamed' })).name).toBe('Renamed');
   await expect(deleteTeam(directory, team.id)).rejects.toMatchObject({ code: 'conflict' });
   await deleteApplication(directory, application.id);
   await deleteTeam(directory, team.id);

@@ -44,6 +44,8 @@ export function openTestStore(data = temporaryDirectory()): AccountStore {
 }
 
 export interface Fixture {
+  /** The data directory. */
+  readonly data: string;
   readonly store: AccountStore;
   readonly directory: Directory;
   readonly clock: TestClock;
@@ -54,13 +56,14 @@ export interface Fixture {
 
 /** A directory with one team and one application. */
 export async function openFixture(): Promise<Fixture> {
-  const store = openTestStore();
+  const data = temporaryDirectory();
+  const store = openTestStore(data);
   const clock = testClock();
   const health = testHealth();
   const directory = openDirectory(store, health, { clock, randomBytes });
   const team = await createTeam(directory, 'Team');
   const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
-  return { store, directory, clock, health, team, application };
+  return { data, store, directory, clock, health, team, application };
 }
 
 /** What a fresh process would read from the same store. */

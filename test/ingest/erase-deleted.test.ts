@@ -1,12 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
 import { finishDeletion } from '../../src/accounts/deletions.ts';
 import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
+import { RateLimits } from '../../src/admission/rate-limits.ts';
 import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { CommitFailed, type Committer } from '../../src/aggregate/committer.ts';
+import { createRouter } from '../../src/http/router.ts';
 import { addPacket } from '../../src/ingest/add-packet.ts';
 import { type EraseParts, eraseDeleted } from '../../src/ingest/erase-deleted.ts';
+import { identityRoutes } from '../../src/ingest/identities.ts';
+import { Instances } from '../../src/ingest/instances.ts';
 import { Intake } from '../../src/ingest/intake.ts';
+import { Ledger } from '../../src/ingest/ledger.ts';
 import { checkPacket } from '../../src/ingest/packet.ts';
 import { SeriesDictionary } from '../../src/ingest/series-dictionary.ts';
 import { StoreHealth } from '../../src/ingest/store-health.ts';
@@ -14,18 +21,10 @@ import { createLog } from '../../src/log.ts';
 import type { Application } from '../../src/store/records.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { openFixture } from '../accounts/fixture.ts';
+import { requestOf } from '../auth/fixture.ts';
+import { roomyLimits } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { addWhole, dump } from '../support/whole-batch.ts';
-
-const limits = {
-  batchPackets: 10,
-  queueHighPackets: 1e6,
-  queueLowPackets: 1,
-  queueHighBytes: 1e9,
-  queueLowBytes: 1,
-  queueHighAge: 1e9,
-  queueLowAge: 1,
-};
 
 /** The packet path behind the checks and what erases, with the real store and everything in one thread. */
 async function open() {
@@ -51,7 +50,7 @@ async function open() {
   };
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({ log, data: '', after: () => {}, fatal: () => {} });
-  const intake = new Intake([committer], health, clock, limits);
+  const intake = new Intake([committer], health, clock, { ...roomyLimits, batchPackets: 10 });
   const dictionary = new SeriesDictionary(store, { features: 100, metrics: 100 });
   const forgotten: number[] = [];
   const parts: EraseParts = {
@@ -68,6 +67,8 @@ async function open() {
   return {
     ...fixture,
     accounts: fixture.store,
+    usage: store,
+    health,
     intake,
     forgotten,
     /** Adds a packet to the batch that is open, as the telemetry route does it. */
@@ -124,11 +125,11 @@ test('a deleted application goes with all that is declared of it, and others sta
 test('packets that were on their way when their environment was deleted do not bring it back', async () => {
   const service = await open();
   const { directory, application } = service;
-  await service.send(application).durable;
-  const inFlight = service.send(application, 'in flight');
+  const batches = Array.from({ length: 95 }, (_, at) => service.send(application, `feature ${at}`));
+  expect(new Set(batches).size).toBe(10);
   await deleteApplication(directory, application.id);
   expect(await service.erase()).toBe(true);
-  await inFlight.durable;
+  await Promise.all(batches.map(({ durable }) => durable));
   expect(service.left()).toEqual([]);
   await service.close();
 });
@@ -159,11 +160,48 @@ test('what somebody tells the ledger after the wait for such a packet goes too',
 
 test('names of a batch that the store refused do not come back with a later one', async () => {
   const service = await open();
-  const { directory, application } = service;
+  const { directory, application, team } = service;
+  const other = await createApplication(directory, { name: 'Other', teamId: team.id });
   service.refuseNext();
   await expect(service.send(application).durable).rejects.toThrow();
   await deleteApplication(directory, application.id);
   await service.erase();
+  expect(service.left()).toEqual([]);
+  await service.send({ ...other, environments: [] }).durable;
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('an id whose body arrives after its application was deleted is not minted', async () => {
+  const service = await open();
+  const { directory, application, clock, health, intake, usage } = service;
+  const { text } = await createKey(directory, application.id, { type: 'Backend' });
+  const laneOf = (number: number) => intake.laneOf(number);
+  const life = { ttlMs: 1000, graceMs: 0 };
+  const dispatch = createRouter(
+    identityRoutes({
+      keys: directory,
+      clock,
+      health,
+      monitor: intake.monitor,
+      rates: new RateLimits(0, 0),
+      instances: new Instances({ store: usage, secret: Buffer.alloc(32), randomBytes, laneOf, ...life }),
+      ledger: new Ledger({ store: usage, clock, laneOf }),
+      maxBody: 1000,
+    }),
+  );
+  const headers = { authorization: text, 'content-type': 'application/json' };
+  const mint = (body: Promise<Uint8Array>) =>
+    dispatch({ ...requestOf('/api/frontend/identities', { method: 'POST', headers }), body: () => body });
+  const body = Buffer.from('{"identity":"ann"}');
+  expect(await mint(Promise.resolve(body))).toMatchObject({ status: 200 });
+  let arrive = (_: Uint8Array) => {};
+  const late = mint(new Promise((resolve) => (arrive = resolve)));
+  await deleteApplication(directory, application.id);
+  await service.erase();
+  arrive(body);
+  expect(await late).toMatchObject({ status: 401 });
+  await intake.close();
   expect(service.left()).toEqual([]);
   await service.close();
 });

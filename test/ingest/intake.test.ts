@@ -11,19 +11,11 @@ import { createLog } from '../../src/log.ts';
 import { measurementsReport } from '../../src/manage/measurements-report.ts';
 import { usageReport } from '../../src/manage/usage-report.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
+import { roomyLimits } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const workerFile = fileURLToPath(new URL('../../dist/node/aggregate/worker.js', import.meta.url));
 const start = Date.UTC(2026, 0, 31, 12, 0);
-
-const limits = {
-  queueHighPackets: 1e6,
-  queueLowPackets: 1,
-  queueHighBytes: 1e9,
-  queueLowBytes: 1,
-  queueHighAge: 1e9,
-  queueLowAge: 1,
-};
 
 /** One run of the service's packet path: everything from checked packet to disk, with real worker threads. */
 function startRun(data: string, workers: number, batchPackets: number) {
@@ -36,7 +28,7 @@ function startRun(data: string, workers: number, batchPackets: number) {
   });
   const store = openUsageStore(data);
   const committers = Array.from({ length: workers }, () => startCommitter(workerFile, data));
-  const intake = new Intake(committers, health, clock, { ...limits, batchPackets });
+  const intake = new Intake(committers, health, clock, { ...roomyLimits, batchPackets });
   const dictionary = new SeriesDictionary(store, { features: 1000, metrics: 1000 });
   return {
     store,

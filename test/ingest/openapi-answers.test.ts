@@ -4,13 +4,7 @@ import { exampleKeys } from '../../src/ingest/openapi/headers.ts';
 import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
 import { allowedOrigin, type Case, cases, packet, withoutCase } from './support/openapi-cases.ts';
-import {
-  openapi,
-  operations,
-  problemsOf,
-  responseValidator,
-  statusesOf,
-} from './support/openapi-document.ts';
+import { document, openapi, operations, problemsOf, statusesOf } from './support/openapi-document.ts';
 
 afterAll(cleanUp);
 
@@ -107,7 +101,7 @@ describe('the service answers as documented', () => {
     }
     const type = answer.headers.get('content-type')!;
     expect(Object.keys(content)).toContain(type);
-    const validate = responseValidator(one.operation, one.status, type);
+    const validate = document.responseValidator(one.operation, one.status, type);
     validate(JSON.parse(text));
     expect(validate.errors ?? []).toEqual([]);
     if (one.code !== undefined) expect(JSON.parse(text)).toEqual(problemsOf(one.operation).get(one.code));

@@ -2,10 +2,11 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { healthRoutes } from '../../src/http/health.ts';
+import { documentRoute } from '../../src/http/openapi/document-route.ts';
 import { checkMint, identityRoutes } from '../../src/ingest/identities.ts';
 import { metricsRoutes } from '../../src/ingest/metrics.ts';
+import { describeMetricsHost } from '../../src/ingest/openapi/document.ts';
 import { exampleKeys } from '../../src/ingest/openapi/headers.ts';
-import { openapiRoutes } from '../../src/ingest/openapi.ts';
 import { checkPacket } from '../../src/ingest/packet.ts';
 import { decodeMetrics } from '../../src/ingest/report-json-metrics.ts';
 import { decodeUsage } from '../../src/ingest/report-json-usage.ts';
@@ -17,7 +18,8 @@ import { bodyOf, type Fills, type PacketRequest } from '../fixtures/packets/requ
 import { badMetrics, badUsage } from '../fixtures/reports/bad.ts';
 import { goodMetrics, goodUsage } from '../fixtures/reports/good.ts';
 import { timeFills } from '../fixtures/reports/times.ts';
-import { conforms, openapi, operations, problemsOf, responseValidator } from './support/openapi-document.ts';
+import { brokenReferences, checkExamples } from '../support/openapi.ts';
+import { conforms, document, openapi, operations, problemsOf } from './support/openapi-document.ts';
 
 interface Kind {
   readonly operation: string;
@@ -66,7 +68,7 @@ describe('the document', () => {
       ...identityRoutes(none),
       ...usageRoutes(none),
       ...metricsRoutes(none),
-      ...openapiRoutes({ server: '', maxBody: 1 }),
+      documentRoute('/swagger/v2/swagger.json', openapi),
       ...healthRoutes(() => none),
     ];
     const names = routes.map(({ method, path }) => `${method} ${path}`);
@@ -74,13 +76,13 @@ describe('the document', () => {
   });
 
   test('names the server and the limit that it was made for', () => {
-    const [{ path, handle }] = openapiRoutes({ server: 'https://in.example/x', maxBody: 1234 }) as [
-      ReturnType<typeof openapiRoutes>[0],
-    ];
-    const reply = handle({ method: 'GET', path, header: () => undefined } as never, {});
-    const made = JSON.parse((reply as { body: string }).body);
-    expect(made.servers).toEqual([{ url: 'https://in.example/x' }]);
+    const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234 });
+    expect(made['servers']).toEqual([{ url: 'https://in.example/x' }]);
     expect(JSON.stringify(made)).toContain('1234 bytes at most');
+  });
+
+  test('refers to nothing that is not there', () => {
+    expect(brokenReferences(openapi)).toEqual([]);
   });
 
   test('says of every operation whether it needs a credential', () => {
@@ -157,18 +159,8 @@ describe('Mint', () => {
 });
 
 test('every example of an answer has the documented shape', () => {
-  let seen = 0;
-  for (const [name, { responses }] of operations) {
-    for (const [status, { content = {} }] of Object.entries(responses)) {
-      for (const [type, { example, examples = {} }] of Object.entries(content)) {
-        const values = Object.values(examples).map(({ value }) => value);
-        for (const value of example === undefined ? values : [...values, example]) {
-          expect(responseValidator(name, Number(status), type)(value), `${name} ${status}`).toBe(true);
-          seen += 1;
-        }
-      }
-    }
-  }
+  const { wrong, seen } = checkExamples(document);
+  expect(wrong).toEqual([]);
   expect(seen).toBeGreaterThan(40);
 });
 

@@ -1,15 +1,17 @@
 import { version } from '../../../package.json' with { type: 'json' };
+import { documentPath } from '../../http/openapi/document-route.ts';
+import { type Json, jsonSchema } from '../../http/openapi/json-schema.ts';
+import { namedSchemas } from '../../http/openapi/named-schemas.ts';
+import { Problem } from '../../http/openapi/refusals.ts';
 import { MintSchema } from '../identities.ts';
 import { PacketSchema } from '../packet.ts';
 import { MetricsReportSchema } from '../report-json-metrics.ts';
 import { UsageReportSchema } from '../report-json-usage.ts';
 import { requestHeaders, responseHeaders } from './headers.ts';
 import { identitiesPath, Minted, securitySchemes } from './identities.ts';
-import { type Json, jsonSchema } from './json-schema.ts';
-import { documentPath, healthPath, readyPath } from './operations.ts';
-import { Problem } from './refusals.ts';
+import { healthPath, readyPath } from './operations.ts';
 import { metricsPath, usagePath } from './reports.ts';
-import { sharedSchemas } from './shared-schemas.ts';
+import { senderSchemas } from './sender-schemas.ts';
 import { telemetryPath } from './telemetry.ts';
 
 /** What the document says of this one deployment. */
@@ -45,7 +47,7 @@ export function describeMetricsHost({ server, maxBody }: DocumentSettings): Json
       '/api/metrics': metricsPath(maxBody),
       '/healthz': healthPath,
       '/readyz': readyPath,
-      '/swagger/v2/swagger.json': documentPath,
+      '/swagger/v2/swagger.json': documentPath('Operations'),
     },
     components: {
       schemas: {
@@ -55,7 +57,8 @@ export function describeMetricsHost({ server, maxBody }: DocumentSettings): Json
         UsageReport: jsonSchema(UsageReportSchema),
         MetricsReport: jsonSchema(MetricsReportSchema),
         Problem,
-        ...sharedSchemas,
+        ...namedSchemas,
+        ...senderSchemas,
       },
       parameters: requestHeaders,
       headers: responseHeaders,

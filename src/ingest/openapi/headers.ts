@@ -1,11 +1,8 @@
+import { contentEncoding, retryAfter } from '../../http/openapi/headers.ts';
+
 /** Request headers that more than one operation reads: `components.parameters` of the document. */
 export const requestHeaders = {
-  ContentEncoding: {
-    name: 'Content-Encoding',
-    in: 'header',
-    description: 'The body is compressed. The size limit is that of the inflated body.',
-    schema: { enum: ['gzip', 'identity'] },
-  },
+  ContentEncoding: contentEncoding,
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -23,11 +20,7 @@ export const requestHeaders = {
 
 /** Response headers that more than one operation sends: `components.headers` of the document. */
 export const responseHeaders = {
-  RetryAfter: {
-    description: 'Seconds to wait before the next try; then back off exponentially.',
-    required: true,
-    schema: { type: 'integer', minimum: 1 },
-  },
+  RetryAfter: retryAfter,
   AllowOrigin: {
     description: 'The `Origin` of the request, where it is allowed; not there for a caller that sent none.',
     schema: { type: 'string' },
@@ -37,16 +30,6 @@ export const responseHeaders = {
     schema: { const: 'Origin' },
   },
 } as const;
-
-/** A parameter of an operation, by its name above. */
-export function requestHeader(name: keyof typeof requestHeaders) {
-  return { $ref: `#/components/parameters/${name}` };
-}
-
-/** A header of a response, by its name above. */
-export function responseHeader(name: keyof typeof responseHeaders) {
-  return { $ref: `#/components/headers/${name}` };
-}
 
 /** Keys, and an instance id, in the examples: no application has them. */
 export const exampleKeys = {

@@ -1,7 +1,9 @@
-import { exampleKeys, requestHeader } from './headers.ts';
-import type { Json } from './json-schema.ts';
-import { bodyRefusals, type Refusals, refusalResponses } from './refusals.ts';
-import { schemaNamed } from './shared-schemas.ts';
+import { parameterNamed } from '../../http/openapi/headers.ts';
+import type { Json } from '../../http/openapi/json-schema.ts';
+import { schemaNamed } from '../../http/openapi/named-schemas.ts';
+import { type Refusals, refusalResponses } from '../../http/openapi/refusals.ts';
+import { bodyRefusals } from './body-refusals.ts';
+import { exampleKeys } from './headers.ts';
 
 /** `/api/frontend/identities`. @param maxBody most bytes of a body */
 export function identitiesPath(maxBody: number): Json {
@@ -12,7 +14,7 @@ export function identitiesPath(maxBody: number): Json {
       summary: 'Mint an instance id for a user',
       description: words,
       security: [{ backendKeyAsBearer: [] }, { backendKey: [] }],
-      parameters: [requestHeader('ContentEncoding')],
+      parameters: [parameterNamed('ContentEncoding')],
       requestBody: {
         required: true,
         content: { 'application/json': { schema: schemaNamed('Mint'), examples: shown('sent') } },

@@ -1,4 +1,5 @@
-import type { Json } from './json-schema.ts';
+import { headerNamed } from '../../http/openapi/headers.ts';
+import type { Json } from '../../http/openapi/json-schema.ts';
 
 /** `/healthz`. */
 export const healthPath: Json = {
@@ -30,7 +31,7 @@ export const readyPath: Json = {
       },
       503: {
         description: 'It cannot, for now: the store takes nothing, or too much is waiting for the disk.',
-        headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
+        headers: { 'Retry-After': headerNamed('RetryAfter') },
         content: status('unavailable', readiness, {
           status: 'unavailable',
           reason: 'too much is waiting for the disk',
@@ -46,37 +47,3 @@ function status(word: string, more: Json, example: Json): Json {
   const schema = { type: 'object', required: Object.keys(properties), properties };
   return { 'application/json': { schema, example } };
 }
-
-const documentHeaders = {
-  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
-  'Cache-Control': { required: true, schema: { type: 'string' } },
-  ETag: { required: true, schema: { type: 'string' } },
-};
-
-/** `/swagger/v2/swagger.json`. */
-export const documentPath: Json = {
-  get: {
-    operationId: 'describe',
-    tags: ['Operations'],
-    summary: 'This document; pages of any origin may read it',
-    security: [],
-    parameters: [
-      {
-        name: 'If-None-Match',
-        in: 'header',
-        description: 'An `ETag` that the caller has the document of.',
-        schema: { type: 'string' },
-      },
-    ],
-    responses: {
-      200: {
-        description: 'The document.',
-        headers: documentHeaders,
-        content: {
-          'application/json': { schema: { type: 'object', required: ['openapi', 'info', 'paths'] } },
-        },
-      },
-      304: { description: 'The caller has it already.', headers: documentHeaders },
-    },
-  },
-};

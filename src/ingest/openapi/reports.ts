@@ -1,7 +1,9 @@
-import { exampleKeys, requestHeader } from './headers.ts';
-import type { Json } from './json-schema.ts';
-import { bodyRefusals, type Refusals, refusalResponses } from './refusals.ts';
-import { schemaNamed } from './shared-schemas.ts';
+import { parameterNamed } from '../../http/openapi/headers.ts';
+import type { Json } from '../../http/openapi/json-schema.ts';
+import { schemaNamed } from '../../http/openapi/named-schemas.ts';
+import { type Refusals, refusalResponses } from '../../http/openapi/refusals.ts';
+import { bodyRefusals } from './body-refusals.ts';
+import { exampleKeys } from './headers.ts';
 
 /** `/api/usage/stats`. @param maxBody most bytes of a body */
 export function usagePath(maxBody: number): Json {
@@ -63,9 +65,9 @@ function reportPath(
       tags: ['Reports'],
       security: [],
       parameters: [
-        requestHeader('UserAgent'),
-        requestHeader('ContentEncoding'),
-        requestHeader('IdempotencyKey'),
+        parameterNamed('UserAgent'),
+        parameterNamed('ContentEncoding'),
+        parameterNamed('IdempotencyKey'),
       ],
       requestBody: {
         required: true,

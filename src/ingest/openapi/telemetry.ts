@@ -1,7 +1,9 @@
-import { exampleKeys, requestHeader, responseHeader } from './headers.ts';
-import type { Json } from './json-schema.ts';
-import { bodyRefusals, type Refusals, refusalResponses } from './refusals.ts';
-import { schemaNamed } from './shared-schemas.ts';
+import { headerNamed, parameterNamed } from '../../http/openapi/headers.ts';
+import type { Json } from '../../http/openapi/json-schema.ts';
+import { schemaNamed } from '../../http/openapi/named-schemas.ts';
+import { type Refusals, refusalResponses } from '../../http/openapi/refusals.ts';
+import { bodyRefusals } from './body-refusals.ts';
+import { exampleKeys } from './headers.ts';
 
 /** `/api/frontend/telemetry`. @param maxBody most bytes of a body */
 export function telemetryPath(maxBody: number): Json {
@@ -12,7 +14,7 @@ export function telemetryPath(maxBody: number): Json {
       summary: 'Count what a browser or an app did with features',
       description: words,
       security: [],
-      parameters: [origin, fetchSite, requestHeader('ContentEncoding'), requestHeader('IdempotencyKey')],
+      parameters: [origin, fetchSite, parameterNamed('ContentEncoding'), parameterNamed('IdempotencyKey')],
       requestBody: { required: true, content },
       responses: {
         202: { description: 'Counted, and on disk. The body is empty.', headers: cors },
@@ -48,8 +50,8 @@ const fetchSite = {
 };
 
 const cors = {
-  'Access-Control-Allow-Origin': responseHeader('AllowOrigin'),
-  Vary: responseHeader('Vary'),
+  'Access-Control-Allow-Origin': headerNamed('AllowOrigin'),
+  Vary: headerNamed('Vary'),
 };
 
 const packets = {

@@ -1,0 +1,82 @@
+import { Refusal } from '../errors.ts';
+import type { AuditEntry, OAuthClient } from '../store/records.ts';
+import { checkName, mustExist } from './checks.ts';
+import type { Directory } from './directory.ts';
+import { checkPlan } from './plans.ts';
+import { isRedirectUri } from './redirect-uris.ts';
+import { hashSecret, newClientSecret, newId } from './secrets.ts';
+
+/** Most redirect URIs of one client. */
+const mostRedirectUris = 20;
+
+/** A client as a team wants it. */
+export interface WantedClient {
+  readonly teamId: string;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  /** Whether it can keep a secret: a server can, an app and a browser extension cannot (RFC 6749 §2.1). */
+  readonly confidential: boolean;
+}
+
+/** A client just registered, with its secret, which exists nowhere else; `null` for a public client. */
+export interface NewClient {
+  readonly client: OAuthClient;
+  readonly clientSecret: string | null;
+}
+
+/**
+ * Registers an application that the members of a team may sign in to.
+ * @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit`
+ */
+export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
+  const { teamId, name, redirectUris, confidential } = wanted;
+  return directory.change((draft) => {
+    const { plan } = mustExist('team', directory.teams.get(teamId));
+    checkName('a sign-in client', name);
+    checkRedirectUris(redirectUris);
+    checkPlan(plan, 'clients', clientsOf(directory, teamId).length + 1);
+    const clientSecret = confidential ? newClientSecret(directory.randomBytes) : null;
+    const client: OAuthClient = {
+      clientId: newId('signin', directory.randomBytes),
+      number: draft.takeNumber('client'),
+      teamId,
+      name,
+      redirectUris: [...redirectUris],
+      secretHash: clientSecret === null ? null : hashSecret(clientSecret),
+      createdAt: directory.clock.now(),
+    };
+    draft.put('clients', client.clientId, client);
+    draft.note('sign-in-client.created', teamId, targetOf(client));
+    return { client, clientSecret };
+  });
+}
+
+/** Deletes a client of a team: nobody can sign in to it any more. @throws {Refusal} `not_found` */
+export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
+  return directory.change((draft) => {
+    const found = directory.clients.get(clientId);
+    const client = mustExist('sign-in client', found?.teamId === teamId ? found : undefined);
+    draft.remove('clients', clientId);
+    draft.note('sign-in-client.deleted', teamId, targetOf(client));
+  });
+}
+
+/** The sign-in clients of a team, in no particular order. */
+export function clientsOf(directory: Pick<Directory, 'clients'>, teamId: string): OAuthClient[] {
+  return [...directory.clients.values()].filter((client) => client.teamId === teamId);
+}
+
+function checkRedirectUris(uris: readonly string[]): void {
+  if (uris.length === 0 || uris.length > mostRedirectUris)
+    throw new Refusal('invalid_body', `Cannot take redirectUris: must be 1 to ${mostRedirectUris}`);
+  const wrong = uris.findIndex((uri) => !isRedirectUri(uri));
+  if (wrong < 0) return;
+  const must =
+    'must be https:, http: of 127.0.0.1, [::1] or localhost, or a scheme of the app such as com.example.app:, ' +
+    'without user and fragment';
+  throw new Refusal('invalid_body', `Cannot take redirectUris[${wrong}]: ${must}`);
+}
+
+function targetOf({ clientId, name }: OAuthClient): AuditEntry['target'] {
+  return { type: 'sign-in-client', id: clientId, name };
+}

@@ -1,0 +1,22 @@
+import type { Deletion } from '../store/records.ts';
+import type { Directory } from './directory.ts';
+import type { Draft } from './tables.ts';
+
+/** Has what is kept of something removed from the disk in the background; to be drafted with the deletion itself. */
+export function requestDeletion(draft: Draft, deletion: Deletion): void {
+  draft.put('deletions', keyOf(deletion), deletion);
+}
+
+/** Nothing of it is left. @throws {Refusal} `store_unavailable` */
+export function finishDeletion(directory: Directory, deletion: Deletion): Promise<void> {
+  const { target, teamId } = deletion;
+  return directory.change((draft) => {
+    draft.remove('deletions', keyOf(deletion));
+    draft.note(`${target.type}.erased`, teamId, target);
+  });
+}
+
+/** One environment goes, or the application with all that it has then. */
+function keyOf({ application, environments, whole }: Deletion): string {
+  return whole ? `${application}` : `${application} ${environments.join(' ')}`;
+}

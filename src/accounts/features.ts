@@ -1,0 +1,86 @@
+import { Refusal } from '../errors.ts';
+import type { Application, FeatureDeclaration } from '../store/records.ts';
+import { mustExist } from './checks.ts';
+import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
+import type { Directory } from './directory.ts';
+import { checkPlan, planOf } from './plans.ts';
+import type { Draft } from './tables.ts';
+
+/** What a team says of a feature. */
+export type FeatureSettings = Pick<FeatureDeclaration, 'description' | 'archived'>;
+
+/**
+ * Declares a feature.
+ * @throws {Refusal} `not_found` (application), `invalid_name`, `conflict` when it is declared, `plan_limit`
+ */
+export function declareFeature(
+  directory: Directory,
+  applicationId: string,
+  { name, description = null }: { readonly name: string; readonly description?: string | null },
+): Promise<FeatureDeclaration> {
+  return directory.change((draft) => {
+    const application = mustExist('application', directory.applications.get(applicationId));
+    if (directory.featuresOf(applicationId).has(name)) {
+      throw new Refusal('conflict', 'The application has a declared feature of this name already');
+    }
+    return declare(directory, draft, application, name, { description, archived: false });
+  });
+}
+
+/**
+ * Changes what is given, and declares the feature when it is not.
+ * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
+ */
+export function patchFeature(
+  directory: Directory,
+  applicationId: string,
+  name: string,
+  patch: Partial<FeatureSettings>,
+): Promise<FeatureDeclaration> {
+  return directory.change((draft) => {
+    const application = mustExist('application', directory.applications.get(applicationId));
+    const feature = directory.featuresOf(applicationId).get(name);
+    if (feature === undefined) {
+      return declare(directory, draft, application, name, { description: null, archived: false, ...patch });
+    }
+    if (Object.keys(patch).length === 0) return feature;
+    const patched = { ...feature, ...patch, updatedAt: directory.clock.now() };
+    draft.put('features', declarationKey(applicationId, name), patched);
+    draft.note('feature.changed', application.teamId, declarationTarget('feature', application, name));
+    return patched;
+  });
+}
+
+/** Removes what was declared of a feature; what was seen of it stays. @throws {Refusal} `not_found` */
+export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
+  return directory.change((draft) => {
+    const application = mustExist('application', directory.applications.get(applicationId));
+    mustExist('declared feature', directory.featuresOf(applicationId).get(name));
+    draft.remove('features', declarationKey(applicationId, name));
+    draft.note('feature.deleted', application.teamId, declarationTarget('feature', application, name));
+  });
+}
+
+function declare(
+  directory: Directory,
+  draft: Draft,
+  application: Application,
+  name: string,
+  settings: FeatureSettings,
+): FeatureDeclaration {
+  checkDeclaredName('a feature', name);
+  const declared = directory.featuresOf(application.id).size;
+  checkPlan(planOf(directory, application), 'features', declared + 1);
+  const now = directory.clock.now();
+  const feature: FeatureDeclaration = {
+    applicationId: application.id,
+    name,
+    number: draft.takeNumber('feature'),
+    ...settings,
+    createdAt: now,
+    updatedAt: now,
+  };
+  draft.put('features', declarationKey(application.id, name), feature);
+  draft.note('feature.declared', application.teamId, declarationTarget('feature', application, name));
+  return feature;
+}

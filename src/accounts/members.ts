@@ -1,0 +1,97 @@
+import { Refusal } from '../errors.ts';
+import type { AuditEntry, User } from '../store/records.ts';
+import { checkLimit, mustExist } from './checks.ts';
+import type { Directory } from './directory.ts';
+import { checkPlan } from './plans.ts';
+import type { Draft } from './tables.ts';
+
+/** An access token names all of them, and is refused unread when it is too long. */
+export const mostTeams = 100;
+
+/**
+ * Puts a user into a team; one who is in it already stays as he is.
+ * @returns whether he was not in it before
+ * @throws {Refusal} `not_found` (team, user), `plan_limit`
+ */
+export function addMember(
+  directory: Directory,
+  teamId: string,
+  userId: string,
+): Promise<{ readonly user: User; readonly added: boolean }> {
+  return directory.change((draft) => {
+    const { plan } = mustExist('team', directory.teams.get(teamId));
+    const user = mustExist('user', directory.users.get(userId));
+    if (user.teams.includes(teamId)) return { user, added: false };
+    checkPlan(plan, 'members', membersOf(directory, teamId).length + 1);
+    const joined = join(user, teamId, directory.clock.now());
+    draft.put('users', userId, joined);
+    draft.note('member.added', teamId, targetOf(user));
+    return { user: joined, added: true };
+  });
+}
+
+/**
+ * Takes a user out of a team. Who is in no other one is deleted: nobody could see him, nor ever do it.
+ * @throws {Refusal} `not_found`, `conflict` when he is the team's last Admin
+ */
+export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
+  return directory.change((draft) => {
+    const user = findMember(directory, teamId, userId);
+    checkOtherAdmins(directory, user, [teamId]);
+    draft.note('member.removed', teamId, targetOf(user));
+    if (user.teams.length === 1) drop(draft, user);
+    else draft.put('users', userId, leave(user, teamId, directory.clock.now()));
+  });
+}
+
+/** A member of a team. @throws {Refusal} `not_found`: the same for nobody and for who is in other teams only */
+export function findMember(directory: Directory, teamId: string, userId: string): User {
+  const user = directory.users.get(userId);
+  return mustExist('member', user?.teams.includes(teamId) ? user : undefined);
+}
+
+/** The members of a team, in no particular order. */
+export function membersOf(directory: Directory, teamId: string): User[] {
+  return [...directory.users.values()].filter(({ teams }) => teams.includes(teamId));
+}
+
+/**
+ * Lets a user who is an Admin go only from teams that have another one: else nobody could manage them any more.
+ * @throws {Refusal} `conflict`
+ */
+export function checkOtherAdmins(directory: Directory, user: User, teams: readonly string[]): void {
+  if (user.role !== 'Admin') return;
+  const others = [...directory.users.values()].filter(({ id, role }) => role === 'Admin' && id !== user.id);
+  const managed = new Set(others.flatMap((other) => other.teams));
+  const left = teams.find((team) => !managed.has(team));
+  if (left === undefined) return;
+  const name = JSON.stringify(directory.teams.get(left)?.name);
+  throw new Refusal(
+    'conflict',
+    `He is the last Admin of the team ${name}; make another member an Admin first`,
+  );
+}
+
+/** A user as a member of one more team. @throws {Refusal} `plan_limit` */
+export function join(user: User, teamId: string, now: number): User {
+  checkLimit('teams of one user', user.teams.length + 1, mostTeams);
+  return { ...user, teams: [...user.teams, teamId], updatedAt: now };
+}
+
+/** A user without one of his teams, of which he must have another. */
+export function leave(user: User, teamId: string, now: number): User {
+  const teams = user.teams.filter((id) => id !== teamId);
+  const primaryTeam = user.primaryTeam === teamId ? teams[0]! : user.primaryTeam;
+  return { ...user, teams, primaryTeam, updatedAt: now };
+}
+
+/** Drafts the end of a user. */
+export function drop(draft: Draft, user: User): void {
+  draft.remove('users', user.id);
+  for (const teamId of user.teams) draft.note('user.deleted', teamId, targetOf(user));
+}
+
+/** A user as the audit log names him. */
+export function targetOf({ id, email }: User): AuditEntry['target'] {
+  return { type: 'user', id, name: email };
+}

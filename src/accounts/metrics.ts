@@ -1,0 +1,47 @@
+import type { MetricDeclaration } from '../store/records.ts';
+import { mustExist } from './checks.ts';
+import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
+import type { Directory } from './directory.ts';
+import { checkPlan, planOf } from './plans.ts';
+
+/** What a team says of a metric. */
+export type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
+
+/**
+ * Declares a metric, or declares it anew; what is the same already changes nothing.
+ * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
+ */
+export function declareMetric(
+  directory: Directory,
+  applicationId: string,
+  name: string,
+  { kind, unit }: MetricSettings,
+): Promise<MetricDeclaration> {
+  return directory.change((draft) => {
+    const application = mustExist('application', directory.applications.get(applicationId));
+    const declared = directory.metricsOf(applicationId);
+    const known = declared.get(name);
+    if (known !== undefined && known.kind === kind && known.unit === unit) return known;
+    const now = directory.clock.now();
+    if (known === undefined) {
+      checkDeclaredName('a metric', name);
+      checkPlan(planOf(directory, application), 'metrics', declared.size + 1);
+    }
+    const { number, createdAt } = known ?? { number: draft.takeNumber('metric'), createdAt: now };
+    const metric: MetricDeclaration = { applicationId, name, number, kind, unit, createdAt, updatedAt: now };
+    draft.put('metrics', declarationKey(applicationId, name), metric);
+    const action = known === undefined ? 'metric.declared' : 'metric.changed';
+    draft.note(action, application.teamId, declarationTarget('metric', application, name));
+    return metric;
+  });
+}
+
+/** Removes what was declared of a metric, which is then a counter again. @throws {Refusal} `not_found` */
+export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
+  return directory.change((draft) => {
+    const application = mustExist('application', directory.applications.get(applicationId));
+    mustExist('declared metric', directory.metricsOf(applicationId).get(name));
+    draft.remove('metrics', declarationKey(applicationId, name));
+    draft.note('metric.deleted', application.teamId, declarationTarget('metric', application, name));
+  });
+}

@@ -1,0 +1,45 @@
+import { Refusal } from '../errors.ts';
+import type { Plan } from '../store/records.ts';
+import { apiKeysOf } from './api-keys.ts';
+import { applicationsOf } from './applications.ts';
+import { clientsOf } from './clients.ts';
+import type { Directory } from './directory.ts';
+import { membersOf } from './members.ts';
+import { excess, type PlanLimit } from './plans.ts';
+
+/** So many of the things that are too many are named. */
+const mostNamed = 10;
+
+/** Lets a team have a plan only when what is there fits into it. @throws {Refusal} `conflict`, which names what is too many */
+export function checkFits(directory: Directory, teamId: string, plan: Plan): void {
+  const tooMany: string[] = [];
+  for (const { what, count, of } of counts(directory, teamId)) {
+    const words = excess(plan, what, count);
+    if (words !== undefined) tooMany.push(of === undefined ? words : `${words} (${JSON.stringify(of)})`);
+  }
+  if (tooMany.length === 0) return;
+  const rest = tooMany.length > mostNamed ? ['and more'] : [];
+  const list = [...tooMany.slice(0, mostNamed), ...rest].join('; ');
+  throw new Refusal('conflict', `The plan ${plan} is too small for what is there: ${list}`);
+}
+
+interface Count {
+  readonly what: PlanLimit;
+  readonly count: number;
+  /** Name of the application that they are of. */
+  readonly of?: string;
+}
+
+function* counts(directory: Directory, teamId: string): Generator<Count> {
+  const applications = applicationsOf(directory, teamId);
+  yield { what: 'applications', count: applications.length };
+  yield { what: 'apiKeys', count: apiKeysOf(directory, teamId).length };
+  yield { what: 'clients', count: clientsOf(directory, teamId).length };
+  yield { what: 'members', count: membersOf(directory, teamId).length };
+  for (const { id, name, environments } of applications) {
+    yield { what: 'environments', count: environments.length, of: name };
+    yield { what: 'keys', count: directory.keysOf(id).length, of: name };
+    yield { what: 'features', count: directory.featuresOf(id).size, of: name };
+    yield { what: 'metrics', count: directory.metricsOf(id).size, of: name };
+  }
+}

@@ -1,0 +1,60 @@
+import type { AccountStore } from '../store/accounts.ts';
+import type { RetiredKey, SigningAlgorithm, SigningKey } from '../store/auth-records.ts';
+import { transact } from '../store/transact.ts';
+import { newSigningKey, publicMembers } from './new-signing-key.ts';
+
+type KeyStore = Pick<AccountStore, 'environment' | 'signingKeys'>;
+
+/** A signing key in either state. */
+export type StoredKey = SigningKey | RetiredKey;
+
+/** The key that signs now, and those that it replaced. */
+export interface Rotation {
+  readonly current: SigningKey;
+  readonly retired: readonly RetiredKey[];
+}
+
+/** Every key that is kept, as it is on disk now, whichever process wrote it: the one that signs, then the newest. */
+export function storedKeys({ signingKeys }: Pick<AccountStore, 'signingKeys'>): StoredKey[] {
+  signingKeys.resetReadTxn();
+  const keys = Array.from(signingKeys.getRange(), ({ value }) => value);
+  return keys.sort((a, b) => Number(signs(b)) - Number(signs(a)) || b.createdAt - a.createdAt);
+}
+
+/** Whether a key signs still: a retired one has no private part. */
+export function signs(key: StoredKey): key is SigningKey {
+  return 'privateJwk' in key;
+}
+
+/** The one of these that signs. @throws {Error} when none does */
+export function signingKeyOf(stored: readonly StoredKey[]): SigningKey {
+  const key = stored.find(signs);
+  if (key !== undefined) return key;
+  throw new Error('Cannot sign tokens: the store has no signing key; it was never prepared');
+}
+
+/**
+ * Makes a new signing key, and takes the private part of the one before it away: in one durable transaction, also beside a
+ * running service.
+ * @param now Unix milliseconds
+ * @param alg that of the key before unless given
+ * @throws {Error} when the store has no signing key, or does not take the change
+ */
+export async function rotateSigningKey(
+  store: KeyStore,
+  now: number,
+  alg?: SigningAlgorithm,
+): Promise<Rotation> {
+  const made = await newSigningKey(now, alg ?? signingKeyOf(storedKeys(store)).alg);
+  const current: SigningKey = { ...made, unaudited: true };
+  return transact(store.environment, () => {
+    const before = Array.from(store.signingKeys.getRange(), ({ value }) => value).filter(signs);
+    const retired = before.map((key) => retire(key, now));
+    for (const key of [...retired, current]) store.signingKeys.putSync(key.kid, key);
+    return { current, retired };
+  });
+}
+
+function retire({ privateJwk, ...key }: SigningKey, now: number): RetiredKey {
+  return { ...key, publicJwk: publicMembers(privateJwk), retiredAt: now };
+}

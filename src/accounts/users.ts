@@ -1,0 +1,115 @@
+import { Refusal } from '../errors.ts';
+import type { User } from '../store/records.ts';
+import { checkLimit, checkName, mustExist } from './checks.ts';
+import type { Directory } from './directory.ts';
+import { checkOtherAdmins, drop, membersOf, mostTeams, targetOf } from './members.ts';
+import { isName } from './names.ts';
+import { isPassword } from './passwords.ts';
+import { checkPlan } from './plans.ts';
+import { newId } from './secrets.ts';
+
+/** A new user. The first team is his primary one. */
+export type NewUser = Pick<User, 'email' | 'name' | 'role' | 'teams' | 'passwordHash'>;
+
+/** What can be changed of a user; his teams have changes of their own. */
+export type UserPatch = Partial<Pick<User, 'email' | 'name' | 'role' | 'primaryTeam' | 'passwordHash'>>;
+
+/** What NIST SP 800-63B §5.1.1.2 asks of a password that a person chose. */
+const shortestPassword = 8;
+
+/**
+ * Makes a user.
+ * @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit`
+ */
+export function createUser(directory: Directory, wanted: NewUser): Promise<User> {
+  return directory.change((draft) => {
+    checkTeams(directory, wanted.teams);
+    const now = directory.clock.now();
+    const user: User = {
+      id: newId('user', directory.randomBytes),
+      number: draft.takeNumber('user'),
+      ...wanted,
+      primaryTeam: wanted.teams[0]!,
+      createdAt: now,
+      updatedAt: now,
+    };
+    checkUser(directory, user);
+    draft.put('users', user.id, user);
+    for (const teamId of user.teams) draft.note('user.created', teamId, targetOf(user));
+    return user;
+  });
+}
+
+/**
+ * Changes what is given.
+ * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or he is
+ *   the last Admin of a team and would be none
+ */
+export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
+  return directory.change((draft) => {
+    const user = mustExist('user', directory.users.get(id));
+    if (Object.keys(patch).length === 0) return user;
+    const patched = { ...user, ...patch, updatedAt: directory.clock.now() };
+    checkUser(directory, patched);
+    if (patched.role !== user.role) checkOtherAdmins(directory, user, user.teams);
+    draft.put('users', id, patched);
+    const { passwordHash, ...rest } = patch;
+    for (const teamId of user.teams) {
+      if (Object.keys(rest).length > 0) draft.note('user.changed', teamId, targetOf(patched));
+      if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched));
+    }
+    return patched;
+  });
+}
+
+/** Deletes a user. @throws {Refusal} `not_found`, `conflict` when he is the last Admin of a team */
+export function deleteUser(directory: Directory, id: string): Promise<void> {
+  return directory.change((draft) => {
+    const user = mustExist('user', directory.users.get(id));
+    checkOtherAdmins(directory, user, user.teams);
+    drop(draft, user);
+  });
+}
+
+/** The user of an e-mail address, which may be written in any case. All are looked at: the time tells nobody who is here. */
+export function userOfEmail({ users }: Pick<Directory, 'users'>, email: string): User | undefined {
+  const wanted = email.toLowerCase();
+  let found: User | undefined;
+  for (const user of users.values()) if (user.email.toLowerCase() === wanted) found = user;
+  return found;
+}
+
+/** @throws {Refusal} `invalid_body` when a text cannot be a user's new password */
+export function checkPassword(password: string): void {
+  if (password.length >= shortestPassword && isPassword(password)) return;
+  throw new Refusal(
+    'invalid_body',
+    `Cannot take the password: must have ${shortestPassword} characters at least and 1024 bytes at most`,
+  );
+}
+
+function checkTeams(directory: Directory, teams: readonly string[]): void {
+  if (teams.length === 0 || new Set(teams).size < teams.length) {
+    throw new Refusal('invalid_body', 'Cannot take teams: must be one team at least, and each only once');
+  }
+  checkLimit('teams of one user', teams.length, mostTeams);
+  for (const id of teams) {
+    const { plan } = mustExist('team', directory.teams.get(id));
+    checkPlan(plan, 'members', membersOf(directory, id).length + 1);
+  }
+}
+
+function checkUser(directory: Directory, { id, email, name, teams, primaryTeam }: User): void {
+  checkName('a user', name);
+  // More is for the mail server to say: RFC 5321 §4.1.2 lets a local part be nearly anything.
+  if (!isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {
+    throw new Refusal('invalid_body', 'Cannot take email: must be an e-mail address such as ada@example.com');
+  }
+  const holder = userOfEmail(directory, email);
+  if (holder !== undefined && holder.id !== id) {
+    throw new Refusal('conflict', 'Another user has this e-mail address already');
+  }
+  if (!teams.includes(primaryTeam)) {
+    throw new Refusal('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
+  }
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { clientsOf, createClient, deleteClient, type WantedClient } from '../../src/accounts/clients.ts';
+import { matchesHash } from '../../src/accounts/secrets.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import { openFixture, reopen } from './fixture.ts';
+
+const redirectUris = ['https://shop.example.com/callback'];
+
+async function openClients() {
+  const fixture = await openFixture();
+  const create = (wanted: Partial<WantedClient> = {}) =>
+    createClient(fixture.directory, {
+      teamId: fixture.team.id,
+      name: 'Shop',
+      redirectUris,
+      confidential: false,
+      ...wanted,
+    });
+  return { ...fixture, create };
+}
+
+describe('a sign-in client', () => {
+  test('that is public has no secret; one that is confidential has one, of which a hash is kept', async () => {
+    const fixture = await openClients();
+    const app = await fixture.create();
+    expect(app).toMatchObject({ clientSecret: null, client: { secretHash: null, redirectUris } });
+    const server = await fixture.create({ confidential: true });
+    expect(matchesHash(server.clientSecret ?? '', server.client.secretHash ?? '')).toBe(true);
+    expect(server.client.clientId).toMatch(/^signin_[0-9a-f]{24}$/);
+    const { clients } = reopen(fixture);
+    expect([app, server].map(({ client }) => clients.get(client.clientId))).toEqual([
+      app.client,
+      server.client,
+    ]);
+  });
+
+  test('is of its team, which alone can delete it', async () => {
+    const { directory, team, create } = await openClients();
+    const { client } = await create();
+    const other = await createTeam(directory, 'Other');
+    expect(clientsOf(directory, other.id)).toEqual([]);
+    await expect(deleteClient(directory, other.id, client.clientId)).rejects.toThrow(
+      'no such sign-in client',
+    );
+    await deleteClient(directory, team.id, client.clientId);
+    expect(clientsOf(directory, team.id)).toEqual([]);
+  });
+
+  test.each<[Partial<WantedClient>, string]>([
+    [{ teamId: 'team_none' }, 'not_found'],
+    [{ name: '' }, 'invalid_name'],
+    [{ redirectUris: [] }, 'invalid_body'],
+    [{ redirectUris: Array.from({ length: 21 }, (_, at) => `${redirectUris[0]}/${at}`) }, 'invalid_body'],
+    [{ redirectUris: [...redirectUris, 'http://shop.example.com/'] }, 'invalid_body'],
+  ])('cannot be %j: %s', async (wanted, code) => {
+    const { directory, team, create } = await openClients();
+    await expect(create(wanted)).rejects.toMatchObject({ code });
+    expect(clientsOf(directory, team.id)).toEqual([]);
+  });
+
+  test('that cannot be says which of its URIs is wrong', async () => {
+    const { create } = await openClients();
+    const refused = create({ redirectUris: [...redirectUris, 'javascript:alert(1)'] });
+    await expect(refused).rejects.toThrow('Cannot take redirectUris[1]: must be https:');
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
+import { finishDeletion } from '../../src/accounts/deletions.ts';
+import { deleteEnvironment } from '../../src/accounts/environments.ts';
+import { declareFeature, deleteFeature } from '../../src/accounts/features.ts';
+import { declareMetric, deleteMetric } from '../../src/accounts/metrics.ts';
+import { openFixture, reopen } from './fixture.ts';
+
+const names = (declared: ReadonlyMap<string, unknown>) => [...declared.keys()].toSorted();
+
+test('what is declared is the application’s own, and the next process finds it', async () => {
+  const fixture = await openFixture();
+  const { directory, application, team } = fixture;
+  const other = await createApplication(directory, { name: 'Other', teamId: team.id });
+  for (const name of ['a', 'with space', '__proto__'])
+    await declareFeature(directory, application.id, { name });
+  await declareFeature(directory, other.id, { name: 'a' });
+  await declareMetric(directory, application.id, 'a', { kind: 'gauge', unit: null });
+  await deleteFeature(directory, application.id, 'a');
+  for (const reader of [directory, reopen(fixture)]) {
+    expect(names(reader.featuresOf(application.id))).toEqual(['__proto__', 'with space']);
+    expect(names(reader.metricsOf(application.id))).toEqual(['a']);
+    expect(names(reader.featuresOf(other.id))).toEqual(['a']);
+    expect(names(reader.metricsOf(other.id))).toEqual([]);
+  }
+  await deleteMetric(directory, application.id, 'a');
+  expect(names(reopen(fixture).metricsOf(application.id))).toEqual([]);
+});
+
+test('deleting an application takes what is declared of it along, and nothing else', async () => {
+  const fixture = await openFixture();
+  const { directory, application, team } = fixture;
+  const other = await createApplication(directory, { name: 'Other', teamId: team.id });
+  for (const { id } of [application, other]) {
+    await declareFeature(directory, id, { name: 'a' });
+    await declareMetric(directory, id, 'a', { kind: 'gauge', unit: '%' });
+  }
+  await deleteApplication(directory, application.id);
+  for (const reader of [directory, reopen(fixture)]) {
+    expect([reader.featuresOf(application.id).size, reader.metricsOf(application.id).size]).toEqual([0, 0]);
+    expect([reader.featuresOf(other.id).size, reader.metricsOf(other.id).size]).toEqual([1, 1]);
+  }
+});
+
+test('what is to be erased is known to the next process, until it is done', async () => {
+  const fixture = await openFixture();
+  const { directory, application, clock } = fixture;
+  const [production, staging, development] = application.environments.map(({ number }) => number);
+  await deleteEnvironment(directory, application.id, 'Staging');
+  await deleteApplication(directory, application.id);
+  const common = { application: application.number, teamId: application.teamId, requestedAt: clock.now() };
+  const deletions = [...reopen(fixture).deletions.values()];
+  expect(deletions).toHaveLength(2);
+  expect(deletions).toEqual(
+    expect.arrayContaining([
+      {
+        ...common,
+        environments: [staging],
+        whole: false,
+        target: { type: 'environment', id: application.id, name: 'Staging' },
+      },
+      {
+        ...common,
+        environments: [production, development],
+        whole: true,
+        target: { type: 'application', id: application.id, name: 'Shop' },
+      },
+    ]),
+  );
+  for (const deletion of deletions) await finishDeletion(directory, deletion);
+  expect(reopen(fixture).deletions.size).toBe(0);
+});

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { type PasswordPool, startPasswordPool } from '../../src/accounts/password-pool.ts';
+import { nobodysPasswordHash, verifyPassword } from '../../src/accounts/passwords.ts';
+import { workerFile } from '../support/service.ts';
+
+function openPool(): PasswordPool {
+  const pool = startPasswordPool(workerFile('accounts/password-worker'));
+  onTestFinished(() => pool.close());
+  return pool;
+}
+
+test('passwords are hashed and verified in another thread, while this one goes on', async () => {
+  const pool = openPool();
+  let turns = 0;
+  const watch = setInterval(() => {
+    turns += 1;
+  }, 1);
+  const hash = await pool.hash('open sesame', randomBytes);
+  const before = turns;
+  expect(await pool.verify('open sesame', hash)).toBe(true);
+  expect(await pool.verify('open sesam', hash)).toBe(false);
+  clearInterval(watch);
+  expect(turns - before).toBeGreaterThan(5);
+  expect(await verifyPassword('open sesame', hash)).toBe(true);
+  expect(await pool.hash('open sesame', randomBytes)).not.toBe(hash);
+});
+
+test('no password is that of nobody, which costs as much to verify as one of somebody', async () => {
+  const pool = openPool();
+  const hash = await pool.hash('x', randomBytes);
+  expect(nobodysPasswordHash.split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
+  expect(nobodysPasswordHash).toHaveLength(hash.length);
+  for (const password of ['x', '', 'A'.repeat(1024), 'A'.repeat(1025)])
+    expect(await pool.verify(password, nobodysPasswordHash)).toBe(false);
+});
+
+test('when too many wait the next is refused, until there is room', async () => {
+  const pool = openPool();
+  const hash = await pool.hash('x', randomBytes);
+  const waiting: Promise<boolean>[] = [];
+  const fill = () => {
+    for (;;) waiting.push(pool.verify('x', hash));
+  };
+  expect(fill).toThrow('Too many passwords are waiting to be checked');
+  expect(() => pool.checkRoom()).toThrow(expect.objectContaining({ code: 'backpressure', retryAfter: 2 }));
+  expect(waiting.length).toBeGreaterThanOrEqual(32);
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([true]));
+  pool.checkRoom();
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { addMember, removeMember } from '../../src/accounts/members.ts';
+import { createTeam, deleteTeam } from '../../src/accounts/teams.ts';
+import { createUser, deleteUser, patchUser, userOfEmail } from '../../src/accounts/users.ts';
+import type { Role } from '../../src/store/records.ts';
+import { openFixture, reopen } from './fixture.ts';
+
+async function open() {
+  const fixture = await openFixture();
+  const { directory, team } = fixture;
+  const person = (name: string, role: Role = 'User', teams: readonly string[] = [team.id]) =>
+    createUser(directory, { email: `${name}@example.com`, name, role, teams, passwordHash: 'hash' });
+  return { ...fixture, person };
+}
+
+test('a user is found by his e-mail address in any case, also by the next process', async () => {
+  const fixture = await open();
+  const user = await fixture.person('Åsa');
+  for (const directory of [fixture.directory, reopen(fixture)]) {
+    expect(userOfEmail(directory, 'åSA@EXAMPLE.com')).toEqual(user);
+    expect(userOfEmail(directory, 'asa@example.com')).toBeUndefined();
+  }
+});
+
+test('changes of a user are there for the next process, and so is his end', async () => {
+  const fixture = await open();
+  const { directory, person } = fixture;
+  const [kept, gone] = [await person('kept'), await person('gone')];
+  await patchUser(directory, kept.id, { name: 'Renamed', passwordHash: 'new' });
+  await deleteUser(directory, gone.id);
+  const users = [...reopen(fixture).users.values()];
+  expect(users).toMatchObject([{ id: kept.id, name: 'Renamed', passwordHash: 'new' }]);
+  await expect(patchUser(directory, gone.id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a team that is made or deleted changes all its members or none', async () => {
+  const { directory, person } = await open();
+  const user = await person('ada', 'Admin');
+  const made = createTeam(directory, 'New', { members: [user.id, 'user_none'] });
+  await expect(made).rejects.toMatchObject({ code: 'not_found' });
+  expect(directory.users.get(user.id)).toEqual(user);
+  expect(directory.teams.size).toBe(1);
+  const team = await createTeam(directory, 'New', { members: [user.id] });
+  await deleteTeam(directory, team.id);
+  expect(directory.users.get(user.id)).toMatchObject({ teams: user.teams, primaryTeam: user.primaryTeam });
+});
+
+describe('the last Admin', () => {
+  test('is so for each of his teams, and only people count', async () => {
+    const { directory, person, team } = await open();
+    const other = await createTeam(directory, 'Other');
+    const ada = await person('ada', 'Admin', [team.id, other.id]);
+    await person('bob', 'Admin');
+    await person('eve', 'User', [other.id]);
+    const conflict = { code: 'conflict', message: expect.stringContaining('"Other"') };
+    await expect(deleteUser(directory, ada.id)).rejects.toMatchObject(conflict);
+    await expect(patchUser(directory, ada.id, { role: 'User' })).rejects.toMatchObject(conflict);
+    await expect(removeMember(directory, other.id, ada.id)).rejects.toMatchObject(conflict);
+    await removeMember(directory, team.id, ada.id);
+    await addMember(directory, team.id, ada.id);
+    await person('zoe', 'Admin', [other.id]);
+    await deleteUser(directory, ada.id);
+  });
+
+  test('of two who step down at the same time one stays', async () => {
+    const { directory, person } = await open();
+    const two = [await person('ada', 'Admin'), await person('bob', 'Admin')];
+    const done = await Promise.allSettled(two.map(({ id }) => patchUser(directory, id, { role: 'User' })));
+    expect(done.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+test('what happens to a user is noted in the log of each of his teams', async () => {
+  const { directory, person, team, store } = await open();
+  const other = await createTeam(directory, 'Other');
+  const { id } = await person('eve', 'User', [team.id, other.id]);
+  await patchUser(directory, id, { passwordHash: 'new' });
+  await deleteUser(directory, id);
+  const noted = [...store.audit.getRange()].map(({ value }) => [value.action, value.teamId]);
+  expect(noted.slice(-6)).toEqual(
+    ['user.created', 'user.password-changed', 'user.deleted'].flatMap((action) => [
+      [action, team.id],
+      [action, other.id],
+    ]),
+  );
+});

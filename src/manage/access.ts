@@ -26,6 +26,7 @@ export const access = {
   'DELETE /applications/:id/keys/:keyId': { within: 'application', least: 'Admin' },
   'GET /applications/:id/features': { within: 'application', least: 'User' },
   'POST /applications/:id/features': { within: 'application', least: 'User' },
+  'GET /applications/:id/features/:feature': { within: 'application', least: 'User' },
   'PATCH /applications/:id/features/:feature': { within: 'application', least: 'User' },
   'DELETE /applications/:id/features/:feature': { within: 'application', least: 'User' },
   'GET /applications/:id/metrics': { within: 'application', least: 'User' },

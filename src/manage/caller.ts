@@ -1,7 +1,7 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { KeyedLimits } from '../admission/keyed-limits.ts';
 import type { Authenticate } from '../auth/bearer.ts';
-import type { Actor, Role } from '../store/records.ts';
+import type { Role } from '../store/records.ts';
 
 /** Who makes a request of the management API. */
 export interface Caller {
@@ -21,27 +21,39 @@ export interface ManageParts {
 }
 
 /** What an access token says of its holder. */
-type Claims = Awaited<ReturnType<Authenticate>>;
+export type Claims = Awaited<ReturnType<Authenticate>>;
 
 /**
- * The caller that a token stands for. A token lives for an hour; who left a team or lost a role since it was issued
- * has lost it for this request too.
+ * The caller that a token stands for, as he is whenever he is asked about: a token lives for an hour, and a body takes its
+ * time to come. A team that he joined or left counts at once, and so does the loss of his role or of all he had.
  */
-export function callerOf({ users }: Pick<Directory, 'users'>, claims: Claims): Caller {
-  const { sub: id, role, team: teams, primaryTeam } = claims;
-  const user = users.get(id);
-  if (user === undefined) return { id, role, teams, primaryTeam };
+export function callerOf(
+  { users, apiKeys }: Pick<Directory, 'users' | 'apiKeys'>,
+  { sub: id, client_id: clientId, role, team, primaryTeam }: Claims,
+): Caller {
+  if (id === clientId) {
+    const exists = () => apiKeys.has(id);
+    return {
+      id,
+      primaryTeam,
+      get role() {
+        return exists() ? role : 'User';
+      },
+      get teams() {
+        return exists() ? team : [];
+      },
+    };
+  }
   return {
     id,
-    role: user.role === 'Admin' ? role : 'User',
-    teams: teams.filter((team) => user.teams.includes(team)),
-    primaryTeam: user.primaryTeam,
+    get role() {
+      return users.get(id)?.role === 'Admin' ? role : 'User';
+    },
+    get teams() {
+      return users.get(id)?.teams ?? [];
+    },
+    get primaryTeam() {
+      return users.get(id)?.primaryTeam ?? '';
+    },
   };
-}
-
-/** The caller as the audit log names him; `address` is where the request came from. */
-export function actorOf({ users, apiKeys }: Directory, { id }: Caller, address: string): Actor {
-  const user = users.get(id);
-  if (user !== undefined) return { type: 'user', id, name: user.email, address };
-  return { type: 'api-key', id, name: apiKeys.get(id)?.name ?? '', address };
 }

@@ -4,7 +4,8 @@ import { Refusal } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import type { Request } from '../http/types.ts';
 
-const longestBody = 65_536;
+/** Most bytes of a body, inflated. */
+export const longestBody = 65_536;
 
 /** Reads a request's JSON body and checks it. @throws {Refusal} as `jsonBody` says */
 export type ReadJson<Schema extends TSchema> = (request: Request) => Promise<Static<Schema>>;

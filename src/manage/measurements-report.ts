@@ -1,12 +1,10 @@
 import { mergeMeasurement } from '../aggregate/merge.ts';
 import { type Measurement, measurementCodec } from '../store/cells.ts';
+import type { MetricKind } from '../store/records.ts';
 import { seriesOf } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
 import { sumUp } from './sum-up.ts';
-
-/** How a metric's values are to be read: added up, or the last one. */
-export type MetricKind = 'counter' | 'gauge';
 
 interface MetricReport extends MetricIdentity {
   readonly kind: MetricKind;
@@ -40,12 +38,14 @@ export interface MeasurementsReport {
 /**
  * Merges the measurement cells of an environment.
  * @param only the one metric to report; every metric when undefined
+ * @param gauges names of the metrics whose values are not to be added up: of each, or of each of its variants, the last one counts
  */
 export function measurementsReport(
   store: UsageStore,
   environment: { readonly name: string; readonly number: number },
   range: ReportRange,
   only: string | undefined,
+  gauges: ReadonlySet<string> = new Set(),
 ): MeasurementsReport {
   store.measurements.resetReadTxn(); // What was answered 202 before this request is in the report.
   const metrics = metricsOf(store, environment.number, only);
@@ -61,7 +61,9 @@ export function measurementsReport(
     from: minuteText(range.from),
     to: minuteText(range.to),
     step: range.step,
-    metrics: [...metrics.values()].filter(({ points }) => points.length > 0).map(describe),
+    metrics: [...metrics.values()]
+      .filter(({ points }) => points.length > 0)
+      .map((tally) => describe(tally, gauges.has(tally.identity.metric) ? 'gauge' : 'counter')),
   };
 }
 
@@ -84,8 +86,7 @@ function metricsOf(store: UsageStore, environment: number, only: string | undefi
   return metrics;
 }
 
-function describe({ identity, total, points }: MetricTally): MetricReport {
-  const kind: MetricKind = 'counter'; // No kind can be declared yet, and this is the default of those that are not.
+function describe({ identity, total, points }: MetricTally, kind: MetricKind): MetricReport {
   const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
   return {
     ...identity,

@@ -1,13 +1,14 @@
 import { Piscina } from 'piscina';
 import { Refusal } from '../errors.ts';
-import type { ReportTask } from './report-worker.ts';
-
-export type ReportName = 'usage' | 'measurements';
+import type { Reports } from './make-report.ts';
 
 /** Makes reports in a thread of their own: one over years of data must not keep packets waiting. */
 export interface ReportPool {
-  /** @returns the report as JSON @throws {Refusal} `backpressure` when too many reports wait already */
-  make(name: ReportName, task: ReportTask): Promise<string>;
+  /** @throws {Refusal} `backpressure` when too many reports wait already */
+  make<Name extends keyof Reports>(
+    name: Name,
+    task: Parameters<Reports[Name]>[0],
+  ): Promise<ReturnType<Reports[Name]>>;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }

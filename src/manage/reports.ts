@@ -1,3 +1,4 @@
+import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
@@ -6,9 +7,9 @@ import type { Application, Environment } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { okJson } from './answers.ts';
 import type { ManageParts } from './caller.ts';
-import type { ReportName, ReportPool } from './report-pool.ts';
+import type { UsageTask } from './make-report.ts';
+import type { ReportPool } from './report-pool.ts';
 import { readReportRange } from './report-range.ts';
-import type { ReportTask } from './report-worker.ts';
 import { type ApplicationCall, route } from './route.ts';
 
 export interface ReportParts extends ManageParts {
@@ -19,24 +20,31 @@ export interface ReportParts extends ManageParts {
 
 /** `GET …/usage?environment=&feature=&from=&to=&step=` and `GET …/measurements?environment=&metric=&from=&to=&step=`. */
 export function reportRoutes(parts: ReportParts): readonly Route[] {
-  const make = async (name: ReportName, filter: string, { application, request }: ApplicationCall) => {
-    const task = readTask(parts, application, parseQuery(request.query), filter);
-    return okJson(await parts.reports.make(name, task));
-  };
+  const { reports } = parts;
   return [
-    route(parts, 'GET /applications/:id/usage', (call) => make('usage', 'feature', call)),
-    route(parts, 'GET /applications/:id/measurements', (call) => make('measurements', 'metric', call)),
+    route(parts, 'GET /applications/:id/usage', async (call) =>
+      okJson(await reports.make('usage', readTask(parts, call, 'feature'))),
+    ),
+    route(parts, 'GET /applications/:id/measurements', async (call) => {
+      const gauges = gaugesOf(parts.directory, call.application);
+      return okJson(await reports.make('measurements', { ...readTask(parts, call, 'metric'), gauges }));
+    }),
   ];
 }
 
 function readTask(
   { clock, retention }: ReportParts,
-  application: Application,
-  query: ReadonlyMap<string, string>,
-  filter: string,
-): ReportTask {
+  { application, request }: ApplicationCall,
+  filter: 'feature' | 'metric',
+): UsageTask {
+  const query = parseQuery(request.query);
   const environment = findEnvironment(application, query.get('environment'));
   return { environment, range: readReportRange(query, clock.now(), retention), only: query.get(filter) };
+}
+
+function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
+  const gauges = [...metricsOf(id).values()].filter(({ kind }) => kind === 'gauge');
+  return new Set(gauges.map(({ name }) => name));
 }
 
 /**

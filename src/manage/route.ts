@@ -1,3 +1,4 @@
+import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { Refusal } from '../errors.ts';
@@ -5,7 +6,7 @@ import { problem } from '../http/problem.ts';
 import type { Params, Reply, Request, Route } from '../http/types.ts';
 import type { Application, Role, Team, User } from '../store/records.ts';
 import { type Access, access, type RouteName } from './access.ts';
-import { actorOf, type Caller, callerOf, type ManageParts } from './caller.ts';
+import { type Caller, type Claims, callerOf, type ManageParts } from './caller.ts';
 
 /** One request of a caller who may make it. */
 export interface Call {
@@ -27,6 +28,12 @@ interface Within {
 /** A call within an application. */
 export type ApplicationCall = Call & Within['application'];
 
+/** A call within a team. */
+export type TeamCall = Call & Within['team'];
+
+/** A call within the users that the caller may know of. */
+export type UserCall = Call & Within['user'];
+
 type CallOf<Name extends RouteName> = Call & Within[(typeof access)[Name]['within']];
 
 /**
@@ -41,24 +48,56 @@ export function route<Name extends RouteName>(
 ): Route {
   const [method, path] = name.split(' ') as [Route['method'], string];
   const row: Access = access[name];
+
+  function answer(request: Request, params: Params, claims: Claims): Reply | Promise<Reply> {
+    takeToken(parts, claims.jti);
+    const caller = callerOf(parts.directory, claims);
+    const check = () => {
+      const found = find(parts.directory, row, caller, params['id'] ?? '');
+      checkRole(row, caller, params);
+      return found;
+    };
+    const found = check();
+    const directory = method === 'GET' ? parts.directory : changedBy(parts.directory, caller, request, check);
+    return handle({ caller, request, params, directory, ...found } as CallOf<Name>);
+  }
+
   return {
     method,
     path: `/api/v2${path}`,
-    async handle(request, params) {
-      try {
-        const claims = await parts.authenticate(request);
-        takeToken(parts, claims.jti);
-        const caller = callerOf(parts.directory, claims);
-        const found = find(parts.directory, row, caller, params['id'] ?? '');
-        checkRole(row, caller, params);
-        const directory = parts.directory.by(actorOf(parts.directory, caller, request.remoteAddress));
-        return await handle({ caller, request, params, directory, ...found } as CallOf<Name>);
-      } catch (error) {
-        if (!(error instanceof Unauthorized)) throw error;
-        return problem(error, { 'www-authenticate': error.challenge });
-      }
+    handle(request, params) {
+      const claims = parts.authenticate(request);
+      // Most tokens were seen before: then nothing here waits for anything.
+      if (!(claims instanceof Promise)) return answer(request, params, claims);
+      return claims.then((validated) => answer(request, params, validated)).catch(challenge);
     },
   };
+}
+
+/**
+ * The same directory, for changes of a caller. What he may do is checked again with each of them: he may have lost it
+ * since, and nobody else decides how long his body takes to come.
+ */
+function changedBy(
+  directory: Directory,
+  { id }: Caller,
+  { remoteAddress }: Request,
+  check: () => void,
+): Directory {
+  const own = directory.by(actorOf(directory, id, remoteAddress));
+  return {
+    ...own,
+    change: (plan) =>
+      own.change((draft) => {
+        check();
+        return plan(draft);
+      }),
+  };
+}
+
+function challenge(error: unknown): Reply {
+  if (error instanceof Unauthorized) return problem(error, { 'www-authenticate': error.challenge });
+  throw error;
 }
 
 /** @throws {Refusal} `rate_limited` */

@@ -1,19 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
+import { provePassword } from '../../src/auth/prove-password.ts';
+import { endSessionsOf } from '../../src/auth/sessions.ts';
 import { createRouter } from '../../src/http/router.ts';
+import type { Dispatch } from '../../src/http/types.ts';
+import { apiKeyRoutes } from '../../src/manage/api-keys.ts';
 import { applicationRoutes } from '../../src/manage/applications.ts';
 import { auditRoutes } from '../../src/manage/audit.ts';
+import { clientRoutes } from '../../src/manage/clients.ts';
 import { environmentRoutes } from '../../src/manage/environments.ts';
 import { keyRoutes } from '../../src/manage/keys.ts';
-import type { Role } from '../../src/store/records.ts';
+import { memberRoutes } from '../../src/manage/members.ts';
+import { teamRoutes } from '../../src/manage/teams.ts';
+import { userRoutes } from '../../src/manage/users.ts';
+import type { Role, User } from '../../src/store/records.ts';
+import { commit } from '../../src/store/transact.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestParts, send } from '../auth/fixture.ts';
 
 export interface ManageFixture extends AuthFixture {
   /** Tokens by what their holders are. The stranger is an Admin, but of another team. */
   readonly tokens: { readonly admin: string; readonly user: string; readonly stranger: string };
   readonly strangersTeamId: string;
+  readonly dispatch: Dispatch;
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   /** Sends any request. */
@@ -32,11 +44,28 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
     authenticate: createBearer(settings),
     rates: new KeyedLimits(rate, rate),
   };
+  const passwords = {
+    checkRoom: () => {},
+    hash: hashPassword,
+    verify: verifyPassword,
+    close: async () => {},
+  };
+  const signIn = {
+    hashPassword: (password: string) => passwords.hash(password, randomBytes),
+    provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
+    endSessions: (userId: string) =>
+      commit(fixture.store.environment, fixture.health, () => endSessionsOf(settings, userId)),
+  };
   const dispatch = createRouter([
     ...auditRoutes(parts),
     ...applicationRoutes(parts),
     ...environmentRoutes(parts),
     ...keyRoutes(parts),
+    ...teamRoutes(parts),
+    ...memberRoutes(parts),
+    ...apiKeyRoutes(parts),
+    ...clientRoutes(parts),
+    ...userRoutes({ ...parts, ...signIn }),
   ]);
   const other = await createTeam(directory, 'Other');
 
@@ -62,6 +91,7 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
     ...fixture,
     tokens,
     strangersTeamId: other.id,
+    dispatch,
     callWith,
     sendTo: (target, request) => send(dispatch, target, request),
     call: (method, path, body, token = tokens.admin) => callWith(`Bearer ${token}`, method, path, body),

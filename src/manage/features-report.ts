@@ -1,0 +1,132 @@
+import type { FeatureDeclaration } from '../store/records.ts';
+import { seenOf } from '../store/seen.ts';
+import { seriesOf, surplusName } from '../store/series.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { timeText } from './answers.ts';
+import { cutPage, type Page, type PageRequest } from './lists.ts';
+
+/** When a feature was seen, in whatever environment: Unix ms, to the minute. `null` when that is not known. */
+export interface Sight {
+  readonly firstSeenAt: number | null;
+  readonly lastSeenAt: number | null;
+}
+
+/** A feature as the API shows it: declared, or only seen in packets, or both. */
+export interface FeatureJson {
+  readonly name: string;
+  readonly description: string | null;
+  readonly declared: boolean;
+  readonly archived: boolean;
+  readonly stale: boolean;
+  readonly firstSeenAt: string | null;
+  readonly lastSeenAt: string | null;
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+}
+
+/** What decides whether a feature is stale. Milliseconds. */
+export interface Staleness {
+  readonly now: number;
+  readonly staleAfterMs: number;
+}
+
+/** What a page of an application's features is made from. */
+export interface FeaturesTask extends Staleness {
+  /** The numbers of its environments. */
+  readonly environments: readonly number[];
+  readonly declared: readonly FeatureDeclaration[];
+  /** What each feature of the list must be, where that is asked for. */
+  readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined };
+  readonly page: PageRequest<string>;
+}
+
+/** One feature to be looked for. */
+export interface SightTask {
+  readonly environments: readonly number[];
+  readonly feature: string;
+}
+
+const neverSeen: Sight = { firstSeenAt: null, lastSeenAt: null };
+
+/** A page of an application's features by their names, those that were only seen among the declared ones. */
+export function featuresReport(store: UsageStore, task: FeaturesTask): Page<FeatureJson> {
+  const { environments, declared, only, page } = task;
+  const sights = readSights(store, environments);
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const names = new Set([...declarations.keys(), ...sights.keys()]);
+  const features = Array.from(names, (name) =>
+    featureJson(name, declarations.get(name), sights.get(name), task),
+  );
+  const wanted = features.filter((feature) =>
+    (['archived', 'declared', 'stale'] as const).every(
+      (each) => (only[each] ?? feature[each]) === feature[each],
+    ),
+  );
+  return cutPage(wanted, page, ({ name }) => name);
+}
+
+/** When one feature was seen; `undefined` when no packet has named it. */
+export function sightOf(store: UsageStore, { environments, feature }: SightTask): Sight | undefined {
+  return readSights(store, environments, feature).get(feature);
+}
+
+/**
+ * A feature as the API shows it. One that was never seen is stale when it was declared long enough ago.
+ * @param declaration `undefined` when it was only seen
+ * @param sight `undefined` when it was only declared
+ */
+export function featureJson(
+  name: string,
+  declaration: FeatureDeclaration | undefined,
+  sight: Sight = neverSeen,
+  { now, staleAfterMs }: Staleness,
+): FeatureJson {
+  const { description = null, archived = false, createdAt = null, updatedAt = null } = declaration ?? {};
+  const { firstSeenAt, lastSeenAt } = sight;
+  const since = lastSeenAt ?? createdAt;
+  return {
+    name,
+    description,
+    declared: declaration !== undefined,
+    archived,
+    stale: since !== null && now - since > staleAfterMs,
+    firstSeenAt: timeText(firstSeenAt),
+    lastSeenAt: timeText(lastSeenAt),
+    createdAt: timeText(createdAt),
+    updatedAt: timeText(updatedAt),
+  };
+}
+
+/**
+ * Every feature that packets and reports have named, or `only` the one; the name that stands for the surplus is none. A
+ * feature was seen when a variant of it was, or a metric of it.
+ */
+function readSights(store: UsageStore, environments: readonly number[], only?: string): Map<string, Sight> {
+  store.series.resetReadTxn(); // What was answered 202 before this request is in the answer.
+  const sights = new Map<string, Sight>();
+  for (const environment of environments) {
+    const seen = new Map<number, Sight>();
+    for (const { ordinal, first, last } of seenOf(store, environment)) {
+      seen.set(ordinal, { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs });
+    }
+    for (const { ordinal, name } of seriesOf(store, environment)) {
+      const feature = name.length === 3 ? name[1] : name[0];
+      if (name.length === 1 || feature === surplusName || feature !== (only ?? feature)) continue;
+      sights.set(feature, merge(sights.get(feature) ?? neverSeen, seen.get(ordinal) ?? neverSeen));
+    }
+  }
+  return sights;
+}
+
+const minuteMs = 60_000;
+
+function merge(a: Sight, b: Sight): Sight {
+  return {
+    firstSeenAt: pick(Math.min, a.firstSeenAt, b.firstSeenAt),
+    lastSeenAt: pick(Math.max, a.lastSeenAt, b.lastSeenAt),
+  };
+}
+
+function pick(better: (a: number, b: number) => number, a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : better(a, b);
+}

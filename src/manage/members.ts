@@ -1,0 +1,44 @@
+import { addMember, findMember, membersOf, removeMember } from '../accounts/members.ts';
+import { Refusal } from '../errors.ts';
+import type { Reply, Route } from '../http/types.ts';
+import { created, deleted, ok } from './answers.ts';
+import type { ManageParts } from './caller.ts';
+import { pageOf } from './lists.ts';
+import { route, type TeamCall } from './route.ts';
+import { userJson } from './user-json.ts';
+
+/**
+ * `/api/v2/teams/{id}/members` and what is below. A user's id is his invitation: it has 96 random bits, so an Admin can add
+ * whom he shares a team with, and who told him his id.
+ */
+export function memberRoutes(parts: ManageParts): readonly Route[] {
+  const path = '/teams/:id/members';
+  return [
+    route(parts, `GET ${path}`, ({ directory, caller, team, request }) => {
+      const members = membersOf(directory, team.id);
+      const { items, nextCursor } = pageOf(members, request.query, ({ number }) => number);
+      return ok({ items: items.map((user) => userJson(user, caller)), nextCursor });
+    }),
+    route(parts, `GET ${path}/:userId`, ({ directory, caller, team, params: { userId = '' } }) =>
+      ok(userJson(findMember(directory, team.id, userId), caller)),
+    ),
+    route(parts, `PUT ${path}/:userId`, async ({ directory, caller, team, params: { userId = '' } }) => {
+      const { user, added } = await addMember(directory, team.id, userId);
+      const json = userJson(user, caller);
+      return added ? created(['teams', team.id, 'members', userId], json) : ok(json);
+    }),
+    route(parts, `DELETE ${path}/:userId`, remove),
+  ];
+}
+
+async function remove({ directory, caller, team, params: { userId = '' } }: TeamCall): Promise<Reply> {
+  const { id, teams } = findMember(directory, team.id, userId);
+  if (id === caller.id && teams.length === 1) {
+    throw new Refusal(
+      'conflict',
+      'This is your only team, and who is in none is deleted; another Admin can do it',
+    );
+  }
+  await removeMember(directory, team.id, id);
+  return deleted;
+}

@@ -1,0 +1,52 @@
+import type { MetricDeclaration, MetricKind } from '../store/records.ts';
+import { seriesOf, surplusName } from '../store/series.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { cutPage, type Page, type PageRequest } from './lists.ts';
+
+/** A metric as the API shows it; one that was only seen in packets reads as a counter. */
+export interface MetricJson {
+  readonly name: string;
+  readonly kind: MetricKind;
+  readonly unit?: string;
+  readonly declared: boolean;
+}
+
+/** What a page of an application's metrics is made from. */
+export interface MetricsTask {
+  /** The numbers of its environments. */
+  readonly environments: readonly number[];
+  readonly declared: readonly MetricDeclaration[];
+  /** Only metrics that are declared, or only those that are not, where that is asked for. */
+  readonly only: boolean | undefined;
+  readonly page: PageRequest<string>;
+}
+
+/** A page of an application's metrics by their names, those that were only seen among the declared ones. */
+export function metricsReport(
+  store: UsageStore,
+  { environments, declared, only, page }: MetricsTask,
+): Page<MetricJson> {
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const names = new Set([...declarations.keys(), ...namesSeen(store, environments)]);
+  const metrics = Array.from(names, (name) => metricJson(name, declarations.get(name)));
+  const wanted = metrics.filter((metric) => metric.declared === (only ?? metric.declared));
+  return cutPage(wanted, page, ({ name }) => name);
+}
+
+/** A metric as the API shows it. @param declaration `undefined` when it was only seen */
+export function metricJson(name: string, declaration: MetricDeclaration | undefined): MetricJson {
+  const { kind = 'counter', unit = null } = declaration ?? {};
+  return { name, kind, ...(unit === null ? {} : { unit }), declared: declaration !== undefined };
+}
+
+/** The metrics that packets and reports have named, of features too; the name that stands for the surplus is none. */
+function namesSeen(store: UsageStore, environments: readonly number[]): Set<string> {
+  store.series.resetReadTxn(); // What was answered 202 before this request is in the answer.
+  const names = new Set<string>();
+  for (const environment of environments) {
+    for (const { name } of seriesOf(store, environment)) {
+      if (name.length !== 2 && name[0] !== surplusName) names.add(name[0]);
+    }
+  }
+  return names;
+}

@@ -1,0 +1,128 @@
+import Type, { type Static } from 'typebox';
+import { mustExist } from '../accounts/checks.ts';
+import { checkPassword, patchUser } from '../accounts/users.ts';
+import { Refusal } from '../errors.ts';
+import type { Reply } from '../http/types.ts';
+import type { User } from '../store/records.ts';
+import { roleSchema } from './api-keys.ts';
+import type { Caller, ManageParts } from './caller.ts';
+import { checkMatch, tagged } from './etag.ts';
+import { jsonBody } from './json-body.ts';
+import type { UserCall } from './route.ts';
+import { userJson } from './user-json.ts';
+
+/** What the routes of users need of the rest of the service. */
+export interface UserParts extends ManageParts {
+  /** Gives the hash that is kept. It takes long, and must not keep other requests waiting. */
+  hashPassword(password: string): Promise<string>;
+  /** Whether a password is a user's; `address` is where the request came from. Who guesses is braked: it may refuse. */
+  provePassword(user: User, password: string, address: string): Promise<boolean>;
+  /** Signs a user out everywhere, before it returns. */
+  endSessions(userId: string): void;
+}
+
+/** The body of `PATCH /users/{id}`. */
+export const userPatchSchema = Type.Partial(
+  Type.Object({
+    email: Type.String(),
+    name: Type.String(),
+    role: roleSchema,
+    primaryTeam: Type.String(),
+    password: Type.String(),
+    currentPassword: Type.String(),
+  }),
+  { additionalProperties: false },
+);
+
+type Patch = Static<typeof userPatchSchema>;
+type Changes = Omit<Patch, 'currentPassword'>;
+
+const readPatch = jsonBody(userPatchSchema);
+
+/**
+ * Changes what is given of a user; a new password signs him out everywhere. Of himself everybody changes his name, his
+ * primary team and, with his current password, his password; an Admin his e-mail address, too. Of others an Admin changes
+ * name and primary team, and the rest only when he is in all of their teams.
+ */
+export async function patchUserFor(
+  parts: UserParts,
+  { directory, caller, user: seen, request }: UserCall,
+): Promise<Reply> {
+  const patch = await readPatch(request);
+  const proof = await proofOf(parts, { caller, user: seen, request }, patch);
+  const hash = patch.password === undefined ? undefined : await hashNew(parts, patch.password);
+  // Nothing comes in between from here on: what is checked is what is changed.
+  const user = mustExist('user', directory.users.get(seen.id));
+  const { password: _, ...changes } = changesFor(caller, user, patch);
+  if (needsProof(caller, user, patch) && proof !== user.passwordHash) {
+    throw new Refusal('conflict', 'The user was changed meanwhile: read him again, then make your change');
+  }
+  checkMatch(request, userJson(user, caller));
+  if (hash === undefined) return tagged(userJson(await patchUser(directory, user.id, changes), caller));
+  const patched = await patchUser(directory, user.id, { ...changes, passwordHash: hash });
+  parts.endSessions(user.id);
+  return tagged(userJson(patched, caller));
+}
+
+/** What a patch changes of a user: who sends all of him back changes nothing by it. @throws {Refusal} `forbidden`, `invalid_body` */
+function changesFor(caller: Caller, user: User, { currentPassword: _, ...patch }: Patch): Changes {
+  const known = { ...user, password: undefined };
+  const fields = Object.keys(patch) as (keyof Changes)[];
+  const changed = fields.filter((field) => patch[field] !== known[field]);
+  if (user.id === caller.id) checkOwn(caller, changed);
+  else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
+  if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
+    throw new Refusal('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
+  }
+  return Object.fromEntries(changed.map((field) => [field, patch[field]]));
+}
+
+/** What decides who can sign in as the user, and what he may do then: in teams that the caller has no say in, too. */
+const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'password']);
+
+/** @throws {Refusal} `forbidden` */
+function checkOwn(caller: Caller, changed: readonly (keyof Changes)[]): void {
+  if (changed.includes('role')) throw new Refusal('forbidden', 'Another Admin changes your role');
+  if (changed.includes('email') && caller.role !== 'Admin') {
+    throw new Refusal('forbidden', 'An Admin changes your e-mail address');
+  }
+}
+
+/** @throws {Refusal} `forbidden` */
+export function checkManagesAllOf(caller: Caller, { teams }: User): void {
+  if (teams.every((team) => caller.teams.includes(team))) return;
+  throw new Refusal(
+    'forbidden',
+    'The user is in other teams too, so this takes an Admin who is in all of them',
+  );
+}
+
+/** Who holds a token of somebody else is not to make an account of it. */
+function needsProof(caller: Caller, user: User, { email = user.email, password }: Patch): boolean {
+  return user.id === caller.id && (password !== undefined || email !== user.email);
+}
+
+/**
+ * Refuses what the caller may not change before it is worth a hash; then, where it takes the user's current password,
+ * gives the hash that it belongs to.
+ * @throws {Refusal} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
+ */
+async function proofOf(
+  { provePassword }: UserParts,
+  { caller, user, request }: Pick<UserCall, 'caller' | 'user' | 'request'>,
+  patch: Patch,
+): Promise<string | undefined> {
+  changesFor(caller, user, patch);
+  if (!needsProof(caller, user, patch)) return undefined;
+  const { currentPassword } = patch;
+  if (currentPassword === undefined) {
+    throw new Refusal('invalid_body', 'Field currentPassword must be your password as it is now');
+  }
+  if (await provePassword(user, currentPassword, request.remoteAddress)) return user.passwordHash;
+  throw new Refusal('forbidden', 'currentPassword is not your password');
+}
+
+function hashNew({ hashPassword }: UserParts, password: string): Promise<string> {
+  checkPassword(password);
+  return hashPassword(password);
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { matchesHash } from '../../src/accounts/secrets.ts';
+import { openPeopleFixture } from './people.ts';
+
+const redirectUris = ['https://app.example/callback', 'http://127.0.0.1/callback'];
+
+async function open() {
+  const fixture = await openPeopleFixture();
+  return { ...fixture, path: `/teams/${fixture.team.id}/clients` };
+}
+
+describe('a sign-in client', () => {
+  test('that is confidential is shown with its secret once', async () => {
+    const { as, ada, path, team, clock, directory } = await open();
+    const wanted = { name: 'App', type: 'confidential', redirectUris };
+    const { status, json, headers } = await as(ada, 'POST', path, wanted);
+    expect(status).toBe(201);
+    const { clientSecret, ...client } = json;
+    const createdAt = new Date(clock.now()).toISOString();
+    expect(client).toEqual({ clientId: expect.any(String), ...wanted, teamId: team.id, createdAt });
+    expect(headers['location']).toBe(`/api/v2${path}/${client.clientId}`);
+    expect(matchesHash(clientSecret, directory.clients.get(client.clientId)?.secretHash ?? '')).toBe(true);
+    expect((await as(ada, 'GET', path)).json).toEqual({ items: [client], nextCursor: null });
+  });
+
+  test('that is public has no secret', async () => {
+    const { as, ada, path, directory } = await open();
+    const { json } = await as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
+    expect(json).not.toHaveProperty('clientSecret');
+    expect(json.type).toBe('public');
+    expect(directory.clients.get(json.clientId)?.secretHash).toBeNull();
+  });
+
+  test('is deleted by its own team only', async () => {
+    const { as, ada, tom, path, strangersTeamId } = await open();
+    const { json } = await as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
+    const other = `/teams/${strangersTeamId}/clients/${json.clientId}`;
+    expect(await as(tom, 'DELETE', other)).toMatchObject({ status: 404 });
+    expect(await as(ada, 'DELETE', `${path}/${json.clientId}`)).toMatchObject({ status: 204 });
+    expect((await as(ada, 'GET', path)).json.items).toEqual([]);
+  });
+
+  test('is one of as many as the plan allows', async () => {
+    const { as, ada, path, team } = await open();
+    await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
+    const make = () => as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
+    const made = await Promise.all([make(), make(), make(), make()]);
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 403]);
+  });
+
+  test.each<[object]>([
+    [{}],
+    [{ name: 'App', type: 'public' }],
+    [{ name: 'App', redirectUris }],
+    [{ name: 'App', type: 'native', redirectUris }],
+    [{ name: '', type: 'public', redirectUris }],
+    [{ name: 'App', type: 'public', redirectUris: [] }],
+    [{ name: 'App', type: 'public', redirectUris: ['http://app.example/'] }],
+    [{ name: 'App', type: 'public', redirectUris: ['https://app.example/#x'] }],
+    [{ name: 'App', type: 'public', redirectUris: ['javascript:alert(1)'] }],
+    [{ name: 'App', type: 'public', redirectUris, clientSecret: 'mine' }],
+  ])('is not made of %j', async (body) => {
+    const { as, ada, path, directory } = await open();
+    expect((await as(ada, 'POST', path, body)).status).toBe(400);
+    expect(directory.clients.size).toBe(0);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { type Item, openPeopleFixture } from './people.ts';
+
+async function open() {
+  const fixture = await openPeopleFixture();
+  return { ...fixture, path: `/teams/${fixture.team.id}/members` };
+}
+
+const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
+
+test('members are shown with the teams that the caller shares with them, and no others', async () => {
+  const { as, ada, bob, eve, tom, path, team, strangersTeamId } = await open();
+  const { items } = (await as(eve, 'GET', path)).json;
+  expect(idsOf(items)).toEqual([ada.user.id, bob.user.id, eve.user.id]);
+  expect(items[1]).toEqual({
+    id: bob.user.id,
+    email: 'bob@example.com',
+    name: 'Bob',
+    role: 'Admin',
+    teams: [team.id],
+    primaryTeam: team.id,
+    createdAt: expect.any(String),
+    updatedAt: expect.any(String),
+  });
+  const [seenByTom] = (await as(tom, 'GET', `/teams/${strangersTeamId}/members`)).json.items;
+  expect(seenByTom).toMatchObject({ id: bob.user.id, teams: [strangersTeamId], primaryTeam: null });
+  expect((await as(bob, 'GET', `${path}/${bob.user.id}`)).json.teams).toEqual([team.id, strangersTeamId]);
+});
+
+test('one member is found by his id, and nobody else', async () => {
+  const { as, eve, ada, tom, path } = await open();
+  expect((await as(eve, 'GET', `${path}/${ada.user.id}`)).json).toMatchObject({ name: 'Ada' });
+  const hidden = await as(eve, 'GET', `${path}/${tom.user.id}`);
+  expect(hidden).toMatchObject({ status: 404, json: { code: 'not_found' } });
+  expect(await as(eve, 'GET', `${path}/user_none`)).toEqual(hidden);
+});
+
+test('pages show once who is there all the time, while members come and go', async () => {
+  const { pages, person, path, as, ada, eve, directory } = await open();
+  for (const name of ['F', 'G', 'H', 'I', 'J']) await person(name);
+  const before = idsOf(await pages(path, 200));
+  const seen = await pages(path, 2, async (page) => {
+    if (page === 0) await as(ada, 'DELETE', `${path}/${eve.user.id}`);
+    if (page === 1) await person('Late');
+  });
+  const there = [...directory.users.values()].map(({ id }) => id);
+  const stayed = before.filter((id) => there.includes(id));
+  expect(idsOf(seen).filter((id) => stayed.includes(id))).toEqual(stayed);
+  expect(new Set(idsOf(seen)).size).toBe(seen.length);
+  expect(seen.at(-1)?.name).toBe('Late');
+});
+
+describe('adding a member', () => {
+  test('takes his id, is the same when it is done twice, and counts at once', async () => {
+    const { as, ada, tom, path, team, strangersTeamId } = await open();
+    expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 404 });
+    const member = `${path}/${tom.user.id}`;
+    const added = await as(ada, 'PUT', member);
+    expect(added).toMatchObject({ status: 201, json: { name: 'Tom', teams: [team.id], primaryTeam: null } });
+    expect(added.headers['location']).toBe(`/api/v2${member}`);
+    expect(await as(ada, 'PUT', member)).toMatchObject({ status: 200, json: added.json });
+    expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 200 });
+    const own = (await as(tom, 'GET', '/users/me')).json;
+    expect(own).toMatchObject({ teams: [strangersTeamId, team.id], primaryTeam: strangersTeamId });
+  });
+
+  test('gives no say in his account to an Admin of one of his teams only', async () => {
+    const { as, ada, tom, path } = await open();
+    await as(ada, 'PUT', `${path}/${tom.user.id}`);
+    expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });
+    expect(await as(ada, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 403 });
+  });
+
+  test('that is nobody is 404, and beyond the plan 403', async () => {
+    const { as, ada, tom, path, team, person } = await open();
+    expect(await as(ada, 'PUT', `${path}/user_none`)).toMatchObject({ status: 404 });
+    for (const name of ['F', 'G']) await person(name);
+    await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
+    const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
+    expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+    expect(await as(ada, 'POST', '/users', { email: 'h@example.com', name: 'H' })).toMatchObject({
+      status: 403,
+      json: { code: 'plan_limit' },
+    });
+  });
+});
+
+describe('removing a member', () => {
+  test('takes the team from him at once, and he keeps his others', async () => {
+    const { as, ada, bob, path, team, strangersTeamId, directory } = await open();
+    expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 204 });
+    expect(await as(bob, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 404 });
+    const left = { teams: [strangersTeamId], primaryTeam: strangersTeamId };
+    expect(directory.users.get(bob.user.id)).toMatchObject(left);
+    expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 404 });
+  });
+
+  test('from his only team deletes him, and the audit log says so', async () => {
+    const { as, ada, eve, path, directory, callWith } = await open();
+    expect(await as(ada, 'DELETE', `${path}/${eve.user.id}`)).toMatchObject({ status: 204 });
+    expect(directory.users.has(eve.user.id)).toBe(false);
+    expect(await callWith(`Bearer ${eve.token}`, 'GET', '/teams')).toMatchObject({ status: 401 });
+    const { items } = (await as(ada, 'GET', '/audit?limit=2')).json;
+    expect(items.map(({ action }: Item) => action)).toEqual(['user.deleted', 'member.removed']);
+    expect(items[0].target).toEqual({ type: 'user', id: eve.user.id, name: 'eve@example.com' });
+  });
+
+  test('is refused for the last Admin, and for oneself in the only team', async () => {
+    const { as, ada, bob, tom, path, strangersTeamId } = await open();
+    const others = `/teams/${strangersTeamId}/members`;
+    const only = await as(ada, 'DELETE', `${path}/${ada.user.id}`);
+    expect(only).toMatchObject({ status: 409 });
+    expect(only.json.detail).toContain('your only team');
+    expect(await as(tom, 'DELETE', `${others}/${bob.user.id}`)).toMatchObject({ status: 204 });
+    expect(await as(bob, 'DELETE', `${path}/${ada.user.id}`)).toMatchObject({ status: 204 });
+    const last = await as(undefined, 'DELETE', `${path}/${bob.user.id}`);
+    expect(last).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(last.json.detail).toContain('last Admin of the team "Team"');
+  });
+
+  test('of two Admins who remove each other at the same time one stays', async () => {
+    const { as, ada, bob, path } = await open();
+    const both = await Promise.all([
+      as(ada, 'DELETE', `${path}/${bob.user.id}`),
+      as(bob, 'DELETE', `${path}/${ada.user.id}`),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([204, 404]);
+  });
+});

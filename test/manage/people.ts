@@ -1,0 +1,98 @@
+import { createUser } from '../../src/accounts/users.ts';
+import { issueAccessToken } from '../../src/auth/access-token.ts';
+import type { Role, User } from '../../src/store/records.ts';
+import { type Answer, requestOf, send } from '../auth/fixture.ts';
+import { type ManageFixture, openManageFixture } from './fixture.ts';
+
+/** A user and an access token of his. */
+export interface Person {
+  readonly user: User;
+  readonly token: string;
+}
+
+export interface PeopleFixture extends ManageFixture {
+  /** An Admin of the team, one of the team and of the other one, a User of the team, and an Admin of the other one. */
+  readonly ada: Person;
+  readonly bob: Person;
+  readonly eve: Person;
+  readonly tom: Person;
+  /** Makes a user without a password, by default of the team. */
+  person(name: string, role?: Role, teams?: readonly string[]): Promise<Person>;
+  /** Sends a request as a person, who may be one without a token: then as the Admin's API key. */
+  as(who: Person | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Sends a request that is let in, and whose body comes when `arrive` is called. */
+  slowly(who: Person, method: string, path: string, body: unknown): Promise<Slow>;
+  /** All items of a list, in pages of `limit`; `between` happens after each page. */
+  pages(path: string, limit: number, between?: (page: number) => Promise<unknown>): Promise<Item[]>;
+}
+
+export interface Slow {
+  readonly answer: Promise<Answer>;
+  arrive(): void;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
+export type Item = any;
+
+/** The fixture of the management API with people in it. */
+export async function openPeopleFixture(): Promise<PeopleFixture> {
+  const fixture = await openManageFixture();
+  const { directory, settings, team, strangersTeamId, call, dispatch } = fixture;
+
+  const person: PeopleFixture['person'] = async (name, role = 'User', teams = [team.id]) => {
+    const email = `${name.toLowerCase()}@example.com`;
+    const user = await createUser(directory, { email, name, role, teams, passwordHash: 'none' });
+    return { user, token: await tokenOf(user) };
+  };
+
+  function tokenOf({ id, role, teams, primaryTeam }: User): Promise<string> {
+    const subject = { sub: id, client_id: clientId, scope: 'openid flagmeter', role, team: [...teams] };
+    return issueAccessToken(settings, { ...subject, primaryTeam });
+  }
+
+  const clientId = 'flagmeter-console';
+  return {
+    ...fixture,
+    ada: await person('Ada', 'Admin'),
+    bob: await person('Bob', 'Admin', [team.id, strangersTeamId]),
+    eve: await person('Eve'),
+    tom: await person('Tom', 'Admin', [strangersTeamId]),
+    person,
+    as: (who, method, path, body) => call(method, path, body, who?.token),
+    async slowly(who, method, path, body) {
+      const { promise: arrived, resolve: arrive } = gate();
+      const { promise: awaited, resolve: letIn } = gate();
+      const headers = { authorization: `Bearer ${who.token}` };
+      const bytes = new TextEncoder().encode(JSON.stringify(body));
+      const request = {
+        ...requestOf(`/api/v2${path}`, { method, headers }),
+        body: () => {
+          letIn();
+          return arrived.then(() => bytes);
+        },
+      };
+      const answer = send(() => dispatch(request), path);
+      await awaited;
+      return { answer, arrive };
+    },
+    async pages(path, limit, between = async () => {}) {
+      const items: Item[] = [];
+      let query = `?limit=${limit}`;
+      for (let page = 0; query !== ''; page += 1) {
+        const { json } = await call('GET', `${path}${query}`);
+        items.push(...json.items);
+        query = json.nextCursor === null ? '' : `?limit=${limit}&cursor=${json.nextCursor}`;
+        await between(page);
+      }
+      return items;
+    },
+  };
+}
+
+function gate(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

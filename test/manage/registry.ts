@@ -1,0 +1,105 @@
+import { onTestFinished } from 'vitest';
+import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
+import { createAggregator } from '../../src/aggregate/aggregator.ts';
+import { issueAccessToken } from '../../src/auth/access-token.ts';
+import { createBearer } from '../../src/auth/bearer.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { addPacket } from '../../src/ingest/add-packet.ts';
+import { Batch } from '../../src/ingest/batch.ts';
+import { checkPacket } from '../../src/ingest/packet.ts';
+import { type EnvironmentSeries, SeriesDictionary } from '../../src/ingest/series-dictionary.ts';
+import { featureRoutes } from '../../src/manage/features.ts';
+import { createReports } from '../../src/manage/make-report.ts';
+import { metricRoutes } from '../../src/manage/metrics.ts';
+import type { ReportPool } from '../../src/manage/report-pool.ts';
+import { reportRoutes } from '../../src/manage/reports.ts';
+import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { type Answer, type RequestParts, send } from '../auth/fixture.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { type ManageFixture, openManageFixture } from './fixture.ts';
+
+const dayMs = 86_400_000;
+
+/** Features and metrics of an application, with what packets say of them. */
+export interface Registry extends ManageFixture {
+  /** Sends a request below the application, by default as its User; a body is sent as JSON. */
+  ask(method: string, path: string, body?: unknown, headers?: RequestParts['headers']): Promise<Answer>;
+  /** All names of a list, page by page, two at a time; `between` is called after each page. */
+  names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
+  /** Counts a packet of an environment at the clock's time. */
+  see(packet: { f?: object; m?: object }, environment?: string): void;
+  /** Counts a metric of a feature, which comes in a report. */
+  seeMetricOf(feature: string, metric: string, value: number): void;
+}
+
+/** Opens a registry; a feature is stale after 30 days, and an environment has room for three features and two metrics. */
+export async function openRegistry(): Promise<Registry> {
+  const fixture = await openManageFixture();
+  const { directory, settings, clock, application, team } = fixture;
+  const store = openUsageStore(temporaryDirectory());
+  onTestFinished(() => store.environment.close());
+  const { commit } = createAggregator(store);
+  const dictionary = new SeriesDictionary(store, { features: 3, metrics: 2 });
+  const parts = {
+    directory,
+    authenticate: createBearer(settings),
+    rates: new KeyedLimits(0, 0),
+    reports: reportsInThisThread(createReports(store)),
+    clock,
+    staleAfter: 30,
+    retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
+  };
+  const dispatch = createRouter([...featureRoutes(parts), ...metricRoutes(parts), ...reportRoutes(parts)]);
+  const { clientId: sub } = (await fixture.addClient('User')).apiKey;
+  const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
+  const ask: Registry['ask'] = async (method, path, body, headers = {}) => {
+    // A new one each time: a test's clock leaps over the life of a token.
+    const token = await issueAccessToken(settings, { ...claims, role: 'User' });
+    return send(dispatch, `/api/v2/applications/${application.id}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      body: body === undefined ? '' : JSON.stringify(body),
+    });
+  };
+  const count = (name: string, add: (series: EnvironmentSeries, batch: Batch) => void) => {
+    const { environments } = directory.applications.get(application.id)!;
+    const { number } = environments.find((environment) => environment.name === name)!;
+    const batch = new Batch();
+    add(dictionary.of(number), batch);
+    commit(batch.envelope([]));
+  };
+  return {
+    ...fixture,
+    ask,
+    async names(path, between = async () => {}) {
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const query = `limit=2${cursor && `&cursor=${cursor}`}`;
+        const { json } = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
+        seen.push(...json.items.map(({ name }: { name: string }) => name));
+        cursor = json.nextCursor;
+        await between();
+      }
+      return seen;
+    },
+    see(packet, environment = 'Production') {
+      const checked = checkPacket({ k: 'k', e: environment, ...packet });
+      count(environment, (series, batch) => addPacket(checked, series, batch, clock.now()));
+    },
+    seeMetricOf(feature, metric, value) {
+      const bucket = bucketOf(bucketWidth.minute, Math.floor(clock.now() / 60_000));
+      count('Production', (series, batch) =>
+        batch.addValue(series.featureMetric(metric, feature, 'on', batch), bucket, value, clock.now()),
+      );
+    },
+  };
+}
+
+/** What crosses to the thread of the reports and back is copied here too. */
+function reportsInThisThread(reports: ReturnType<typeof createReports>): ReportPool {
+  return {
+    make: async (name, task) => structuredClone(reports[name](structuredClone(task) as never)) as never,
+    close: async () => {},
+  };
+}

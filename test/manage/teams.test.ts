@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { createKey } from '../../src/accounts/application-keys.ts';
+import { createClient } from '../../src/accounts/clients.ts';
+import { openPeopleFixture } from './people.ts';
+
+describe('making a team', () => {
+  test('puts the user who makes it into it, and his token reaches it at once', async () => {
+    const { as, ada, clock, directory, team } = await openPeopleFixture();
+    const { status, json, headers } = await as(ada, 'POST', '/teams', { name: 'New' });
+    expect(status).toBe(201);
+    const now = new Date(clock.now()).toISOString();
+    const id = expect.stringMatching(/^team_/);
+    expect(json).toEqual({ id, name: 'New', plan: 'enterprise', createdAt: now, updatedAt: now });
+    expect(headers['location']).toBe(`/api/v2/teams/${json.id}`);
+    expect(await as(ada, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 200, json });
+    expect(directory.users.get(ada.user.id)).toMatchObject({
+      teams: [team.id, json.id],
+      primaryTeam: team.id,
+    });
+  });
+
+  test('by an API key puts the Admins of its own team into it, and not the key', async () => {
+    const { call, as, ada, bob, eve } = await openPeopleFixture();
+    const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
+    expect(status).toBe(201);
+    expect(await call('GET', `/teams/${json.id}`)).toMatchObject({ status: 404 });
+    const { items } = (await as(ada, 'GET', `/teams/${json.id}/members`)).json;
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([ada.user.id, bob.user.id]);
+    expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 404 });
+  });
+
+  test('needs an Admin who can be in it', async () => {
+    const { call, as, ada, bob, directory } = await openPeopleFixture();
+    for (const { user } of [ada, bob]) {
+      await directory.change((draft) => draft.put('users', user.id, { ...user, role: 'User' }));
+    }
+    expect(await call('POST', '/teams', { name: 'New' })).toMatchObject({
+      status: 409,
+      json: { code: 'conflict' },
+    });
+    expect(await as(ada, 'POST', '/teams', { name: 'New' })).toMatchObject({ status: 403 });
+  });
+
+  test('is refused for who is in as many as a token can name', async () => {
+    const { as, ada } = await openPeopleFixture();
+    for (let made = 1; made < 100; made += 1) await as(ada, 'POST', '/teams', { name: `team ${made}` });
+    const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
+    expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
+    expect(refused.json.detail).toBe('Cannot have more than 100 teams of one user');
+  });
+
+  test.each([[{}], [{ name: '' }], [{ name: 'a', plan: 'gold' }], [{ name: 'a', id: 'x' }]])(
+    'refuses %j',
+    async (body) => {
+      const { as, ada, directory } = await openPeopleFixture();
+      const before = directory.teams.size;
+      expect((await as(ada, 'POST', '/teams', body)).status).toBe(400);
+      expect(directory.teams.size).toBe(before);
+    },
+  );
+});
+
+test('everybody sees his own teams only', async () => {
+  const { as, ada, bob, tom, team, strangersTeamId } = await openPeopleFixture();
+  const seen = async (who: typeof ada) =>
+    (await as(who, 'GET', '/teams')).json.items.map(({ id }: { id: string }) => id);
+  expect(await seen(ada)).toEqual([team.id]);
+  expect(await seen(bob)).toEqual([team.id, strangersTeamId]);
+  expect(await seen(tom)).toEqual([strangersTeamId]);
+});
+
+describe('changing a team', () => {
+  test('changes what is given, when it is what the caller has seen', async () => {
+    const { sendTo, ada, team, clock } = await openPeopleFixture();
+    const authorization = `Bearer ${ada.token}`;
+    const target = `/api/v2/teams/${team.id}`;
+    const seen = await sendTo(target, { headers: { authorization } });
+    const patch = (body: object, match: string) =>
+      sendTo(target, {
+        method: 'PATCH',
+        headers: { authorization, 'if-match': match },
+        body: JSON.stringify(body),
+      });
+    clock.advance(1000);
+    const updatedAt = new Date(clock.now()).toISOString();
+    const tag = seen.headers['etag'] as string;
+    const changed = await patch({ name: 'Renamed' }, tag);
+    expect(changed).toMatchObject({ status: 200, json: { ...seen.json, name: 'Renamed', updatedAt } });
+    expect(await patch({ plan: 'team' }, tag)).toMatchObject({ status: 412 });
+    const current = changed.headers['etag'] as string;
+    expect(await patch({ plan: 'team' }, current)).toMatchObject({ status: 200, json: { plan: 'team' } });
+  });
+
+  test('with nothing changes nothing', async () => {
+    const { as, ada, team, clock } = await openPeopleFixture();
+    const before = (await as(ada, 'GET', `/teams/${team.id}`)).json;
+    clock.advance(1000);
+    expect(await as(ada, 'PATCH', `/teams/${team.id}`, {})).toMatchObject({ status: 200, json: before });
+  });
+
+  test('to a plan that is too small names what is too much', async () => {
+    const { as, ada, team, application, directory, person } = await openPeopleFixture();
+    for (let made = 0; made < 11; made += 1) await createKey(directory, application.id, { type: 'Mobile' });
+    for (const name of ['F', 'G', 'H']) await person(name);
+    const path = `/teams/${team.id}`;
+    const refused = await as(ada, 'PATCH', path, { plan: 'free', name: 'Renamed' });
+    expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(refused.json.detail).toBe(
+      'The plan free is too small for what is there: 6 members in a team, where it allows 5; ' +
+        '11 keys of an application, where it allows 10 ("Shop")',
+    );
+    expect((await as(ada, 'GET', path)).json).toMatchObject({ name: 'Team', plan: 'enterprise' });
+    expect(await as(ada, 'PATCH', path, { plan: 'team' })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('deleting a team', () => {
+  async function openEmpty() {
+    const fixture = await openPeopleFixture();
+    const { as, ada } = fixture;
+    const { id } = (await as(ada, 'POST', '/teams', { name: 'Short' })).json;
+    return { ...fixture, id, path: `/teams/${id}` };
+  }
+
+  test('is refused while it has applications', async () => {
+    const { as, ada, id, path } = await openEmpty();
+    const { json } = await as(ada, 'POST', '/applications', { name: 'App', teamId: id });
+    const refused = { status: 409, json: { code: 'conflict' } };
+    expect(await as(ada, 'DELETE', path)).toMatchObject(refused);
+    expect(await as(ada, 'DELETE', `/applications/${json.id}`)).toMatchObject({ status: 204 });
+    expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 204 });
+    expect(await as(ada, 'GET', path)).toMatchObject({ status: 404 });
+  });
+
+  test('is refused while it is the only team of somebody', async () => {
+    const { as, ada, id, path, person, directory } = await openEmpty();
+    const { user } = await person('Zoe', 'User', [id]);
+    const refused = await as(ada, 'DELETE', path);
+    expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(refused.json.detail).toContain('1 member who is in no other one');
+    expect(directory.users.get(user.id)).toEqual(user);
+  });
+
+  test('takes its API keys and sign-in clients along, and its members keep another primary team', async () => {
+    const { as, ada, id, path, person, directory, team, addClient, callWith } = await openEmpty();
+    const { user } = await person('Zoe', 'User', [id, team.id]);
+    const { apiKey } = await addClient('Admin', id);
+    const redirectUris = ['https://app.example/cb'];
+    await createClient(directory, { teamId: id, name: 'App', redirectUris, confidential: false });
+    expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 204, text: '' });
+    expect(directory.apiKeys.has(apiKey.clientId)).toBe(false);
+    expect(directory.clients.size).toBe(0);
+    expect(directory.users.get(user.id)).toMatchObject({ teams: [team.id], primaryTeam: team.id });
+    expect(await callWith(`Bearer ${ada.token}`, 'GET', '/teams')).toMatchObject({ status: 200 });
+  });
+
+  test('is in the audit log that those who managed it can read', async () => {
+    const { as, ada, tom, id, path } = await openEmpty();
+    await as(ada, 'DELETE', path);
+    const [entry] = (await as(ada, 'GET', '/audit?action=team')).json.items;
+    expect(entry).toMatchObject({
+      action: 'team.deleted',
+      actor: { type: 'user', id: ada.user.id },
+      target: { type: 'team', id, name: 'Short' },
+    });
+    expect(JSON.stringify((await as(tom, 'GET', '/audit')).json)).not.toContain(id);
+  });
+});

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { startSession } from '../../src/auth/sessions.ts';
+import { transact } from '../../src/store/transact.ts';
+import { openPeopleFixture, type PeopleFixture } from './people.ts';
+
+type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';
+
+/** Who changes whom, and how it is answered: by status, and by the code of a refusal. */
+const table: readonly [caller: Name, user: Name, patch: object, status: number, code?: string][] = [
+  ['ada', 'eve', { name: 'Eva' }, 200],
+  ['ada', 'eve', { email: 'eva@example.com' }, 200],
+  ['ada', 'eve', { role: 'Admin' }, 200],
+  ['ada', 'eve', { password: 'new password' }, 200],
+  ['key', 'eve', { email: 'eva@example.com', role: 'Admin', name: 'Eva' }, 200],
+  ['ada', 'eve', { email: 'BOB@example.com' }, 409, 'conflict'],
+  ['ada', 'eve', { email: 'Eve@Example.com' }, 200],
+  ['ada', 'eve', { name: '' }, 400, 'invalid_name'],
+  ['ada', 'eve', { email: 'eva' }, 400, 'invalid_body'],
+  ['ada', 'eve', { password: 'short' }, 400, 'invalid_body'],
+  ['ada', 'eve', { primaryTeam: 'team_none' }, 400, 'invalid_body'],
+  ['ada', 'eve', { teams: [] }, 400, 'invalid_body'],
+  ['ada', 'eve', { id: 'x' }, 400, 'invalid_body'],
+  // Bob is in a team that Ada is not in.
+  ['ada', 'bob', { name: 'Rob' }, 200],
+  ['ada', 'bob', { name: 'Rob', role: 'Admin', email: 'bob@example.com' }, 200],
+  ['ada', 'bob', { role: 'User' }, 403, 'forbidden'],
+  ['ada', 'bob', { email: 'rob@example.com' }, 403, 'forbidden'],
+  ['ada', 'bob', { password: 'new password' }, 403, 'forbidden'],
+  ['bob', 'ada', { role: 'User', email: 'ad@example.com', password: 'new password' }, 200],
+  ['bob', 'tom', { role: 'User' }, 200],
+  // Oneself.
+  ['eve', 'eve', { name: 'Eva' }, 200],
+  ['eve', 'eve', { name: 'Eva', role: 'User', email: 'eve@example.com' }, 200],
+  ['eve', 'eve', { role: 'Admin' }, 403, 'forbidden'],
+  ['eve', 'eve', { email: 'eva@example.com', currentPassword: 'old password' }, 403, 'forbidden'],
+  ['eve', 'eve', { password: 'new password' }, 400, 'invalid_body'],
+  ['eve', 'eve', { password: 'new password', currentPassword: 'wrong' }, 403, 'forbidden'],
+  ['eve', 'eve', { password: 'new password', currentPassword: 'old password' }, 200],
+  ['eve', 'eve', { password: 'short', currentPassword: 'old password' }, 400, 'invalid_body'],
+  ['ada', 'ada', { role: 'User' }, 403, 'forbidden'],
+  ['ada', 'ada', { email: 'ad@example.com' }, 400, 'invalid_body'],
+  ['ada', 'ada', { email: 'ad@example.com', currentPassword: 'old password' }, 200],
+  ['ada', 'ada', { password: 'new password' }, 400, 'invalid_body'],
+  // Somebody else, of whom one is no Admin.
+  ['eve', 'ada', { name: 'Ad' }, 403, 'forbidden'],
+  ['tom', 'eve', { name: 'Eva' }, 404, 'not_found'],
+];
+
+/** Hashed once: it takes long. */
+const oldPassword = hashPassword('old password', randomBytes);
+
+/** The password of Ada and Eve is `old password`. */
+async function open() {
+  const fixture = await openPeopleFixture();
+  const { directory, ada, eve } = fixture;
+  const passwordHash = await oldPassword;
+  for (const { user } of [ada, eve]) {
+    await directory.change((draft) => draft.put('users', user.id, { ...user, passwordHash }));
+  }
+  return { ...fixture, key: undefined };
+}
+
+test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, patch, status, code) => {
+  const { as, directory, ...fixture } = await open();
+  const { id } = fixture[who as 'eve'].user;
+  const before = directory.users.get(id);
+  const answer = await as(fixture[caller], 'PATCH', `/users/${id}`, patch);
+  expect(answer).toMatchObject(code === undefined ? { status } : { status, json: { code } });
+  if (status !== 200) expect(directory.users.get(id)).toEqual(before);
+  const { password, currentPassword: _, ...shown } = patch as Record<string, unknown>;
+  if (status === 200) expect(answer.json).toMatchObject(shown);
+  if (status === 200 && typeof password === 'string') {
+    expect(await verifyPassword(password, directory.users.get(id)?.passwordHash ?? '')).toBe(true);
+  }
+  expect(answer.text).not.toContain('password":');
+});
+
+test('the primary team is one of the teams of the user, and known to the caller', async () => {
+  const { as, ada, bob, team, strangersTeamId } = await open();
+  const path = `/users/${bob.user.id}`;
+  const refused = { status: 400, json: { code: 'invalid_body' } };
+  expect(await as(ada, 'PATCH', path, { primaryTeam: strangersTeamId })).toMatchObject(refused);
+  expect(await as(bob, 'PATCH', path, { primaryTeam: strangersTeamId })).toMatchObject({ status: 200 });
+  expect((await as(ada, 'GET', path)).json.primaryTeam).toBeNull();
+  expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { primaryTeam: strangersTeamId })).toMatchObject(
+    refused,
+  );
+  expect(await as(ada, 'PATCH', path, { primaryTeam: team.id })).toMatchObject({
+    status: 200,
+    json: { primaryTeam: team.id },
+  });
+});
+
+test('the last Admin of a team stays one', async () => {
+  const { as, ada, bob, tom, strangersTeamId, team } = await open();
+  await as(tom, 'DELETE', `/teams/${strangersTeamId}/members/${bob.user.id}`);
+  expect(await as(ada, 'PATCH', `/users/${bob.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
+  const refused = await as(undefined, 'PATCH', `/users/${ada.user.id}`, { role: 'User' });
+  expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
+  expect(await as(bob, 'POST', `/teams/${team.id}/api-keys`, { name: 'x' })).toMatchObject({ status: 403 });
+});
+
+test('a change is made only to what its caller has seen, whoever he is', async () => {
+  const { sendTo, ada, eve } = await open();
+  const target = `/api/v2/users/${eve.user.id}`;
+  const patch = (token: string, name: string, match: string) =>
+    sendTo(target, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${token}`, 'if-match': match },
+      body: JSON.stringify({ name }),
+    });
+  const headers = { authorization: `Bearer ${ada.token}` };
+  const tag = (await sendTo(target, { headers })).headers['etag'] as string;
+  const both = await Promise.all([patch(ada.token, 'Eva', tag), patch(eve.token, 'Evi', tag)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+  const me = await sendTo('/api/v2/users/me', { headers: { authorization: `Bearer ${eve.token}` } });
+  expect(await patch(eve.token, 'Eve', me.headers['etag'] as string)).toMatchObject({ status: 200 });
+});
+
+describe('a new password', () => {
+  const change = { password: 'new password', currentPassword: 'old password' };
+
+  test('signs the user out everywhere', async () => {
+    const { as, eve, store, settings, ...fixture } = await open();
+    const session = await beginSession({ store, settings, eve } as PeopleFixture);
+    expect(store.sessions.get(session.key)).toBeDefined();
+    expect(await as(eve, 'PATCH', `/users/${eve.user.id}`, { name: 'Eva' })).toMatchObject({ status: 200 });
+    expect(store.sessions.get(session.key)).toBeDefined();
+    expect(await as(eve, 'PATCH', `/users/${eve.user.id}`, change)).toMatchObject({ status: 200 });
+    expect(store.sessions.get(session.key)).toBeUndefined();
+    expect(settings.invalidation.has(session.access)).toBe(true);
+    const { items } = (await fixture.call('GET', '/audit?limit=1')).json;
+    expect(items[0]).toMatchObject({ action: 'user.password-changed', target: { id: eve.user.id } });
+  });
+
+  test('is not set by who only knows the one before the last', async () => {
+    const { slowly, as, ada, eve, directory } = await open();
+    const path = `/users/${eve.user.id}`;
+    const late = await slowly(eve, 'PATCH', path, change);
+    await as(ada, 'PATCH', path, { password: 'from the Admin' });
+    const { passwordHash } = directory.users.get(eve.user.id) ?? {};
+    late.arrive();
+    expect(await late.answer).toMatchObject({ status: 409 });
+    expect(directory.users.get(eve.user.id)?.passwordHash).toBe(passwordHash);
+  });
+
+  test('that two set at the same time is set once', async () => {
+    const { as, eve } = await open();
+    const path = `/users/${eve.user.id}`;
+    const both = await Promise.all([as(eve, 'PATCH', path, change), as(eve, 'PATCH', path, change)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+});
+
+test('who guesses at the current password has to wait, and then may be right', async () => {
+  const { as, eve, clock } = await open();
+  const path = `/users/${eve.user.id}`;
+  const guess = (currentPassword: string) =>
+    as(eve, 'PATCH', path, { password: 'new password', currentPassword });
+  for (let tries = 0; tries < 5; tries += 1) expect((await guess(`guess ${tries}`)).status).toBe(403);
+  const braked = await guess('old password');
+  expect(braked).toMatchObject({ status: 429, json: { code: 'rate_limited' } });
+  expect(Number(braked.headers['retry-after'])).toBeGreaterThan(0);
+  expect(await as(eve, 'PATCH', path, { name: 'Eva' })).toMatchObject({ status: 200 });
+  clock.advance(Number(braked.headers['retry-after']) * 1000);
+  expect(await guess('old password')).toMatchObject({ status: 200 });
+});
+
+async function beginSession({ store, settings, eve }: PeopleFixture) {
+  const granted = {
+    userId: eve.user.id,
+    clientId: 'flagmeter-console',
+    signIn: 'none',
+    scope: 'openid flagmeter',
+    authTime: 0,
+  };
+  return transact(store.environment, () => startSession(settings, granted));
+}

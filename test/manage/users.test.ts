@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { type Item, openPeopleFixture } from './people.ts';
+
+const zoe = { email: 'Zoe@Example.com', name: 'Zoe' };
+
+describe('making a user', () => {
+  test('needs an e-mail address and a name, and shows the generated password once', async () => {
+    const { as, ada, directory, team, clock } = await openPeopleFixture();
+    const { status, json, headers } = await as(ada, 'POST', '/users', zoe);
+    expect(status).toBe(201);
+    const { password, ...user } = json;
+    const now = new Date(clock.now()).toISOString();
+    const defaults = { role: 'User', teams: [team.id], primaryTeam: team.id };
+    const id = expect.stringMatching(/^user_[0-9a-f]{24}$/);
+    expect(user).toEqual({ id, ...zoe, ...defaults, createdAt: now, updatedAt: now });
+    expect(headers).toMatchObject({ location: `/api/v2/users/${user.id}`, 'cache-control': 'no-store' });
+    const { passwordHash = '' } = directory.users.get(user.id) ?? {};
+    expect(await verifyPassword(password, passwordHash)).toBe(true);
+    expect(await as(ada, 'GET', `/users/${user.id}`)).toMatchObject({ status: 200, json: user });
+    expect(JSON.stringify((await as(ada, 'GET', '/audit')).json)).not.toContain(password);
+  });
+
+  test('takes all that is given, and does not repeat the password', async () => {
+    const { as, bob, directory, team, strangersTeamId } = await openPeopleFixture();
+    const given = { ...zoe, role: 'Admin', teams: [strangersTeamId, team.id] };
+    const { status, json, text } = await as(bob, 'POST', '/users', { ...given, password: 'pass word' });
+    expect({ status, json }).toMatchObject({ status: 201, json: { ...given, primaryTeam: strangersTeamId } });
+    expect(text).not.toContain('pass');
+    const { passwordHash = '' } = directory.users.get(json.id) ?? {};
+    expect(await verifyPassword('pass word', passwordHash)).toBe(true);
+  });
+
+  test('in a team that the maker is not in is the same as in none', async () => {
+    const { as, ada, team, strangersTeamId } = await openPeopleFixture();
+    for (const id of [strangersTeamId, 'team_none']) {
+      const answer = await as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
+      expect(answer).toMatchObject({ status: 404, json: { detail: 'There is no such team' } });
+    }
+  });
+
+  test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
+    'with the e-mail address %s, which somebody has, is refused',
+    async (email) => {
+      const { as, ada } = await openPeopleFixture();
+      const answer = await as(ada, 'POST', '/users', { ...zoe, email });
+      expect(answer).toMatchObject({ status: 409, json: { code: 'conflict' } });
+      expect(answer.json.detail).not.toContain('example');
+    },
+  );
+
+  test('twice at the same time makes one', async () => {
+    const { as, ada } = await openPeopleFixture();
+    const both = await Promise.all([as(ada, 'POST', '/users', zoe), as(ada, 'POST', '/users', zoe)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+  });
+
+  test.each<[object, string, string]>([
+    [{}, 'invalid_body', 'email'],
+    [{ ...zoe, email: 'zoe' }, 'invalid_body', 'email'],
+    [{ ...zoe, email: 'zoe@' }, 'invalid_body', 'email'],
+    [{ ...zoe, email: 'z oe@example.com' }, 'invalid_body', 'email'],
+    [{ ...zoe, email: 'a@b@example.com' }, 'invalid_body', 'email'],
+    [{ ...zoe, email: 'zoe\0@example.com' }, 'invalid_body', 'email'],
+    [{ ...zoe, email: `${'z'.repeat(250)}@example.com` }, 'invalid_body', 'email'],
+    [{ ...zoe, name: '' }, 'invalid_name', 'user'],
+    [{ ...zoe, role: 'Owner' }, 'invalid_body', 'Field role'],
+    [{ ...zoe, teams: [] }, 'invalid_body', 'teams'],
+    [{ ...zoe, password: 'short' }, 'invalid_body', 'password'],
+    [{ ...zoe, password: 'x'.repeat(1025) }, 'invalid_body', 'password'],
+    [{ ...zoe, primaryTeam: 'x' }, 'invalid_body', 'Field primaryTeam'],
+    [{ ...zoe, passwordHash: 'x' }, 'invalid_body', 'Field passwordHash'],
+  ])('refuses %j', async (body, code, detail) => {
+    const { as, ada, directory } = await openPeopleFixture();
+    const before = directory.users.size;
+    const answer = await as(ada, 'POST', '/users', body);
+    expect(answer).toMatchObject({ status: 400, json: { code } });
+    expect(answer.json.detail).toContain(detail);
+    expect(directory.users.size).toBe(before);
+  });
+
+  test('refuses the same team twice', async () => {
+    const { as, ada, team } = await openPeopleFixture();
+    const answer = await as(ada, 'POST', '/users', { ...zoe, teams: [team.id, team.id] });
+    expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
+  });
+
+  test('is refused when the Admin was none any more by the time that the body came', async () => {
+    const { slowly, as, ada, bob, directory } = await openPeopleFixture();
+    const late = await slowly(ada, 'POST', '/users', { ...zoe, role: 'Admin' });
+    expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
+    const before = directory.users.size;
+    late.arrive();
+    expect(await late.answer).toMatchObject({ status: 403, json: { code: 'forbidden' } });
+    expect(directory.users.size).toBe(before);
+  });
+
+  test('is refused for a team that the maker has left by the time that the body came', async () => {
+    const { slowly, as, bob, tom, strangersTeamId } = await openPeopleFixture();
+    const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [strangersTeamId] });
+    await as(tom, 'DELETE', `/teams/${strangersTeamId}/members/${bob.user.id}`);
+    late.arrive();
+    expect(await late.answer).toMatchObject({ status: 404 });
+  });
+});
+
+describe('seeing users', () => {
+  test('the list has everybody who shares a team with the caller', async () => {
+    const { as, ada, bob, eve, tom } = await openPeopleFixture();
+    const seen = async (who: typeof ada) =>
+      (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
+    expect(await seen(eve)).toEqual([ada, bob, eve].map(({ user }) => user.id));
+    expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
+  });
+
+  test('its pages show once who is there all the time, while users come and go', async () => {
+    const { pages, person, as, ada, bob, eve } = await openPeopleFixture();
+    const fay = (await person('Fay')).user;
+    const seen = await pages('/users', 2, async (page) => {
+      if (page > 0) return;
+      await as(ada, 'DELETE', `/users/${eve.user.id}`);
+      await person('Gil');
+    });
+    expect(seen.map(({ name }) => name)).toEqual(
+      [ada.user, bob.user, fay, { name: 'Gil' }].map((u) => u.name),
+    );
+  });
+
+  test('nobody else can be told from nobody', async () => {
+    const { as, ada, tom } = await openPeopleFixture();
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const hidden = await as(ada, method, `/users/${tom.user.id}`, {});
+      expect(hidden).toMatchObject({ status: 404, json: { code: 'not_found' } });
+      expect(await as(ada, method, '/users/user_none', {})).toEqual(hidden);
+    }
+  });
+
+  test('/users/me is whom the token stands for', async () => {
+    const { as, eve, call, team, clock } = await openPeopleFixture();
+    const own = await as(eve, 'GET', '/users/me');
+    expect(own).toEqual(await as(eve, 'GET', `/users/${eve.user.id}`));
+    expect(own.json).toMatchObject({ id: eve.user.id, email: 'eve@example.com' });
+    const at = new Date(clock.now()).toISOString();
+    expect((await call('GET', '/users/me')).json).toEqual({
+      id: expect.stringMatching(/^client_/),
+      email: null,
+      name: 'Admin',
+      role: 'Admin',
+      teams: [team.id],
+      primaryTeam: team.id,
+      createdAt: at,
+      updatedAt: at,
+    });
+  });
+
+  test('no answer shows a hash of a password', async () => {
+    const { as, ada } = await openPeopleFixture();
+    const made = await as(ada, 'POST', '/users', zoe);
+    for (const { text } of [made, await as(ada, 'GET', '/users')]) expect(text).not.toMatch(/hash|argon/i);
+  });
+});
+
+describe('deleting a user', () => {
+  test('ends his tokens at once', async () => {
+    const { as, ada, eve, directory, callWith } = await openPeopleFixture();
+    expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 204, text: '' });
+    expect(directory.users.has(eve.user.id)).toBe(false);
+    expect(await callWith(`Bearer ${eve.token}`, 'GET', '/users/me')).toMatchObject({ status: 401 });
+    expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 404 });
+  });
+
+  test('lets his e-mail address be used again', async () => {
+    const { as, ada, eve } = await openPeopleFixture();
+    await as(ada, 'DELETE', `/users/${eve.user.id}`);
+    const again = await as(ada, 'POST', '/users', { email: 'eve@example.com', name: 'Eve' });
+    expect(again.status).toBe(201);
+    expect(again.json.id).not.toBe(eve.user.id);
+  });
+
+  test('takes an Admin of all his teams, and nobody deletes himself', async () => {
+    const { as, ada, bob, tom } = await openPeopleFixture();
+    for (const who of [ada, tom]) {
+      const refused = await as(who, 'DELETE', `/users/${bob.user.id}`);
+      expect(refused).toMatchObject({ status: 403, json: { code: 'forbidden' } });
+    }
+    expect(await as(bob, 'DELETE', `/users/${bob.user.id}`)).toMatchObject({ status: 409 });
+  });
+
+  test('is refused for the last Admin of a team', async () => {
+    const { as, ada, bob, team } = await openPeopleFixture();
+    await as(ada, 'DELETE', `/teams/${team.id}/members/${bob.user.id}`);
+    const refused = await as(undefined, 'DELETE', `/users/${ada.user.id}`);
+    expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    expect(refused.json.detail).toContain('last Admin of the team "Team"');
+  });
+
+  test('is refused when the Admin was deleted himself before his request was done', async () => {
+    const { slowly, as, ada, bob, tom } = await openPeopleFixture();
+    const late = await slowly(tom, 'PATCH', `/users/${bob.user.id}`, { name: 'Rob' });
+    expect(await as(bob, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 204 });
+    late.arrive();
+    expect(await late.answer).toMatchObject({ status: 404 });
+    expect((await as(ada, 'GET', `/users/${bob.user.id}`)).json.name).toBe('Bob');
+  });
+});

@@ -11,7 +11,12 @@ import { buildLmdb } from './build-lmdb.ts';
 const root = import.meta.dir;
 
 /** The program, and what it starts as threads. */
-const entrypoints = ['src/main.ts', 'src/aggregate/worker.ts', 'src/manage/report-worker.ts'];
+const entrypoints = [
+  'src/main.ts',
+  'src/accounts/password-worker.ts',
+  'src/aggregate/worker.ts',
+  'src/manage/report-worker.ts',
+];
 
 /** Where the compiled executable finds what was built into it. */
 const embedded = '/$bunfs/root/';

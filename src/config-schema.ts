@@ -29,6 +29,13 @@ export const settingsSchema = Type.Object({
     pattern: '^(?!openid$)[\\x21\\x23-\\x5B\\x5D-\\x7E]+$',
     must: 'be one word of printable ASCII without quotes or backslashes, and not openid',
   }),
+  signingAlg: Type.Enum(['ES256', 'RS256', 'EdDSA'], {
+    group: 'Tokens',
+    value: 'ALG',
+    description: 'What tokens are signed with: ES256, RS256 or EdDSA; another one makes a new key',
+    default: 'ES256',
+    must: 'be ES256, RS256 or EdDSA',
+  }),
 
   data: file('Store', 'Data directory; on a local disk, never on a network file system', {
     value: 'DIR',
@@ -103,6 +110,13 @@ export const settingsSchema = Type.Object({
     minimum: 1,
     maximum: 100_000,
     default: 1_000,
+  }),
+
+  staleAfter: whole('Limits', 'Days without a packet after which a feature is shown as stale', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 3_650,
+    default: 30,
   }),
 
   instanceTtl: whole('Identities', 'Seconds that an instance id is valid after its last use', {

@@ -1,5 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import Value from 'typebox/value';
+import { clientVariables } from './client-variables.ts';
 import { type Setting, type Settings, settings } from './config-schema.ts';
 import { readFlags, UsageError } from './flags.ts';
 import { parseSize, showSize } from './size.ts';
@@ -23,6 +24,8 @@ interface Given {
 }
 type Layer = Map<keyof Settings, Given>;
 type Checked = Map<keyof Settings, Given & { readonly value: string | number }>;
+
+const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
 const flagNames = settings.map((setting) => setting.flag);
 
@@ -62,7 +65,7 @@ function fromFlags(argv: readonly string[]): Layer {
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
-    if (!name.startsWith('FLAGMETER_')) continue;
+    if (!name.startsWith('FLAGMETER_') || passedOver.has(name)) continue;
     const setting = settings.find(({ variable }) => variable === name);
     if (setting === undefined) {
       const nearest = closest(

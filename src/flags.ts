@@ -13,6 +13,35 @@ export interface KnownFlags {
   readonly switches?: readonly string[];
 }
 
+/** One argument of a command: a flag, or without a name what is no flag. */
+export interface Argument {
+  /** Without the dashes. */
+  readonly name?: string;
+  /** Empty for a switch. */
+  readonly value: string;
+}
+
+/**
+ * Reads a command's arguments one after the other.
+ * @throws {UsageError} for an unknown flag, or a missing value
+ */
+export function* readArguments(argv: readonly string[], known: KnownFlags): Generator<Argument> {
+  const rest = argv[Symbol.iterator]();
+  for (const argument of rest) {
+    const [, name, inline] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
+    if (name === undefined) {
+      yield { value: argument };
+    } else if (known.switches?.includes(name)) {
+      if (inline !== undefined) throw new UsageError(`Cannot use --${name} with a value: it takes none`);
+      yield { name, value: '' };
+    } else if (known.values.includes(name)) {
+      yield { name, value: inline ?? following(name, rest) };
+    } else {
+      throw new UsageError(unknownFlag(name, known));
+    }
+  }
+}
+
 /**
  * Reads a command's arguments, which are flags only; of a flag given twice the last one counts.
  * @returns flag name without dashes → value; a switch's value is empty
@@ -20,20 +49,13 @@ export interface KnownFlags {
  */
 export function readFlags(argv: readonly string[], known: KnownFlags): Map<string, string> {
   const found = new Map<string, string>();
-  const rest = argv[Symbol.iterator]();
-  for (const argument of rest) {
-    const [, name, inline] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
+  for (const { name, value } of readArguments(argv, known)) {
     if (name === undefined) {
-      throw new UsageError(`Cannot use the argument '${argument}': only flags (--name value) are taken`);
+      const taken =
+        namesOf(known).length === 0 ? 'there are none here' : 'only flags (--name value) are taken';
+      throw new UsageError(`Cannot use the argument '${value}': ${taken}`);
     }
-    if (known.switches?.includes(name)) {
-      if (inline !== undefined) throw new UsageError(`Cannot use --${name} with a value: it takes none`);
-      found.set(name, '');
-    } else if (known.values.includes(name)) {
-      found.set(name, inline ?? following(name, rest));
-    } else {
-      throw new UsageError(unknownFlag(name, known));
-    }
+    found.set(name, value);
   }
   return found;
 }
@@ -46,6 +68,11 @@ function following(name: string, rest: Iterator<string>): string {
 
 /** The value that came with an unknown flag is not repeated: it may be a secret. */
 function unknownFlag(name: string, known: KnownFlags): string {
-  const names = [...known.values, ...(known.switches ?? [])];
+  const names = namesOf(known);
+  if (names.length === 0) return `Unknown flag --${name}; there are none here`;
   return `Unknown flag --${name}; the nearest known one is --${closest(name, names)}`;
+}
+
+function namesOf({ values, switches = [] }: KnownFlags): string[] {
+  return [...values, ...switches];
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type CommandName, helpText, isCommand, unknownCommand } from './commands/help.ts';
-import type { Terminal } from './commands/terminal.ts';
+import type { Terminal } from './terminal.ts';
 import { UsageError } from './flags.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
@@ -10,14 +10,15 @@ type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<num
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
+  keys: async () => (await import('./commands/keys.ts')).keys,
   version: async () => (await import('./commands/version.ts')).version,
   help: async () => (await import('./commands/help.ts')).help,
 };
 
 async function run([name, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
   if (name === undefined) throw new UsageError(helpText().trimEnd());
-  if (name === '--help' || name === '-h') return (await commands.help())([], terminal);
-  if (name === '--version') return (await commands.version())([], terminal);
+  if (name === '--help' || name === '-h') return (await commands.help())(argv, terminal);
+  if (name === '--version' || name === '-v') return (await commands.version())(argv, terminal);
   if (!isCommand(name)) throw unknownCommand(name);
   if (argv.includes('--help') || argv.includes('-h')) return (await commands.help())([name], terminal);
   return (await commands[name]())(argv, terminal);

@@ -30,7 +30,7 @@ describe('flagmeter', () => {
     },
   );
 
-  it.each(['version', '--version'])('%s prints the version and what it runs on', (name) => {
+  it.each(['version', '--version', '-v'])('%s prints the version and what it runs on', (name) => {
     const { code, out, err } = flagmeter(name);
     expect(out).toMatch(/^flagmeter \d+\.\d+\.\d+ \(Bun [\d.]+, \w+ \w+\)\n$/);
     expect([code, err]).toEqual([0, '']);
@@ -40,6 +40,9 @@ describe('flagmeter', () => {
     [['serv'], 'Unknown command serv; the nearest known one is serve\n'],
     [['--data', 'x'], 'Unknown command --data; the nearest known one is init\n'],
     [['init', '--jason'], 'Unknown flag --jason; the nearest known one is --json\n'],
+    [['version', '--x'], 'Unknown flag --x; there are none here\n'],
+    [['--version', '--x=secret'], 'Unknown flag --x; there are none here\n'],
+    [['version', 'x'], "Cannot use the argument 'x': there are none here\n"],
     [['init'], 'Cannot prepare a store without --admin-email\n'],
   ])('%j is a usage error: exit code 2', (argv, err) => {
     expect(flagmeter(...argv)).toEqual({ code: 2, out: '', err });

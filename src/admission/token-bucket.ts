@@ -21,14 +21,17 @@ export class TokenBucket {
 
   /** Takes one token. Gives 0 when there was one, else the seconds until there is. */
   take(now: number): number {
+    const wait = this.wait(now);
+    if (wait === 0) this.tokens -= 1;
+    return wait;
+  }
+
+  /** Seconds until there is a token, without taking it; 0 when there is one. */
+  wait(now: number): number {
     if (this.rate === 0) return 0;
     const elapsed = Math.max(0, now - this.filledAt);
     this.tokens = Math.min(this.burst, this.tokens + (elapsed * this.rate) / 1000);
     this.filledAt = now;
-    if (this.tokens >= 1) {
-      this.tokens -= 1;
-      return 0;
-    }
-    return (1 - this.tokens) / this.rate;
+    return this.tokens >= 1 ? 0 : (1 - this.tokens) / this.rate;
   }
 }

@@ -1,15 +1,17 @@
-import type { Directory } from '../accounts/directory.ts';
 import { Refusal } from '../errors.ts';
 import type { Request } from '../http/types.ts';
-import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
+import { type AccessClaims, InvalidToken } from './access-token.ts';
+import { createValidation, type ValidationParts } from './validate-token.ts';
 
-export interface BearerSettings extends TokenSettings {
-  readonly directory: Pick<Directory, 'apiKeys' | 'users'>;
+export interface BearerSettings extends ValidationParts {
   readonly serviceScope: string;
 }
 
-/** Gives the claims of a request's access token. @throws {Unauthorized} */
-export type Authenticate = (request: Request) => Promise<AccessClaims>;
+/**
+ * Gives the claims of a request's access token: at once when it was verified before, else as a promise, which rejects
+ * with `Unauthorized`.
+ */
+export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
 /** A request without a valid access token. */
 export class Unauthorized extends Refusal {
@@ -30,26 +32,29 @@ export class Unauthorized extends Refusal {
  * client or user that still exists.
  */
 export function createBearer(settings: BearerSettings): Authenticate {
-  return async (request) => {
-    const token = /^bearer +([^ ]+) *$/i.exec(request.header('authorization') ?? '')?.[1];
-    if (token === undefined) throw new Unauthorized(false);
-    const claims = await verify(settings, token);
-    const scopes = claims.scope.split(' ');
-    if (!scopes.includes(settings.serviceScope) || !subjectExists(settings, claims))
-      throw new Unauthorized(true);
-    return claims;
+  const { serviceScope } = settings;
+  const validate = createValidation(settings);
+  const inScope = ({ scope }: AccessClaims) => scope.split(' ').includes(serviceScope);
+
+  async function settle(validated: AccessClaims | Promise<AccessClaims>): Promise<AccessClaims> {
+    try {
+      const claims = await validated;
+      if (inScope(claims)) return claims;
+    } catch (error) {
+      if (!(error instanceof InvalidToken)) throw error;
+    }
+    throw new Unauthorized(true);
+  }
+
+  return (request) => {
+    const token = bearerToken(request);
+    if (token === undefined) return Promise.reject(new Unauthorized(false));
+    const claims = validate(token);
+    return claims instanceof Promise || !inScope(claims) ? settle(claims) : claims;
   };
 }
 
-async function verify(settings: BearerSettings, token: string): Promise<AccessClaims> {
-  try {
-    return await verifyAccessToken(settings, token);
-  } catch (error) {
-    throw error instanceof InvalidToken ? new Unauthorized(true) : error;
-  }
-}
-
-/** A client that acts for itself is its own subject; every other token stands for a user. */
-function subjectExists({ directory }: BearerSettings, { sub, client_id }: AccessClaims): boolean {
-  return sub === client_id ? directory.apiKeys.has(sub) : directory.users.has(sub);
+/** The token of a request's `Authorization: Bearer` header; `undefined` when it has none, or no whole one. */
+export function bearerToken(request: Request): string | undefined {
+  return /^bearer +([^ ]+) *$/i.exec(request.header('authorization') ?? '')?.[1];
 }

@@ -34,6 +34,12 @@ export function readClient(authorization: string | undefined, form: Form): Claim
   return { ...client, byHeader: true };
 }
 
+/** The id that a client says it has, not verified; empty when it says none. Throws nothing. */
+export function claimedId(authorization: string | undefined, form: Form): string {
+  const id = authorization === undefined ? undefined : parseBasic(authorization)?.id;
+  return id ?? form.get('client_id') ?? '';
+}
+
 /** The refusal of a client, the same for an unknown one and for a wrong secret. */
 export function invalidClient(byHeader: boolean): OAuthError {
   return new OAuthError('invalid_client', 'The client is unknown or its secret is wrong', {

@@ -15,8 +15,7 @@ export type Form = ReadonlyMap<string, string>;
  * @throws {OAuthError} `invalid_request`: another content type, broken encoding, a parameter twice, too long
  */
 export async function readForm(request: Request): Promise<Form> {
-  const [type = ''] = (request.header('content-type') ?? '').split(';', 1);
-  if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
+  if (!isForm(request)) {
     throw new OAuthError('invalid_request', 'Send the parameters as application/x-www-form-urlencoded');
   }
   try {
@@ -27,9 +26,26 @@ export async function readForm(request: Request): Promise<Form> {
   }
 }
 
+/** Whether a request says that its body is a form. */
+export function isForm(request: Request): boolean {
+  const [type = ''] = (request.header('content-type') ?? '').split(';', 1);
+  return type.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+}
+
 /** @throws {OAuthError} `invalid_request` */
 export function parseForm(text: string): Form {
+  const { form, repeated } = parseParameters(text);
+  if (repeated.size > 0) throw new OAuthError('invalid_request', 'A parameter is there more than once');
+  return form;
+}
+
+/**
+ * The parameters, and which of them are there more than once: of those `form` has the first.
+ * @throws {OAuthError} `invalid_request`: broken encoding
+ */
+export function parseParameters(text: string): { form: Form; repeated: ReadonlySet<string> } {
   const form = new Map<string, string>();
+  const repeated = new Set<string>();
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
     const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
@@ -38,13 +54,20 @@ export function parseForm(text: string): Form {
       throw new OAuthError('invalid_request', 'A parameter is not percent-encoded UTF-8');
     }
     if (value === '') continue;
-    if (form.has(name)) throw new OAuthError('invalid_request', 'A parameter is there more than once');
-    form.set(name, value);
+    if (form.has(name)) repeated.add(name);
+    else form.set(name, value);
   }
-  return form;
+  return { form, repeated };
 }
 
 /** Undoes the encoding of `application/x-www-form-urlencoded`; `undefined` when it is broken. */
 export function decodeFormText(encoded: string): string | undefined {
   return percentDecode(encoded.replaceAll('+', ' '));
+}
+
+/** A parameter that must be there. @throws {OAuthError} `invalid_request` */
+export function parameter(form: Form, name: string): string {
+  const value = form.get(name);
+  if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`);
+  return value;
 }

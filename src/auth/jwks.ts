@@ -5,7 +5,8 @@ import type { SigningKeys } from './signing-keys.ts';
 export function jwksRoutes(keys: SigningKeys): readonly Route[] {
   const headers = {
     'content-type': 'application/jwk-set+json',
-    'cache-control': 'public, max-age=300',
+    // A new key signs as soon as it is there: what a cache has kept would not know it.
+    'cache-control': 'no-cache',
     'access-control-allow-origin': '*',
   };
   return [

@@ -1,13 +1,19 @@
 import type { Reply } from '../http/types.ts';
 
-/** The error codes of RFC 6749 §5.2. */
+/**
+ * The error codes of RFC 6749 §5.2, those of RFC 6750 §3.1 for who shows a token, and the one of a service that cannot
+ * answer now (RFC 6749 §4.1.2.1).
+ */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
-  | 'invalid_scope';
+  | 'invalid_scope'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'temporarily_unavailable';
 
 /** No answer of the token endpoint may be kept by a cache (RFC 6749 §5.1). */
 export const uncached = {
@@ -23,24 +29,35 @@ export class OAuthError extends Error {
   readonly status: number;
   /** The value of `WWW-Authenticate`, where one belongs. */
   readonly challenge: string | undefined;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfter: number | undefined;
 
   constructor(
     code: OAuthErrorCode,
     description: string,
-    { status = 400, challenge }: { status?: number; challenge?: string } = {},
+    {
+      status = 400,
+      challenge,
+      retryAfter,
+    }: { status?: number; challenge?: string; retryAfter?: number } = {},
   ) {
     super(description);
     this.code = code;
     this.status = status;
     this.challenge = challenge;
+    this.retryAfter = retryAfter;
   }
 }
 
 /** The answer for an error: RFC 6749 §5.2. */
-export function oauthErrorReply({ code, message, status, challenge }: OAuthError): Reply {
+export function oauthErrorReply({ code, message, status, challenge, retryAfter }: OAuthError): Reply {
   return {
     status,
-    headers: challenge === undefined ? uncached : { ...uncached, 'www-authenticate': challenge },
+    headers: {
+      ...uncached,
+      ...(challenge === undefined ? {} : { 'www-authenticate': challenge }),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfter)) }),
+    },
     body: JSON.stringify({ error: code, error_description: message }),
   };
 }

@@ -1,50 +1,75 @@
-import { importJWK } from 'jose';
-import type { SigningKey } from '../store/accounts.ts';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { publicMembers } from '../accounts/new-signing-key.ts';
+import { type StoredKey, signingKeyOf, signs } from '../accounts/stored-signing-keys.ts';
+import type { Jwk, SigningAlgorithm } from '../store/auth-records.ts';
 
-/** The public part of a signing key, as the JWKS shows it (RFC 7517 §4, RFC 7518 §6.2.1). */
-export interface PublicJwk {
-  readonly kty: 'EC';
-  readonly crv: string;
-  readonly x: string;
-  readonly y: string;
+/** What a token is: an access token (RFC 9068 §2.1) or an ID token. One is never taken for the other. */
+export type TokenType = 'at+jwt' | 'JWT';
+
+/** The key that signs. */
+export interface Signer {
   readonly kid: string;
-  readonly alg: 'ES256';
+  readonly alg: SigningAlgorithm;
+  readonly privateKey: KeyObject;
+  /** What its tokens begin with, by their type. */
+  readonly headers: Readonly<Record<TokenType, string>>;
+}
+
+/** A key that tokens are verified with, by its own algorithm and no other. */
+export interface Verifier {
+  readonly alg: SigningAlgorithm;
+  readonly publicKey: KeyObject;
+}
+
+/** The public part of a signing key, as the JWKS shows it (RFC 7517 §4). */
+export interface PublicJwk extends Jwk {
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
   readonly use: 'sig';
 }
 
 export interface SigningKeys {
-  /** The newest key, which signs. */
-  readonly current: { readonly kid: string; readonly privateKey: CryptoKey };
-  /** The public key of this id, or `undefined`: a token chooses among our keys, and brings none. */
-  find(kid: string): CryptoKey | undefined;
-  /** The newest first. */
+  readonly current: Signer;
+  /** The key whose tokens of this type begin with this header: a token chooses among our keys, and brings none. */
+  find(typ: TokenType, header: string): Verifier | undefined;
+  /** The current one first. It is another array after each change. */
   readonly published: readonly PublicJwk[];
 }
 
 /**
- * Imports the signing keys, once for all signatures.
- * @throws {Error} when there is none, or one that is no ES256 key
+ * Imports signing keys, once for all signatures.
+ * @param stored as `storedKeys` gives them
+ * @throws {Error} when none of them signs
  */
-export async function openSigningKeys(stored: Iterable<SigningKey>): Promise<SigningKeys> {
-  const newestFirst = [...stored].sort((a, b) => b.createdAt - a.createdAt);
-  const [newest] = newestFirst;
-  if (!newest) throw new Error('Cannot sign tokens: the store has no signing key; it was never prepared');
-  const published = newestFirst.map(publicPart);
-  const publicKeys = new Map<string, CryptoKey>();
-  for (const jwk of published) publicKeys.set(jwk.kid, await importKey(jwk));
+export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
+  const { kid, alg, privateJwk } = signingKeyOf(stored);
+  const verifiers = { 'at+jwt': new Map<string, Verifier>(), JWT: new Map<string, Verifier>() };
+  for (const key of stored) {
+    const verifier = {
+      alg: key.alg,
+      publicKey: createPublicKey({ key: { ...publicJwk(key) }, format: 'jwk' }),
+    };
+    const headers = protectedHeaders(key);
+    for (const typ of ['at+jwt', 'JWT'] as const) verifiers[typ].set(headers[typ], verifier);
+  }
   return {
-    current: { kid: newest.kid, privateKey: await importKey(newest.privateJwk) },
-    find: (kid) => publicKeys.get(kid),
-    published,
+    current: {
+      kid,
+      alg,
+      privateKey: createPrivateKey({ key: { ...privateJwk }, format: 'jwk' }),
+      headers: protectedHeaders({ kid, alg }),
+    },
+    find: (typ, header) => verifiers[typ].get(header),
+    published: stored.map((key) => ({ ...publicJwk(key), kid: key.kid, alg: key.alg, use: 'sig' })),
   };
 }
 
-async function importKey(jwk: object): Promise<CryptoKey> {
-  return (await importJWK({ ...jwk }, 'ES256')) as CryptoKey;
+function publicJwk(key: StoredKey): Jwk {
+  return publicMembers(signs(key) ? key.privateJwk : key.publicJwk);
 }
 
-/** Picks what may be shown, rather than leaving out what may not. */
-function publicPart({ kid, privateJwk }: SigningKey): PublicJwk {
-  const { crv, x, y } = privateJwk;
-  return { kty: 'EC', crv: String(crv), x: String(x), y: String(y), kid, alg: 'ES256', use: 'sig' };
+/** The protected headers of a key's tokens (RFC 7515 §4.1), base64url. */
+function protectedHeaders({ kid, alg }: Pick<StoredKey, 'kid' | 'alg'>): Record<TokenType, string> {
+  const header = (typ: TokenType) => Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url');
+  return { 'at+jwt': header('at+jwt'), JWT: header('JWT') };
 }

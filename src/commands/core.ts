@@ -1,7 +1,8 @@
 import { type Directory, openDirectory } from '../accounts/directory.ts';
+import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
 import { startCommitter } from '../aggregate/committer.ts';
-import { openSigningKeys, type SigningKeys } from '../auth/signing-keys.ts';
+import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Readiness } from '../http/health.ts';
@@ -20,6 +21,7 @@ import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { openDigestSecret } from '../store/instances.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
+import type { Deletion } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
 
@@ -29,7 +31,7 @@ export interface ServiceParts {
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
   readonly engine: Engine;
-  /** Where a compiled worker is: `aggregate/worker`, `manage/report-worker`. */
+  /** Where a compiled worker is: `aggregate/worker`, `manage/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;
@@ -44,21 +46,22 @@ export interface Core extends ServiceParts {
   readonly usage: UsageStore;
   readonly health: StoreHealth;
   readonly intake: Intake;
-  readonly signingKeys: SigningKeys;
+  readonly signingKeys: KeyRing;
   readonly counting: CountingParts;
   readonly instances: Instances;
   readonly receiver: ReportReceiver;
   readonly retention: Retention;
   readonly reports: ReportPool;
+  readonly passwords: PasswordPool;
 }
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
 export async function openCore(parts: ServiceParts): Promise<Core> {
   const { config, log, fatal, clock } = parts;
-  const signingKeys = await openSigningKeys(parts.accounts.signingKeys.getRange().map(({ value }) => value));
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
   const directory = openDirectory(parts.accounts, health, parts);
+  const signingKeys = await openKeyRing({ ...parts, directory, health }, config.signingAlg);
   const usage = openUsageStore(config.data);
   const committers = Array.from({ length: config.workers }, () =>
     startCommitter(parts.workerFile('aggregate/worker'), config.data, config.maxIdentities),
@@ -78,6 +81,7 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
     instances: openInstances(parts, usage, counting),
     receiver: createReportReceiver({ ...counting, retention }),
     reports: startReportPool(parts.workerFile('manage/report-worker'), config.data),
+    passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
   };
 }
 
@@ -85,8 +89,14 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
 export async function closeCore(core: Core): Promise<void> {
   await core.intake.close();
   flushMarks(core);
-  await core.reports.close();
+  await Promise.all([core.reports.close(), core.passwords.close()]);
   await Promise.all([core.usage.environment.close(), core.accounts.environment.close()]);
+}
+
+/** Lets go of what is in memory of something that was deleted. */
+export function forgetDeleted({ counting }: Core, { application, environments, whole }: Deletion): void {
+  for (const environment of environments) counting.dictionary.forget(environment);
+  if (whole) counting.rates.forget(application);
 }
 
 /** Puts on disk when keys were used; a failure loses no more than that. */
@@ -95,6 +105,15 @@ export function flushMarks({ directory, log }: Core): void {
     directory.flush();
   } catch (error) {
     log.warn('when keys were last used could not be kept', { error });
+  }
+}
+
+/** Takes up what another process did to the signing keys; after a failure those that are known go on. */
+export async function refreshSigningKeys({ signingKeys, log }: Core): Promise<void> {
+  try {
+    await signingKeys.refresh();
+  } catch (error) {
+    log.warn('the signing keys could not be looked through', { error });
   }
 }
 

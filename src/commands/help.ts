@@ -2,12 +2,13 @@ import { closest } from 'fastest-levenshtein';
 import { groups, type Setting, settings } from '../config-schema.ts';
 import { UsageError } from '../flags.ts';
 import { showSize } from '../size.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** Every command in one line each. */
 export const summaries = {
   serve: 'Run the server; on an empty data directory it prepares it as init does',
   init: 'Prepare a data directory: the first administrator and the first API key, printed once',
+  keys: 'Make a new key that signs tokens (keys rotate), also while the server runs',
   version: 'Print the version',
   help: 'Print this text, or the flags of one command',
 } as const;
@@ -41,6 +42,7 @@ export function help(argv: readonly string[], terminal: Terminal): number {
 export function helpText(name?: CommandName): string {
   if (name === 'serve') return serveText();
   if (name === 'init') return initText;
+  if (name === 'keys') return keysText;
   if (name === undefined) return overview();
   return `flagmeter ${name === 'help' ? 'help [COMMAND]' : name}\n\n${summaries[name]}.\n`;
 }
@@ -72,6 +74,19 @@ A data directory that is prepared already is left as it is, with exit code 1.
   --json                      Print one JSON object instead of text
 `;
 
+const keysText = `flagmeter keys rotate [--data DIR] [--json]
+
+${summaries.keys}.
+A server on the data directory takes it up within seconds. Tokens of the key before stay valid until
+they expire; its private part is gone.
+
+  --data DIR                  Data directory
+                              default: ./flagmeter-data, FLAGMETER_DATA
+  --config FILE               JSON file that may name the data directory
+                              FLAGMETER_CONFIG
+  --json                      Print one JSON object instead of text
+`;
+
 function serveText(): string {
   const parts = groups.map((group) => {
     const members = settings.filter(({ schema }) => schema.group === group);
@@ -90,8 +105,17 @@ ${parts.join('\n')}`;
 function entry({ flag, variable, schema }: Setting): string {
   const usage = `  --${flag} ${schema.value}`.padEnd(29);
   const value = defaultOf(schema);
-  const names = value === undefined ? variable : `default: ${value}, ${variable}`;
-  return `${usage} ${schema.description}\n${''.padEnd(30)}${names}`;
+  const more = [rangeOf(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
+  return `${usage} ${schema.description}\n${''.padEnd(30)}${more.join(', ')}`;
+}
+
+/** Which numbers a setting takes; undefined when it takes a text. */
+export function rangeOf({ minimum, maximum, size }: Setting['schema']): string | undefined {
+  if (minimum === undefined || maximum === undefined) return undefined;
+  const show = size ? showSize : String;
+  return maximum === Number.MAX_SAFE_INTEGER
+    ? `${show(minimum)} or more`
+    : `${show(minimum)} to ${show(maximum)}`;
 }
 
 /** How a setting's default is written; undefined when it has none. */

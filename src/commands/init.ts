@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { isPassword } from '../accounts/passwords.ts';
-import { type FirstCredentials, isPrepared, prepareStore } from '../accounts/prepare.ts';
+import { type FirstCredentials, isPrepared, type Preparation, prepareStore } from '../accounts/prepare.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import { openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import { credentialsText } from './credentials.ts';
-import type { Terminal } from './terminal.ts';
+import { serverFlagNames, serverFlags } from './server-flags.ts';
+import type { Terminal } from '../terminal.ts';
 
 const shortestPassword = 12;
 
@@ -18,21 +19,25 @@ const shortestPassword = 12;
  */
 export async function init(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, {
-    values: ['data', 'config', 'admin-email', 'admin-password-file'],
+    values: [...serverFlagNames, 'admin-email', 'admin-password-file'],
     switches: ['json'],
   });
   const adminEmail = readEmail(flags.get('admin-email'));
   const adminPassword = readPassword(flags.get('admin-password-file'), terminal);
-  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  const { data, signingAlg } = loadConfig({ ...terminal, argv: serverFlags(flags) });
 
-  const made = await prepare(data, { adminEmail, ...(adminPassword === undefined ? {} : { adminPassword }) });
+  const made = await prepare(data, {
+    adminEmail,
+    signingAlg,
+    ...(adminPassword === undefined ? {} : { adminPassword }),
+  });
   terminal.out(flags.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made));
   return 0;
 }
 
 async function prepare(
   data: string,
-  admin: { adminEmail: string; adminPassword?: string },
+  wanted: Omit<Preparation, 'clock' | 'randomBytes'>,
 ): Promise<FirstCredentials> {
   const lock = await lockDataDirectory(data);
   try {
@@ -40,18 +45,13 @@ async function prepare(
     try {
       if (isPrepared(store))
         throw new Error(`Cannot prepare ${data}: it is prepared already; nothing was changed`);
-      return await prepareStore(store, { ...admin, clock: systemClock, randomBytes });
+      return await prepareStore(store, { ...wanted, clock: systemClock, randomBytes });
     } finally {
       await store.environment.close();
     }
   } finally {
     await lock.release();
   }
-}
-
-/** The flags that are the server's own, as arguments again. */
-function serverFlags(flags: ReadonlyMap<string, string>): string[] {
-  return ['data', 'config'].flatMap((name) => (flags.has(name) ? [`--${name}=${flags.get(name)}`] : []));
 }
 
 /** No more than a check against slips: the mail system alone knows which addresses exist. */

@@ -1,4 +1,4 @@
-import { parseAddress } from '../address.ts';
+import { authority, parseAddress } from '../address.ts';
 import type { Config } from '../config.ts';
 import type { Dispatch, Engine, Listener } from '../http/types.ts';
 
@@ -52,11 +52,6 @@ export function urlOf(listeners: readonly HostListener[], host: Host, tls: boole
   const { listener } = listeners.find(({ hosts }) => hosts.includes(host))!;
   const name = isEveryAddress(listener.host) ? 'localhost' : listener.host;
   return `${tls ? 'https' : 'http'}://${authority(name, listener.port)}`;
-}
-
-/** HOST:PORT, an IPv6 host in brackets. */
-export function authority(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function isEveryAddress(host: string): boolean {

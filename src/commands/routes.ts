@@ -1,71 +1,139 @@
+import type { PasswordPool } from '../accounts/password-pool.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
-import type { TokenSettings } from '../auth/access-token.ts';
+import { authorizeRoutes } from '../auth/authorize-routes.ts';
 import { createBearer } from '../auth/bearer.ts';
+import { ClientFailures } from '../auth/client-failures.ts';
+import { discoveryRoutes } from '../auth/discovery.ts';
+import { endSessionRoutes } from '../auth/end-session.ts';
+import { introspectionRoutes } from '../auth/introspection.ts';
+import { invalidateTokenRoutes } from '../auth/invalidate-token.ts';
+import { InvalidationList } from '../auth/invalidation.ts';
 import { jwksRoutes } from '../auth/jwks.ts';
+import { provePassword } from '../auth/prove-password.ts';
+import { revocationRoutes } from '../auth/revocation.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
 import { tokenRoutes } from '../auth/token-endpoint.ts';
+import { userinfoRoutes } from '../auth/userinfo.ts';
+import { createValidation } from '../auth/validate-token.ts';
+import { VerifiedTokens } from '../auth/verified-tokens.ts';
+import { documentRoute } from '../http/openapi/document-route.ts';
 import type { Route } from '../http/types.ts';
 import { grpcWebRoutes } from '../ingest/grpc-web.ts';
 import { identityRoutes as mintRoutes } from '../ingest/identities.ts';
 import { metricsRoutes } from '../ingest/metrics.ts';
-import { openapiRoutes } from '../ingest/openapi.ts';
+import { describeMetricsHost } from '../ingest/openapi/document.ts';
 import { telemetryRoutes } from '../ingest/telemetry.ts';
 import { usageRoutes } from '../ingest/usage.ts';
+import { apiKeyRoutes } from '../manage/api-keys.ts';
 import { applicationRoutes } from '../manage/applications.ts';
 import { auditRoutes } from '../manage/audit.ts';
+import type { ManageParts } from '../manage/caller.ts';
+import { clientRoutes } from '../manage/clients.ts';
 import { environmentRoutes } from '../manage/environments.ts';
+import { featureRoutes } from '../manage/features.ts';
 import { type IdentityParts, identityRoutes } from '../manage/identities.ts';
 import { ingestReportRoutes } from '../manage/ingest-report.ts';
 import { keyRoutes } from '../manage/keys.ts';
+import { memberRoutes } from '../manage/members.ts';
+import { metricRoutes } from '../manage/metrics.ts';
 import { reportRoutes } from '../manage/reports.ts';
+import { teamRoutes } from '../manage/teams.ts';
+import type { UserParts } from '../manage/user-patch.ts';
+import { userRoutes } from '../manage/users.ts';
+import { commit } from '../store/transact.ts';
 import type { Core } from './core.ts';
 import { type Host, type HostListener, urlOf } from './listeners.ts';
 
 /** Every route, by its host. The listeners must be open: their ports may be part of the public URLs. */
 export function routesOf(parts: Core, listeners: readonly HostListener[]): Record<Host, readonly Route[]> {
   const tls = parts.config.tlsCert !== undefined;
-  const tokens: TokenSettings = {
-    ...parts,
-    keys: parts.signingKeys,
-    issuer: parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
-    audience: parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
-  };
+  const tokens = tokenParts(
+    parts,
+    parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
+    parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
+  );
   const { metricsUrl, maxBody } = parts.config;
   const server = metricsUrl ?? urlOf(listeners, 'metrics', tls);
   return {
     auth: authRoutes(parts, tokens),
     api: apiRoutes(parts, tokens),
-    metrics: [...ingestRoutes(parts), ...openapiRoutes({ server, maxBody })],
+    metrics: [
+      ...ingestRoutes(parts),
+      documentRoute('/swagger/v2/swagger.json', describeMetricsHost({ server, maxBody })),
+    ],
   };
 }
 
-function authRoutes({ config, directory }: Core, tokens: TokenSettings): readonly Route[] {
-  const { serviceScope } = config;
-  return [...tokenRoutes({ ...tokens, directory, serviceScope }), ...jwksRoutes(tokens.keys)];
+/** What everything that issues or takes tokens works on: one invalidation list, and one memory of verified tokens. */
+function tokenParts(parts: Core, issuer: string, audience: string) {
+  const { accounts, directory, health, clock, randomBytes, signingKeys, config } = parts;
+  const verified = new VerifiedTokens();
+  const tokens = {
+    ...{ accounts, directory, health, clock, randomBytes, issuer, audience, verified },
+    keys: signingKeys,
+    serviceScope: config.serviceScope,
+    invalidation: new InvalidationList(accounts, verified),
+    failures: new ClientFailures(),
+  };
+  return { ...tokens, validate: createValidation(tokens) };
+}
+
+type TokenParts = ReturnType<typeof tokenParts>;
+
+function authRoutes({ passwords }: Core, tokens: TokenParts): readonly Route[] {
+  return [
+    ...authorizeRoutes({ ...tokens, passwords }),
+    ...tokenRoutes(tokens),
+    ...revocationRoutes(tokens),
+    ...introspectionRoutes(tokens),
+    ...endSessionRoutes(tokens),
+    ...userinfoRoutes(tokens),
+    ...jwksRoutes(tokens.keys),
+    ...discoveryRoutes(tokens),
+  ];
 }
 
 function apiRoutes(
-  { config, accounts, directory, usage, reports, clock, retention, instances }: Core,
-  tokens: TokenSettings,
+  { config, accounts, directory, usage, reports, passwords, clock, retention, instances }: Core,
+  tokens: TokenParts,
 ): readonly Route[] {
-  const { serviceScope, exposureDays, apiRate } = config;
+  const { exposureDays, staleAfter, apiRate } = config;
   const people: Pick<IdentityParts, 'digestOf' | 'forget'> = {
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     forget: (application, identity) => instances.forget(application, identity),
   };
   const manage = {
     directory,
-    authenticate: createBearer({ ...tokens, directory, serviceScope }),
+    authenticate: createBearer(tokens),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
   };
   return [
+    ...invalidateTokenRoutes(tokens),
     ...auditRoutes({ ...manage, accounts }),
     ...applicationRoutes(manage),
     ...environmentRoutes(manage),
     ...keyRoutes(manage),
+    ...teamRoutes(manage),
+    ...memberRoutes(manage),
+    ...apiKeyRoutes(manage),
+    ...clientRoutes(manage),
+    ...userRoutes({ ...manage, ...signInParts(passwords, tokens) }),
+    ...featureRoutes({ ...manage, reports, clock, staleAfter }),
+    ...metricRoutes({ ...manage, reports }),
     ...reportRoutes({ ...manage, reports, clock, retention }),
     ...ingestReportRoutes({ ...manage, store: usage, clock }),
     ...identityRoutes({ ...manage, store: usage, clock, exposureDays, ...people }),
   ];
+}
+
+/** What changes of users do to how they sign in. */
+function signInParts(passwords: PasswordPool, tokens: TokenParts): Omit<UserParts, keyof ManageParts> {
+  const { accounts, health, randomBytes } = tokens;
+  return {
+    hashPassword: (password) => passwords.hash(password, randomBytes),
+    provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
+    endSessions: (userId) => commit(accounts.environment, health, () => endSessionsOf(tokens, userId)),
+  };
 }
 
 function ingestRoutes(parts: Core): readonly Route[] {

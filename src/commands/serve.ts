@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { isPrepared, prepareStore } from '../accounts/prepare.ts';
+import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig } from '../config.ts';
 import type { Engine } from '../http/types.ts';
@@ -8,15 +9,18 @@ import { createLog } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import { credentialsText } from './credentials.ts';
-import { authority } from './listeners.ts';
 import { type Service, startService } from './service.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
 declare const FLAGMETER_WORKERS: string | undefined;
 
 /** How long the last 503s have to leave when the store has failed, ms. */
 const fatalGraceMs = 500;
+
+/** How much of the grace is kept for closing, at most; and how long closing may take without any grace. Both in ms. */
+const mostClosingMs = 1000;
+const leastClosingMs = 250;
 
 /**
  * Runs the server until SIGTERM or SIGINT, or until its store fails.
@@ -30,7 +34,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   const lock = await lockDataDirectory(config.data);
   try {
     const accounts = openAccountStore(config.data);
-    await prepareIfEmpty(accounts, terminal);
+    await prepareIfEmpty(accounts, config, terminal);
     const end = untilToldToStop();
     const service = await startService({
       config,
@@ -54,10 +58,15 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
 }
 
 /** On an empty data directory `serve` does what `init` does. */
-async function prepareIfEmpty(accounts: AccountStore, terminal: Terminal): Promise<void> {
+async function prepareIfEmpty(
+  accounts: AccountStore,
+  { signingAlg }: Config,
+  terminal: Terminal,
+): Promise<void> {
   if (isPrepared(accounts)) return;
   const made = await prepareStore(accounts, {
     adminEmail: 'admin@localhost',
+    signingAlg,
     clock: systemClock,
     randomBytes,
   });
@@ -96,7 +105,8 @@ function untilToldToStop(): { told: Promise<number>; fail: () => void } {
 /** A process whose store failed does not wait for it: what it had answered is on disk, the rest was refused. */
 async function stop(service: Service, config: Config, code: number): Promise<void> {
   const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
-  const deadline = setTimeout(() => process.exit(code), graceMs + 250);
-  await service.stop(graceMs);
+  // Some of the grace is for what comes after the last answer: the last commit, and the end of the process.
+  const deadline = setTimeout(() => process.exit(code), Math.max(leastClosingMs, graceMs * 0.95));
+  await service.stop(graceMs - Math.min(mostClosingMs, graceMs / 4));
   clearTimeout(deadline);
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { finishDeletion } from '../accounts/deletions.ts';
 import { parseAddress } from '../address.ts';
+import { sweepExpired } from '../auth/sweep.ts';
 import type { Config } from '../config.ts';
 import { Refusal } from '../errors.ts';
 import { healthRoutes } from '../http/health.ts';
@@ -9,7 +11,16 @@ import { createRouter } from '../http/router.ts';
 import type { Dispatch } from '../http/types.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
 import { keepUp } from '../ingest/upkeep.ts';
-import { type Core, closeCore, flushMarks, openCore, readinessOf, type ServiceParts } from './core.ts';
+import {
+  type Core,
+  closeCore,
+  flushMarks,
+  forgetDeleted,
+  openCore,
+  readinessOf,
+  refreshSigningKeys,
+  type ServiceParts,
+} from './core.ts';
 import { type Host, type HostListener, listen } from './listeners.ts';
 import { routesOf } from './routes.ts';
 
@@ -27,6 +38,9 @@ const flushEveryMs = 60_000;
 /** Watchers of the gRPC health service learn this late that the service is, or is not, ready. */
 const tellEveryMs = 1000;
 
+/** `flagmeter keys rotate` in another process is noticed this late, ms. */
+const lookForKeysEveryMs = 2000;
+
 /** What was refused is in the ledger this late, when no packet takes it along. */
 const recordEveryMs = 1000;
 
@@ -39,8 +53,12 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   let listeners: readonly HostListener[] = [];
   const closeListeners = (graceMs: number) =>
     Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
+  const routers: Routers = new Map();
   try {
-    listeners = await listenHttp(core);
+    listeners = await listen(core.engine, core.config, (hosts) => {
+      return (request) => (routers.get(hosts) ?? starting)(request);
+    });
+    addRouters(routers, core, listeners);
     const grpc = await listenReports(core);
     const stopWork = startWork(core, grpc);
     const stop = async (graceMs: number) => {
@@ -57,46 +75,54 @@ export async function startService(parts: ServiceParts): Promise<Service> {
 }
 
 /** Starts what goes on in the background; gives a function that ends it. */
-function startWork(core: Core, grpc: GrpcListener): () => Promise<void> {
-  const { config, directory, intake, health } = core;
+function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
+  const { config, directory, intake, health, log } = core;
   const stopping = new AbortController();
+  const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
+  const sweep = sweepExpired({
+    ...core,
+    pause: rest,
+    failed: (error) => log.warn('what has expired could not be removed', { error }),
+  });
   const upkeep = keepUp({
     ...core,
     applications: directory.applications,
     exposureDays: config.exposureDays,
+    deletions: directory.deletions,
     committerOf: (application) => intake.committerOf(application),
-    pause: (ms) => pause(ms, true, { signal: stopping.signal }).catch(() => false),
+    settled: (application) => intake.settled(application),
+    forget: (deletion) => forgetDeleted(core, deletion),
+    finished: (deletion) => finishDeletion(directory, deletion),
+    pause: rest,
     failed: (error) => health.failed(error),
   });
   const timers = [
-    setInterval(() => void flushMarks(core), flushEveryMs),
+    setInterval(() => flushMarks(core), flushEveryMs),
     setInterval(() => grpc.setServing(readinessOf(core).ready), tellEveryMs),
     setInterval(() => intake.flushLedger(), recordEveryMs),
+    setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
   ];
   return () => {
     for (const timer of timers) clearInterval(timer);
     stopping.abort();
-    return upkeep;
+    return Promise.all([upkeep, sweep]);
   };
 }
 
-/** Opens the HTTP listeners. A token's issuer may depend on the port that was free, so routes are made after binding. */
-async function listenHttp(core: Core): Promise<readonly HostListener[]> {
-  const routers = new Map<readonly Host[], Dispatch>();
-  const listeners = await listen(core.engine, core.config, (hosts) => {
-    routers.set(hosts, () => starting);
-    return (request) => routers.get(hosts)!(request);
-  });
+/** What answers the requests of each listener, by the hosts that it serves. */
+type Routers = Map<readonly Host[], Dispatch>;
+
+/** A token's issuer may depend on the port that was free, so routes are made after binding. */
+function addRouters(routers: Routers, core: Core, listeners: readonly HostListener[]): void {
   const onError = (error: unknown) => core.log.error('a request failed', { error });
   const routes = routesOf(core, listeners);
   for (const { hosts } of listeners) {
     const own = hosts.flatMap((host) => routes[host]);
     routers.set(hosts, createRouter([...healthRoutes(() => readinessOf(core)), ...own], onError));
   }
-  return listeners;
 }
 
-const starting = problem(new Refusal('store_unavailable', 'The service is starting', 1));
+const starting: Dispatch = () => problem(new Refusal('store_unavailable', 'The service is starting', 1));
 
 /** Opens the gRPC listener. */
 function listenReports({ config, clock, log, receiver }: Core): Promise<GrpcListener> {

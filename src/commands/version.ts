@@ -1,8 +1,13 @@
 import { version as number } from '../../package.json' with { type: 'json' };
-import type { Terminal } from './terminal.ts';
+import { readFlags } from '../flags.ts';
+import type { Terminal } from '../terminal.ts';
 
-/** Prints the program's version, the runtime inside it and the platform it is for. */
-export function version(_argv: readonly string[], terminal: Terminal): number {
+/**
+ * Prints the program's version, the runtime inside it and the platform it is for.
+ * @throws {UsageError} for any argument
+ */
+export function version(argv: readonly string[], terminal: Terminal): number {
+  readFlags(argv, { values: [] });
   const bun = process.versions['bun'];
   const runtime = bun === undefined ? `Node ${process.versions.node}` : `Bun ${bun}`;
   terminal.out(`flagmeter ${number} (${runtime}, ${process.platform} ${process.arch})\n`);

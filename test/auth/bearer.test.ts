@@ -40,7 +40,7 @@ async function openBearerFixture(): Promise<BearerFixture> {
     client,
     token: await issueAccessToken(settings, subject),
     claims: { ...subject, iss: settings.issuer, aud: settings.audience, iat, exp: iat + 3600, jti: 'j' },
-    check: (authorization) =>
+    check: async (authorization) =>
       authenticate(requestOf('/', authorization === undefined ? {} : { headers: { authorization } })),
     sign: (claims, header = {}) =>
       new SignJWT(claims)
@@ -53,11 +53,8 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-async function expectRefused(
-  checked: Promise<unknown>,
-  challenge = 'Bearer error="invalid_token"',
-): Promise<void> {
-  const error = await checked.then(
+async function expectRefused(checked: unknown, challenge = 'Bearer error="invalid_token"'): Promise<void> {
+  const error = await Promise.resolve(checked).then(
     () => undefined,
     (reason: unknown) => reason,
   );
@@ -92,11 +89,11 @@ describe('a valid token', () => {
     const { settings, signingKey, token, clock } = await openBearerFixture();
     clock.advance(1000);
     const newer = await newSigningKey(clock.now());
-    const keys = await openSigningKeys([signingKey, newer]);
+    const keys = openSigningKeys([newer, signingKey]);
     expect(keys.current.kid).toBe(newer.kid);
     const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
     await createBearer({ ...settings, keys })(request);
-    await expectRefused(createBearer({ ...settings, keys: await openSigningKeys([newer]) })(request));
+    await expectRefused(createBearer({ ...settings, keys: openSigningKeys([newer]) })(request));
   });
 });
 
@@ -227,6 +224,6 @@ describe('an attacker without the key', () => {
   });
 });
 
-test('an empty store cannot sign', async () => {
-  await expect(openSigningKeys([])).rejects.toThrow('Cannot sign tokens');
+test('an empty store cannot sign', () => {
+  expect(() => openSigningKeys([])).toThrow('Cannot sign tokens');
 });

@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
 import type { BearerSettings } from '../../src/auth/bearer.ts';
+import { ClientFailures } from '../../src/auth/client-failures.ts';
+import { InvalidationList } from '../../src/auth/invalidation.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
+import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
-import type { SigningKey } from '../../src/store/accounts.ts';
+import type { SigningKey } from '../../src/store/auth-records.ts';
 import type { ApiKey, Role } from '../../src/store/records.ts';
 import { type Fixture, openFixture } from '../accounts/fixture.ts';
 
@@ -69,15 +72,28 @@ export async function openAuthFixture(): Promise<AuthFixture> {
   const fixture = await openFixture();
   const { directory, clock, team } = fixture;
   const signingKey = await newSigningKey(clock.now());
-  const settings: AuthSettings = {
+  const addClient = (role: Role, teamId = team.id) => createApiKey(directory, { teamId, name: role, role });
+  return { ...fixture, settings: settingsOf(fixture, signingKey), signingKey, addClient };
+}
+
+/** What a fresh process would issue and verify tokens with. */
+export function settingsOf(
+  { store, directory, clock, health }: Omit<Fixture, 'team' | 'application'>,
+  signingKey: SigningKey,
+): AuthSettings {
+  const verified = new VerifiedTokens();
+  return {
     issuer: 'https://auth.example',
     audience: 'https://api.example',
-    keys: await openSigningKeys([signingKey]),
+    keys: openSigningKeys([signingKey]),
     clock,
     randomBytes,
     directory,
     serviceScope: 'flagmeter',
+    accounts: store,
+    health,
+    verified,
+    invalidation: new InvalidationList(store, verified),
+    failures: new ClientFailures(),
   };
-  const addClient = (role: Role, teamId = team.id) => createApiKey(directory, { teamId, name: role, role });
-  return { ...fixture, settings, signingKey, addClient };
 }

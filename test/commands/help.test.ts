@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { help, helpText, isCommand, summaries } from '../../src/commands/help.ts';
-import type { Terminal } from '../../src/commands/terminal.ts';
+import type { Terminal } from '../../src/terminal.ts';
 import { settings } from '../../src/config-schema.ts';
 import { UsageError } from '../../src/flags.ts';
 
@@ -32,8 +32,10 @@ describe('the help text', () => {
       expect(out).toContain(`  --${flag} ${schema.value} `);
       expect(out).toMatch(new RegExp(` ${variable}$`, 'm'));
     }
-    expect(out).toContain('default: 64KiB, FLAGMETER_MAX_BODY');
-    expect(out).toContain('default: twice --rate, FLAGMETER_BURST');
+    expect(out).toContain(' 64 to 1GiB, default: 64KiB, FLAGMETER_MAX_BODY');
+    expect(out).toContain(' 0 to 2000000000, default: twice --rate, FLAGMETER_BURST');
+    expect(out).toContain(' 1 or more, default: 4096, FLAGMETER_BATCH_PACKETS');
+    expect(out).toContain(' 1 to 64, default: 1, FLAGMETER_WORKERS');
   });
 
   it.each([undefined, ...commands])('of %s fits 100 columns', (command) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultOf } from '../../src/commands/help.ts';
+import { defaultOf, rangeOf } from '../../src/commands/help.ts';
 import { groups, type Setting, settings } from '../../src/config-schema.ts';
 
 /** What the document says before the tables. */
@@ -28,12 +28,13 @@ function row({ flag, variable, schema }: Setting): string {
   const value = defaultOf(schema);
   const words = schema.defaultText === undefined ? `\`${value}\`` : value;
   const description = schema.description.replace(/--[a-z-]+|__other__/g, '`$&`');
-  return `| \`--${flag} ${schema.value}\` | \`${variable}\` | ${value === undefined ? '' : words} | ${description} |`;
+  const range = rangeOf(schema) ?? '';
+  return `| \`--${flag} ${schema.value}\` | \`${variable}\` | ${value === undefined ? '' : words} | ${range} | ${description} |`;
 }
 
 function table(group: string): string {
   const rows = settings.filter(({ schema }) => schema.group === group).map(row);
-  return `\n## ${group}\n\n| Flag | Variable | Default | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `\n## ${group}\n\n| Flag | Variable | Default | Range | Meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 it('docs/configuration.md says what the schema says', async () => {

@@ -1,0 +1,179 @@
+import type { Directory } from '../accounts/directory.ts';
+import type { OAuthClient } from '../store/records.ts';
+import { findClient, matchesRedirect } from './clients.ts';
+import { type Form, parseParameters } from './form.ts';
+
+/** What requests are checked against. */
+export interface RequestChecks {
+  readonly directory: Pick<Directory, 'clients'>;
+  /** The base URL, which the console is below. */
+  readonly audience: string;
+  readonly serviceScope: string;
+}
+
+/** Where an answer goes, once it is known that it may go there. */
+export interface ReturnAddress {
+  readonly redirectUri: string;
+  /** Given back as it came; `null` when there was none. */
+  readonly state: string | null;
+}
+
+/** What `prompt` may ask for (OpenID Connect Core §3.1.2.1). Nobody is asked for consent: signing in is what he agrees to. */
+const prompts = ['none', 'login', 'consent', 'select_account'] as const;
+export type Prompt = (typeof prompts)[number];
+
+/** A request that a code may be issued for (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). */
+export interface AuthorizationRequest extends ReturnAddress {
+  readonly client: OAuthClient;
+  /** What is granted: of the scopes that were asked for those that there are. */
+  readonly scope: string;
+  readonly challenge: string;
+  readonly nonce: string | null;
+  readonly prompt: ReadonlySet<Prompt>;
+  /** Seconds that the user may have been signed in for; `null`: any time. */
+  readonly maxAge: number | null;
+  readonly loginHint: string | null;
+  /** Not verified. */
+  readonly idTokenHint: string | null;
+}
+
+/** A request that cannot be answered to its client: who that is, or where it is, is not known. Shown to the user. */
+export class UnknownReturnAddress extends Error {
+  override readonly name = 'UnknownReturnAddress';
+}
+
+/** RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6. */
+export type AuthorizationErrorCode =
+  | 'invalid_request'
+  | 'unsupported_response_type'
+  | 'invalid_scope'
+  | 'access_denied'
+  | 'temporarily_unavailable'
+  | 'login_required'
+  | 'interaction_required'
+  | 'request_not_supported'
+  | 'request_uri_not_supported'
+  | 'registration_not_supported';
+
+/** A request that is refused, which its client is told. */
+export class AuthorizationError extends Error {
+  override readonly name = 'AuthorizationError';
+  readonly code: AuthorizationErrorCode;
+  readonly to: ReturnAddress;
+
+  constructor(code: AuthorizationErrorCode, description: string, to: ReturnAddress) {
+    super(description);
+    this.code = code;
+    this.to = to;
+  }
+}
+
+/** Longest values, in characters. A longer one is refused, not cut. */
+const longest = { state: 2048, nonce: 512, login_hint: 256, id_token_hint: 8192 };
+
+/** Of S256: 256 bits in base64url (RFC 7636 §4.2). */
+const challengeForm = /^[\w-]{43}$/;
+
+/**
+ * Reads an authorization request.
+ * @param text as `application/x-www-form-urlencoded`, without the `?`
+ * @throws {UnknownReturnAddress}
+ * @throws {AuthorizationError}
+ * @throws {OAuthError} `invalid_request`: broken encoding
+ */
+export function readAuthorizationRequest(checks: RequestChecks, text: string): AuthorizationRequest {
+  const { form, repeated } = parseParameters(text);
+  const client = readClient(checks, form, repeated);
+  const redirectUri = readRedirectUri(checks, client, form, repeated);
+  const to = { redirectUri, state: repeated.has('state') ? null : short(form, 'state') };
+  const refuse = (code: AuthorizationErrorCode, description: string) => {
+    throw new AuthorizationError(code, description, to);
+  };
+  const [twice] = repeated;
+  if (twice !== undefined) refuse('invalid_request', 'A parameter is there more than once');
+  for (const name of ['state', 'nonce', 'login_hint', 'id_token_hint'] as const)
+    if (form.has(name) && short(form, name) === null) refuse('invalid_request', `${name} is too long`);
+  checkKind(form, refuse);
+  return {
+    client,
+    ...to,
+    scope: readScope(form, checks.serviceScope, refuse),
+    challenge: readChallenge(form, refuse),
+    nonce: short(form, 'nonce'),
+    prompt: readPrompt(form, refuse),
+    maxAge: readMaxAge(form, refuse),
+    loginHint: short(form, 'login_hint'),
+    idTokenHint: short(form, 'id_token_hint'),
+  };
+}
+
+type Refuse = (code: AuthorizationErrorCode, description: string) => void;
+
+function readClient({ directory }: RequestChecks, form: Form, repeated: ReadonlySet<string>): OAuthClient {
+  const id = form.get('client_id');
+  const client = id === undefined || repeated.has('client_id') ? undefined : findClient(directory, id);
+  if (client !== undefined) return client;
+  throw new UnknownReturnAddress(
+    'client_id is missing, or is not that of an application that is registered here',
+  );
+}
+
+/** There must be one, also when the client has registered one only: what is meant is said. */
+function readRedirectUri(
+  { audience }: RequestChecks,
+  client: OAuthClient,
+  form: Form,
+  repeated: ReadonlySet<string>,
+): string {
+  const uri = form.get('redirect_uri');
+  if (uri !== undefined && !repeated.has('redirect_uri') && matchesRedirect(client, uri, audience))
+    return uri;
+  throw new UnknownReturnAddress(`redirect_uri is missing, or is none that ${client.name} has registered`);
+}
+
+function checkKind(form: Form, refuse: Refuse): void {
+  for (const name of ['request', 'request_uri', 'registration'] as const)
+    if (form.has(name)) refuse(`${name}_not_supported`, `Send the parameters themselves, not ${name}`);
+  const type = form.get('response_type');
+  if (type === undefined) refuse('invalid_request', 'response_type is missing');
+  if (type !== 'code') refuse('unsupported_response_type', 'response_type must be code');
+  if ((form.get('response_mode') ?? 'query') !== 'query')
+    refuse('invalid_request', 'response_mode must be query');
+}
+
+/** Scopes that nobody knows are left out, as OpenID Connect Core §3.1.2.1 wants it; the client is told what it got. */
+function readScope(form: Form, serviceScope: string, refuse: Refuse): string {
+  const asked = (form.get('scope') ?? '').split(' ');
+  if (!asked.includes('openid'))
+    refuse('invalid_scope', `scope must hold openid; ${serviceScope} is for the API`);
+  return ['openid', 'email', serviceScope].filter((scope) => asked.includes(scope)).join(' ');
+}
+
+/** Every client must use PKCE with S256 (RFC 9700 §2.1.1): without a method it would be `plain`. */
+function readChallenge(form: Form, refuse: Refuse): string {
+  const challenge = form.get('code_challenge') ?? '';
+  if (form.get('code_challenge_method') !== 'S256' || !challengeForm.test(challenge))
+    refuse('invalid_request', 'PKCE is required: send code_challenge, with code_challenge_method S256');
+  return challenge;
+}
+
+function readPrompt(form: Form, refuse: Refuse): ReadonlySet<Prompt> {
+  const asked = new Set((form.get('prompt') ?? '').split(' ').filter((word) => word !== ''));
+  const known = prompts.filter((prompt) => asked.has(prompt));
+  if (known.length < asked.size) refuse('invalid_request', `prompt must be of ${prompts.join(', ')}`);
+  if (asked.has('none') && asked.size > 1) refuse('invalid_request', 'prompt is none and something else');
+  return new Set(known);
+}
+
+function readMaxAge(form: Form, refuse: Refuse): number | null {
+  const text = form.get('max_age');
+  if (text === undefined) return null;
+  if (!/^\d{1,10}$/.test(text)) refuse('invalid_request', 'max_age must be a number of seconds');
+  return Number(text);
+}
+
+/** A parameter that is there and not too long, else `null`. */
+function short(form: Form, name: keyof typeof longest): string | null {
+  const value = form.get(name);
+  return value === undefined || value.length > longest[name] ? null : value;
+}

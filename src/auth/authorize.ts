@@ -1,0 +1,162 @@
+import type { Directory } from '../accounts/directory.ts';
+import { isOfKnownReceiver } from '../accounts/redirect-uris.ts';
+import { Refusal } from '../errors.ts';
+import type { Reply, Request } from '../http/types.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { TokenSettings } from './access-token.ts';
+import {
+  AuthorizationError,
+  type AuthorizationErrorCode,
+  type AuthorizationRequest,
+  type RequestChecks,
+} from './authorization-request.ts';
+import { codeReply } from './authorization-response.ts';
+import { type Browser, BrowserCookie, renewBrowser } from './browser.ts';
+import { maySignIn } from './clients.ts';
+import { issueCode } from './codes.ts';
+import { readIdTokenHint } from './id-token.ts';
+import { confirmPage } from './pages/confirm-page.ts';
+import type { FormPage } from './pages/form-page.ts';
+import { loginPage } from './pages/login-page.ts';
+import type { SignInSettings } from './sign-in.ts';
+import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
+
+/** What the authorization endpoint works on. */
+export interface AuthorizeSettings extends SignInSettings, TokenSettings, RequestChecks {
+  readonly accounts: AccountStore;
+  readonly directory: Directory;
+}
+
+/**
+ * Answers an authorization request (OpenID Connect Core §3.1.2): with a code when the browser is signed in as it has to
+ * be, else with the page that is missing, unless the client wants none.
+ * @throws {AuthorizationError}
+ */
+export async function answerRequest(
+  settings: AuthorizeSettings,
+  request: Request,
+  asked: AuthorizationRequest,
+): Promise<Reply> {
+  const browser = new BrowserCookie(settings.issuer).read(request);
+  const signIn = currentSignIn(settings, browser);
+  const standing = await standingOf(settings, asked, signIn);
+  if (asked.prompt.has('none')) return answerSilently(settings, asked, standing);
+  const page = formPage(settings, request, asked);
+  switch (standing.next) {
+    case 'code':
+      return answerWithCode(settings, asked, standing.signIn);
+    case 'confirm':
+      return confirmPage(page, standing.signIn.user.email);
+    case 'sign-in':
+      return loginPage(page, asked.loginHint ?? signIn?.user.email ?? '');
+    case 'other-account':
+      return loginPage(page, asked.loginHint ?? '', notAMember(signIn?.user.email ?? '', asked));
+  }
+}
+
+/** What a browser's sign-in is good for: a code, perhaps after a question; or what has to be done first. */
+export type Standing =
+  | { readonly next: 'code' | 'confirm'; readonly signIn: CurrentSignIn }
+  | { readonly next: 'sign-in' | 'other-account' };
+
+/** Decides what a request needs that a browser with this sign-in makes. */
+export async function standingOf(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  signIn: CurrentSignIn | undefined,
+): Promise<Standing> {
+  const { client, prompt, redirectUri } = asked;
+  if (signIn === undefined || prompt.has('login') || isTooOld(settings, asked, signIn))
+    return { next: 'sign-in' };
+  if (!(await isMeant(settings, asked, signIn))) return { next: 'sign-in' };
+  if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
+  const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
+  const isQuestion = prompt.has('consent') || prompt.has('select_account');
+  // Whoever else may listen there must not get a code without the user's doing (RFC 8252 §8.6).
+  return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
+}
+
+/** @throws {AuthorizationError} `login_required`, `interaction_required` (OpenID Connect Core §3.1.2.6) */
+function answerSilently(settings: AuthorizeSettings, asked: AuthorizationRequest, standing: Standing): Reply {
+  const refuse = (code: AuthorizationErrorCode, description: string): never => {
+    throw new AuthorizationError(code, description, asked);
+  };
+  switch (standing.next) {
+    case 'code':
+      return answerWithCode(settings, asked, standing.signIn);
+    case 'confirm':
+      return refuse('interaction_required', 'The user has to agree to a redirect URI that is not https');
+    default:
+      return refuse('login_required', 'The user has to sign in');
+  }
+}
+
+/** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
+export function answerWithCode(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  { key: signIn, user, authTime }: CurrentSignIn,
+): Reply {
+  const { client, redirectUri, challenge, scope, nonce } = asked;
+  const granted = {
+    clientId: client.clientId,
+    redirectUri,
+    challenge,
+    userId: user.id,
+    signIn,
+    scope,
+    nonce,
+    authTime,
+  };
+  try {
+    return codeReply(asked, issueCode(settings, granted), settings.issuer);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new AuthorizationError(
+      'temporarily_unavailable',
+      'The service cannot keep the code right now',
+      asked,
+    );
+  }
+}
+
+/** What a page with a form shows; a browser without a cookie gets one. */
+export function formPage(
+  settings: AuthorizeSettings,
+  request: Request,
+  asked: AuthorizationRequest,
+): FormPage {
+  const cookie = new BrowserCookie(settings.issuer);
+  const known: Browser | undefined = cookie.read(request);
+  const browser = known ?? renewBrowser(undefined, settings.randomBytes);
+  return {
+    clientName: asked.client.name,
+    redirectUri: asked.redirectUri,
+    browser,
+    cookie: known === undefined ? cookie.write(browser) : undefined,
+  };
+}
+
+/** What a user is told who may not use a client. */
+export function notAMember(email: string, { client }: AuthorizationRequest) {
+  const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
+  return { status: 403, text };
+}
+
+function isTooOld(
+  { clock }: AuthorizeSettings,
+  { maxAge }: AuthorizationRequest,
+  { authTime }: CurrentSignIn,
+): boolean {
+  return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
+}
+
+/** A client may say by an ID token whom it means. */
+async function isMeant(
+  settings: AuthorizeSettings,
+  { idTokenHint }: AuthorizationRequest,
+  { user }: CurrentSignIn,
+): Promise<boolean> {
+  if (idTokenHint === null) return true;
+  return (await readIdTokenHint(settings, idTokenHint))?.sub === user.id;
+}

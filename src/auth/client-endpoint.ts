@@ -1,0 +1,74 @@
+import type { Directory } from '../accounts/directory.ts';
+import type { Clock } from '../clock.ts';
+import { Refusal } from '../errors.ts';
+import type { Reply, Request, Route } from '../http/types.ts';
+import { claimedId } from './client-credentials.ts';
+import type { ClientFailures } from './client-failures.ts';
+import { type AuthenticatedClient, authenticateClient } from './clients.ts';
+import { type Form, readForm } from './form.ts';
+import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
+
+/** What an endpoint for clients needs to know them. */
+export interface ClientEndpointParts {
+  readonly directory: Pick<Directory, 'apiKeys' | 'clients'>;
+  /** Shared by all such endpoints. */
+  readonly failures: ClientFailures;
+  readonly clock: Clock;
+}
+
+/** One request of a client. */
+export interface ClientRequest {
+  readonly form: Form;
+  readonly request: Request;
+  /** @throws {OAuthError} `invalid_client` */
+  authenticate(): AuthenticatedClient;
+}
+
+/**
+ * Makes an endpoint that clients post a form to, with their credentials in it or in the header. Its refusals are those
+ * of RFC 6749 §5.2, and of failures each client and each address has only so many.
+ * @param answer gives the body of the 200, as JSON, or `undefined` for none; throws `OAuthError`
+ */
+export function clientEndpoint(
+  parts: ClientEndpointParts,
+  path: string,
+  answer: (request: ClientRequest) => object | undefined | Promise<object | undefined>,
+): Route {
+  async function handle(request: Request): Promise<Reply> {
+    const form = await readForm(request);
+    const authorization = request.header('authorization');
+    const client = claimedId(authorization, form);
+    parts.failures.check(client, request.remoteAddress, parts.clock.monotonic());
+    const authenticate = () => authenticateClient(parts.directory, authorization, form);
+    try {
+      return reply(await answer({ form, request, authenticate }));
+    } catch (error) {
+      if (isFailure(error)) parts.failures.note(client, request.remoteAddress, parts.clock.monotonic());
+      throw error;
+    }
+  }
+
+  return { method: 'POST', path, handle: (request) => handle(request).catch(refuse) };
+}
+
+function reply(body: object | undefined): Reply {
+  if (body === undefined) return { status: 200, headers: { 'cache-control': uncached['cache-control'] } };
+  return { status: 200, headers: uncached, body: JSON.stringify(body) };
+}
+
+/** Whether somebody may be guessing. */
+function isFailure(error: unknown): boolean {
+  return error instanceof OAuthError && (error.code === 'invalid_client' || error.code === 'invalid_grant');
+}
+
+function refuse(error: unknown): Reply {
+  if (error instanceof OAuthError) return oauthErrorReply(error);
+  if (!(error instanceof Refusal)) throw error;
+  const { message, status, retryAfter } = error;
+  return oauthErrorReply(
+    new OAuthError('temporarily_unavailable', message, {
+      status,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+import { KeyedLimits } from '../admission/keyed-limits.ts';
+import { networkOf } from './network.ts';
+import { OAuthError } from './oauth-error.ts';
+
+/** Failures of one client from one address: a minute's worth at once. */
+const ofClient = { rate: 1, burst: 60 };
+/** Failures from one address, whichever clients they are said to be. */
+const ofAddress = { rate: 10, burst: 600 };
+
+/** Of a client id, which a stranger chooses, so much is looked at. */
+const longestId = 64;
+
+/** Slows down who fails to prove who he is, or brings codes and refresh tokens that are none. What goes well costs nothing. */
+export class ClientFailures {
+  readonly #clients = new KeyedLimits(ofClient.rate, ofClient.burst);
+  readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
+
+  /**
+   * Lets a client try, unless it failed too often.
+   * @param now monotonic ms
+   * @throws {OAuthError} `temporarily_unavailable`, with status 429
+   */
+  check(clientId: string, address: string, now: number): void {
+    const wait = Math.max(
+      this.#clients.wait(keyOf(clientId, address), now),
+      this.#addresses.wait(networkOf(address), now),
+    );
+    if (wait === 0) return;
+    throw new OAuthError('temporarily_unavailable', 'Too many requests have failed; wait, then try again', {
+      status: 429,
+      retryAfter: wait,
+    });
+  }
+
+  /** Counts a failure. */
+  note(clientId: string, address: string, now: number): void {
+    this.#clients.take(keyOf(clientId, address), now);
+    this.#addresses.take(networkOf(address), now);
+  }
+}
+
+function keyOf(clientId: string, address: string): string {
+  return `${networkOf(address)} ${clientId.slice(0, longestId)}`;
+}

@@ -1,0 +1,76 @@
+import { verifyClient } from '../accounts/api-keys.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { isSameRedirect } from '../accounts/redirect-uris.ts';
+import { matchesHash } from '../accounts/secrets.ts';
+import type { ApiKey, OAuthClient, User } from '../store/records.ts';
+import { invalidClient, readClient } from './client-credentials.ts';
+import type { Form } from './form.ts';
+
+/** Who calls an endpoint for clients, proved: a team's API key, or an application that people sign in to. */
+export type AuthenticatedClient =
+  | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
+  | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
+
+/** The clients that are part of the service. A redirect URI that begins with a slash is below the base URL. */
+const builtIn = new Map<string, OAuthClient>(
+  [
+    publicClient('flagmeter-cli', 'flagmeter command line', [
+      'http://127.0.0.1/callback',
+      'http://[::1]/callback',
+    ]),
+    publicClient('flagmeter-console', 'flagmeter console', ['/console/callback']),
+  ].map((client) => [client.clientId, client]),
+);
+
+/** A sign-in client by its id: one of the service, or one that a team registered. */
+export function findClient(
+  { clients }: Pick<Directory, 'clients'>,
+  clientId: string,
+): OAuthClient | undefined {
+  return builtIn.get(clientId) ?? clients.get(clientId);
+}
+
+/** Whether a user may sign in to a client: those of a team are for its members. */
+export function maySignIn({ teams }: Pick<User, 'teams'>, { teamId }: OAuthClient): boolean {
+  return teamId === null || teams.includes(teamId);
+}
+
+/** Whether a client registered this redirect URI. @param baseUrl the public URL of the management API */
+export function matchesRedirect(
+  { redirectUris }: Pick<OAuthClient, 'redirectUris'>,
+  uri: string,
+  baseUrl: string,
+): boolean {
+  return redirectUris.some((own) =>
+    own.startsWith('/') ? uri === `${baseUrl}${own}` : isSameRedirect(own, uri),
+  );
+}
+
+/**
+ * Proves who a client is: by its secret, in the form or the header, or as a public client by its id alone
+ * (RFC 6749 §2.3.1, §3.2.1).
+ * @throws {OAuthError} `invalid_client`, alike for an unknown client and a wrong secret; `invalid_request`
+ */
+export function authenticateClient(
+  directory: Pick<Directory, 'apiKeys' | 'clients'>,
+  authorization: string | undefined,
+  form: Form,
+): AuthenticatedClient {
+  const id = form.get('client_id');
+  if (authorization === undefined && id !== undefined && !form.has('client_secret')) {
+    const client = findClient(directory, id);
+    if (client?.secretHash === null) return { kind: 'sign-in', id, client };
+    throw invalidClient(false);
+  }
+  const claimed = readClient(authorization, form);
+  const client = findClient(directory, claimed.id);
+  if (client?.secretHash != null && matchesHash(claimed.secret, client.secretHash))
+    return { kind: 'sign-in', id: claimed.id, client };
+  const apiKey = client ? undefined : verifyClient(directory, claimed.id, claimed.secret);
+  if (!apiKey) throw invalidClient(claimed.byHeader);
+  return { kind: 'api-key', id: claimed.id, apiKey };
+}
+
+function publicClient(clientId: string, name: string, redirectUris: readonly string[]): OAuthClient {
+  return { clientId, number: 0, teamId: null, name, redirectUris, secretHash: null, createdAt: 0 };
+}

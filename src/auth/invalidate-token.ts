@@ -1,0 +1,63 @@
+import type { Reply, Request, Route } from '../http/types.ts';
+import { commit } from '../store/transact.ts';
+import { type AccessClaims, InvalidToken } from './access-token.ts';
+import { bearerToken } from './bearer.ts';
+import { isWellFormedJwt } from './jwt-form.ts';
+import { uncached } from './oauth-error.ts';
+import { noteEnd } from './session-notes.ts';
+import { endSession, type SessionParts } from './sessions.ts';
+import type { ValidateToken } from './validate-token.ts';
+
+export interface InvalidateTokenParts extends SessionParts {
+  readonly validate: ValidateToken;
+}
+
+/** `POST /api/account/invalidate-token`: signs the holder of an access token out. The token is the whole request. */
+export function invalidateTokenRoutes(parts: InvalidateTokenParts): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/account/invalidate-token',
+      handle: (request) => answer(parts, request),
+    },
+  ];
+}
+
+async function answer(parts: InvalidateTokenParts, request: Request): Promise<Reply> {
+  const token = bearerToken(request);
+  if (token === undefined) return refusal(401, 'No bearer token is provided', 'Bearer');
+  if (!isWellFormedJwt(token)) return refusal(400, 'The token is not a well-formed JWT');
+  try {
+    const claims = await parts.validate(token);
+    invalidate(parts, claims);
+    await noteEnd(parts.directory, 'token.invalidated', claims.sub, request);
+    return {
+      status: 200,
+      headers: uncached,
+      body: JSON.stringify({ message: 'The token is no longer valid' }),
+    };
+  } catch (error) {
+    if (!(error instanceof InvalidToken)) throw error;
+    return refusal(401, 'The token is not valid', 'Bearer error="invalid_token"');
+  }
+}
+
+/**
+ * Puts a valid token on the invalidation list and ends its session, on disk before this returns.
+ * @throws {Refusal} `store_unavailable`
+ */
+export function invalidate(parts: SessionParts, claims: AccessClaims): void {
+  const { accounts, health, invalidation } = parts;
+  commit(accounts.environment, health, () => {
+    invalidation.add(claims);
+    if (claims.sid !== undefined) endSession(parts, claims.sid);
+  });
+}
+
+function refusal(status: number, description: string, challenge?: string): Reply {
+  return {
+    status,
+    headers: challenge === undefined ? uncached : { ...uncached, 'www-authenticate': challenge },
+    body: JSON.stringify({ error: 'invalid_token', error_description: description }),
+  };
+}

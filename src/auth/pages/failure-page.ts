@@ -1,0 +1,15 @@
+import type { Reply } from '../../http/types.ts';
+import { html } from './html.ts';
+import { pageReply } from './page.ts';
+
+/** The page for what cannot be answered to the client. @param reason for who runs the client */
+export function failurePage(status: number, reason: string, retryAfter?: number): Reply {
+  return pageReply({
+    status,
+    title: 'Sign-in is not possible',
+    ...(retryAfter === undefined ? {} : { retryAfter: Math.ceil(retryAfter) }),
+    content: html`<h1>Sign-in is not possible</h1>
+<p>Go back to the app that sent you here and try again. If this comes up again, tell whoever runs that app:</p>
+<p class="error">${reason}.</p>`,
+  });
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { Reply } from '../../http/types.ts';
+import { Html, html } from './html.ts';
+import { style } from './style.ts';
+
+/** What differs from page to page. */
+export interface Page {
+  readonly status: number;
+  readonly title: string;
+  /** Its first element is the heading. */
+  readonly content: Html;
+  /** Where its form may lead to beside this host, as CSP writes it; nothing: the page has no form. */
+  readonly formTargets?: readonly string[];
+  /** `Set-Cookie`. */
+  readonly cookie?: string;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/** Three figures at a flagpole. */
+const mark = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5"
+stroke-linecap="round" aria-hidden="true"><path d="M4 3v18M9 5h11M9 10h7M9 15h3"/></svg>`;
+
+const icon =
+  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22 fill=%22none%22 ' +
+  'stroke=%22%235b6ee6%22 stroke-width=%223%22 stroke-linecap=%22round%22%3E' +
+  '%3Cpath d=%22M4 3v18M9 5h11M9 10h7M9 15h3%22/%3E%3C/svg%3E';
+
+/** A whole page: no script, nothing loaded, in no frame, in no cache. */
+export function pageReply({ status, title, content, formTargets, cookie, retryAfter }: Page): Reply {
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title} – flagmeter</title>
+<link rel="icon" href="${new Html(icon)}">
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+<p class="brand">${mark}flagmeter</p>
+${content}
+</main>
+</body>
+</html>
+`;
+  return {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': policy(formTargets),
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+    },
+    body: document.text,
+  };
+}
+
+/** `Content-Security-Policy`. Of the icon some browsers ask leave as of an image. */
+function policy(formTargets: readonly string[] | undefined): string {
+  const forms = formTargets === undefined ? "'none'" : ["'self'", ...formTargets].join(' ');
+  return (
+    `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action ${forms}; ` +
+    "frame-ancestors 'none'; base-uri 'none'"
+  );
+}

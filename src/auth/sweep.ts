@@ -1,0 +1,83 @@
+import type { Directory } from '../accounts/directory.ts';
+import type { Clock } from '../clock.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import { type Sweep, type SweepStep, sweepSteps } from '../store/sweep.ts';
+import type { Health } from '../store/transact.ts';
+import { isBrakeOver } from './brakes.ts';
+import { invalidationKeyAt } from './invalidation.ts';
+import { endsAt, removeSession, signedInUser } from './sessions.ts';
+
+export interface SweepParts {
+  readonly accounts: AccountStore;
+  readonly health: Health;
+  readonly directory: Pick<Directory, 'users' | 'clients'>;
+  readonly clock: Clock;
+  /** Resolves after `ms`; false when the service is stopping, and the sweep with it. */
+  pause(ms: number): Promise<boolean>;
+  /** A step failed; the sweep goes on with the next round. */
+  failed(error: unknown): void;
+}
+
+const betweenRoundsMs = 60_000;
+/** Between two steps, so that requests wait for no more than one. */
+const betweenStepsMs = 5;
+/** A token stays on the list for a little longer than it could be valid: the clock may be set back. */
+const leewayMs = 60_000;
+
+/**
+ * Removes what has expired of what the auth host keeps, in the background, for as long as the service runs: round after
+ * round, in small steps.
+ */
+export async function sweepExpired(parts: SweepParts): Promise<void> {
+  do {
+    try {
+      await sweepRound(parts);
+    } catch (error) {
+      parts.failed(error);
+    }
+  } while (await parts.pause(betweenRoundsMs));
+}
+
+/**
+ * One round over everything; ends early when the service is stopping.
+ * @throws {Refusal} `store_unavailable`
+ */
+export async function sweepRound(parts: SweepParts): Promise<void> {
+  for (const step of stepsAt(parts, parts.clock.now())) {
+    for (let after = step(undefined); after !== undefined; after = step(after))
+      if (!(await parts.pause(betweenStepsMs))) return;
+  }
+}
+
+function stepsAt({ accounts, health, directory }: SweepParts, now: number): readonly SweepStep[] {
+  const steps = <T>(sweep: Sweep<T>) => sweepSteps(accounts.environment, health, sweep);
+  const { invalidated, sessions, codes, signIns, brakes } = accounts;
+  return [
+    steps({
+      table: invalidated,
+      end: invalidationKeyAt((now - leewayMs) / 1000),
+      isOver: () => true,
+      remove: (key) => invalidated.removeSync(key),
+    }),
+    steps({
+      table: sessions,
+      isOver: (_, session) => now >= endsAt(session) || signedInUser(directory, session) === undefined,
+      remove: (key, session) => removeSession(accounts, key, session),
+    }),
+    steps({
+      table: codes,
+      isOver: (_, { expiresAt }) => now >= expiresAt,
+      remove: (key) => codes.removeSync(key),
+    }),
+    steps({
+      table: signIns,
+      isOver: (_, { expiresAt, userId }) => now >= expiresAt || !directory.users.has(userId),
+      remove: (key) => signIns.removeSync(key),
+    }),
+    steps({
+      table: brakes,
+      isOver: (key, brake) => isBrakeOver(key, brake, now),
+      remove: (key) => brakes.removeSync(key),
+    }),
+  ];
+}

@@ -1,0 +1,41 @@
+import type { User } from '../store/records.ts';
+import { issueAccessToken, type TokenSettings } from './access-token.ts';
+import { issueIdToken } from './id-token.ts';
+import type { Turn } from './sessions.ts';
+import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
+
+/**
+ * Signs what a user's client gets for a turn of its session, which is on disk by now.
+ * @param scope what the access token is for: the session's scope or less
+ * @param nonce for the ID token, which comes when `openid` is in the scope
+ */
+export async function signUserTokens(
+  settings: TokenSettings,
+  { key, session, refreshToken, access }: Turn,
+  user: User,
+  { scope, nonce }: { readonly scope: string; readonly nonce: string | null },
+): Promise<TokenAnswer> {
+  const { clientId, authTime } = session;
+  const scopes = scope.split(' ');
+  const subject = {
+    sub: user.id,
+    client_id: clientId,
+    scope,
+    role: user.role,
+    team: [...user.teams],
+    primaryTeam: user.primaryTeam,
+    email: user.email,
+    name: user.name,
+    sid: key,
+  };
+  const [accessToken, idToken] = await Promise.all([
+    issueAccessToken(settings, subject, access),
+    scopes.includes('openid')
+      ? issueIdToken(settings, { user, clientId, session: key, scopes, authTime, nonce })
+      : undefined,
+  ]);
+  return tokenAnswer(accessToken, scope, {
+    refresh_token: refreshToken,
+    ...(idToken === undefined ? {} : { id_token: idToken }),
+  });
+}

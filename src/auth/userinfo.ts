@@ -1,0 +1,110 @@
+import type { Directory } from '../accounts/directory.ts';
+import type { Reply, Request, Route } from '../http/types.ts';
+import type { User } from '../store/records.ts';
+import type { AccessClaims } from './access-token.ts';
+import { bearerToken } from './bearer.ts';
+import { isForm, readForm } from './form.ts';
+import { emailClaims } from './id-token.ts';
+import { OAuthError, type OAuthErrorCode, oauthErrorReply, uncached } from './oauth-error.ts';
+import { type ValidateToken, validOrNot } from './validate-token.ts';
+
+/** What the userinfo endpoint works on. */
+export interface UserinfoParts {
+  readonly validate: ValidateToken;
+  readonly directory: Pick<Directory, 'users'>;
+  readonly serviceScope: string;
+}
+
+/** Pages of any origin may ask: it takes a token, which no browser sends by itself. */
+const readableByPages = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'www-authenticate',
+};
+
+const preflight: Reply = {
+  status: 204,
+  headers: {
+    ...readableByPages,
+    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-max-age': '7200',
+  },
+};
+
+/** Who shows no token is told nothing but how to show one (RFC 6750 §3.1). */
+const unasked: Reply = {
+  status: 401,
+  headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' },
+};
+
+/** `GET` and `POST /connect/userinfo`: who the user of an access token is (OpenID Connect Core §5.3). */
+export function userinfoRoutes(parts: UserinfoParts): readonly Route[] {
+  const path = '/connect/userinfo';
+  const handle = async (request: Request): Promise<Reply> => {
+    const reply = await answer(parts, request);
+    return { ...reply, headers: { ...reply.headers, ...readableByPages } };
+  };
+  return [
+    { method: 'GET', path, handle },
+    { method: 'POST', path, handle },
+    { method: 'OPTIONS', path, handle: () => preflight },
+  ];
+}
+
+async function answer(parts: UserinfoParts, request: Request): Promise<Reply> {
+  try {
+    const token = await readToken(request);
+    if (token === undefined) return unasked;
+    const body = userClaims(parts, await validate(parts, token));
+    return { status: 200, headers: uncached, body: JSON.stringify(body) };
+  } catch (error) {
+    if (error instanceof OAuthError) return oauthErrorReply(error);
+    throw error;
+  }
+}
+
+/**
+ * The access token, from the header or from a form (RFC 6750 §2.1, §2.2).
+ * @throws {OAuthError} `invalid_request`: both, or no readable form
+ */
+async function readToken(request: Request): Promise<string | undefined> {
+  const inHeader = bearerToken(request);
+  const inForm =
+    request.method === 'POST' && isForm(request) ? (await readForm(request)).get('access_token') : undefined;
+  if (inHeader !== undefined && inForm !== undefined)
+    throw refusal('invalid_request', 400, 'Send the token in the header or in the form, not in both');
+  return inHeader ?? inForm;
+}
+
+async function validate(parts: UserinfoParts, token: string): Promise<AccessClaims> {
+  const claims = await validOrNot(parts.validate, token);
+  if (claims !== undefined) return claims;
+  throw refusal('invalid_token', 401, 'The access token is not valid');
+}
+
+/** What the token's scopes tell of its user. @throws {OAuthError} `insufficient_scope` */
+function userClaims({ directory, serviceScope }: UserinfoParts, { sub, scope }: AccessClaims): object {
+  const scopes = scope.split(' ');
+  if (!scopes.includes('openid'))
+    throw refusal('insufficient_scope', 403, 'The token needs the scope openid');
+  const user = directory.users.get(sub);
+  // A client that acts for itself must never be taken for a user (RFC 9700 §4.15).
+  if (user === undefined)
+    throw refusal('insufficient_scope', 403, 'The token is that of a client: no user has signed in');
+  return {
+    sub,
+    ...(scopes.includes('email') ? emailClaims(user) : {}),
+    ...(scopes.includes(serviceScope) ? memberClaims(user) : {}),
+  };
+}
+
+/** What the service's scope tells of a user. */
+function memberClaims({ name, role, teams, primaryTeam }: User): object {
+  return { name, role, team: teams, primaryTeam };
+}
+
+/** A refusal with its challenge (RFC 6750 §3). The description holds no quotes. */
+function refusal(code: OAuthErrorCode, status: number, description: string): OAuthError {
+  const challenge = `Bearer error="${code}", error_description="${description}"`;
+  return new OAuthError(code, description, { status, challenge });
+}

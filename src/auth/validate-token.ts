@@ -1,0 +1,54 @@
+import type { Directory } from '../accounts/directory.ts';
+import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
+import type { InvalidationList } from './invalidation.ts';
+import { signedInUser } from './sessions.ts';
+import type { VerifiedTokens } from './verified-tokens.ts';
+
+/** What access tokens are validated with. */
+export interface ValidationParts extends TokenSettings {
+  readonly directory: Pick<Directory, 'apiKeys' | 'users' | 'clients'>;
+  readonly invalidation: InvalidationList;
+  readonly verified: VerifiedTokens;
+}
+
+/**
+ * Gives the claims of an access token that is good now: at once when it was verified before, else as a promise, which
+ * rejects with `InvalidToken`.
+ */
+export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;
+
+/** Makes the validation of access tokens: signature and times, then the invalidation list, then whether its holder exists. */
+export function createValidation(parts: ValidationParts): ValidateToken {
+  const { keys, clock, directory, invalidation, verified } = parts;
+
+  async function validate(token: string): Promise<AccessClaims> {
+    const claims = await verifyAccessToken(parts, token);
+    // Nothing comes between this look at the list and remembering the token, so what is remembered is not on the list.
+    if (invalidation.has(claims) || !holderExists(directory, claims))
+      throw new InvalidToken('The token is not valid');
+    verified.keep(token, claims);
+    return claims;
+  }
+
+  return (token) => {
+    verified.useKeys(keys.published);
+    const claims = verified.find(token, clock.now());
+    return claims !== undefined && holderExists(directory, claims) ? claims : validate(token);
+  };
+}
+
+/** The claims of an access token, or `undefined` when it is none that is valid now. */
+export async function validOrNot(validate: ValidateToken, token: string): Promise<AccessClaims | undefined> {
+  try {
+    return await validate(token);
+  } catch (error) {
+    if (error instanceof InvalidToken) return undefined;
+    throw error;
+  }
+}
+
+/** A client that acts for itself is its own subject; every other token stands for a user of a client that he may use. */
+function holderExists(directory: ValidationParts['directory'], { sub, client_id }: AccessClaims): boolean {
+  if (sub === client_id) return directory.apiKeys.has(sub);
+  return signedInUser(directory, { userId: sub, clientId: client_id }) !== undefined;
+}

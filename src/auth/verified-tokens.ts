@@ -1,0 +1,77 @@
+import type { AccessClaims } from './access-token.ts';
+
+interface Verified {
+  readonly claims: AccessClaims;
+  /** Asked for since it came, or since it was last spared. */
+  used: boolean;
+}
+
+/** How many tokens are remembered: a few kilobytes each. */
+const mostTokens = 10_000;
+
+/**
+ * Access tokens whose signatures were verified, by their text. One that is not asked for again makes room for a new one;
+ * who only makes tokens up gets none in.
+ */
+export class VerifiedTokens {
+  readonly #tokens = new Map<string, Verified>();
+  /** An ECDSA signature can be written in two ways, so one token may have two texts: the last one is remembered. */
+  readonly #textOf = new Map<string, string>();
+  readonly #most: number;
+  /** Stands for the keys that the signatures were verified with. */
+  #keys: unknown;
+
+  constructor(most = mostTokens) {
+    this.#most = most;
+  }
+
+  /** Tokens that are remembered. */
+  get size(): number {
+    return this.#tokens.size;
+  }
+
+  /** Forgets all tokens when `keys` is not what it was the last time: some may be signed with a key that is gone. */
+  useKeys(keys: unknown): void {
+    if (keys === this.#keys) return;
+    this.#keys = keys;
+    this.#tokens.clear();
+    this.#textOf.clear();
+  }
+
+  /** The claims of a token that has not expired at `now` (Unix ms), or `undefined` when it must be verified. */
+  find(text: string, now: number): AccessClaims | undefined {
+    const found = this.#tokens.get(text);
+    if (found === undefined || now >= found.claims.exp * 1000) return undefined;
+    found.used = true;
+    return found.claims;
+  }
+
+  /** Remembers a token that was verified. */
+  keep(text: string, claims: AccessClaims): void {
+    this.drop(claims.jti);
+    if (this.#tokens.size >= this.#most) this.#makeRoom();
+    this.#tokens.set(text, { claims, used: false });
+    this.#textOf.set(claims.jti, text);
+  }
+
+  /** Forgets the token with this id, at once. */
+  drop(jti: string): void {
+    const text = this.#textOf.get(jti);
+    if (text === undefined) return;
+    this.#textOf.delete(jti);
+    this.#tokens.delete(text);
+  }
+
+  /** Takes out the oldest that was not used; those that were are spared once. */
+  #makeRoom(): void {
+    for (const [text, token] of this.#tokens) {
+      if (!token.used) {
+        this.drop(token.claims.jti);
+        return;
+      }
+      token.used = false;
+      this.#tokens.delete(text);
+      this.#tokens.set(text, token);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { UsageError } from '../flags.ts';
+import { Failure, failureOf } from './failure.ts';
+import { type Answer, fieldsOf, notUnderstood, send, textOf } from './send.ts';
+import type { Access } from './session.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** How often a request is sent again that the server has too many of, and how long it may make us wait each time, s. */
+const mostWaits = 5;
+const longestWait = 60;
+
+/** Most items of a page. */
+const pageLimit = '200';
+
+/** A thing as the management API shows it. */
+export type Item = Readonly<Record<string, unknown>>;
+
+/** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
+export interface Api {
+  readonly url: string;
+  /** @returns the JSON of the answer, `undefined` for none @throws {Failure} when the server refuses */
+  call(method: string, path: readonly string[], body?: object): Promise<unknown>;
+  /** Every item of a list, from all of its pages. @throws {Failure} when the server refuses */
+  list(path: readonly string[], filters?: Readonly<Record<string, string>>): Promise<readonly Item[]>;
+}
+
+/** Opens the management API of a server. */
+export function openApi(surroundings: Surroundings, url: string, access: Access): Api {
+  const request = async (method: string, target: string, body?: object): Promise<unknown> => {
+    const { status, json } = await ask(surroundings, access, method, target, body);
+    if (status === 204) return undefined;
+    if (status >= 400) throw refusal(target, status, json);
+    if (json === undefined) throw notUnderstood(target, status);
+    return json;
+  };
+  return {
+    url,
+    call: (method, path, body) => request(method, targetOf(url, path), body),
+    async list(path, filters = {}) {
+      const items: Item[] = [];
+      const query = new URLSearchParams({ ...filters, limit: pageLimit });
+      for (;;) {
+        const page = fieldsOf(await request('GET', `${targetOf(url, path)}?${query}`));
+        if (!Array.isArray(page['items'])) throw notUnderstood(url, 200);
+        items.push(...page['items']);
+        if (typeof page['nextCursor'] !== 'string') return items;
+        query.set('cursor', page['nextCursor']);
+      }
+    },
+  };
+}
+
+/** Asks once more with another token, when the server refuses the first, and while it has too many requests. */
+async function ask(
+  surroundings: Surroundings,
+  access: Access,
+  method: string,
+  target: string,
+  body?: object,
+): Promise<Answer> {
+  let token = await access.token();
+  let replaced = false;
+  for (let waits = 0; ; ) {
+    const answer = await send(surroundings, target, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const wait = answer.status === 429 && waits < mostWaits ? waitOf(answer, waits) : undefined;
+    if (answer.status === 401 && !replaced) {
+      token = await access.replace(token);
+      replaced = true;
+    } else if (wait !== undefined) {
+      surroundings.err(`The server has too many requests; trying again in ${wait} s\n`);
+      await surroundings.sleep(wait * 1000);
+      waits += 1;
+    } else return answer;
+  }
+}
+
+function waitOf({ retryAfter }: Answer, waits: number): number | undefined {
+  const asked = retryAfter ?? '';
+  const wait = /^\d{1,9}$/.test(asked) ? Math.max(1, Number(asked)) : 2 ** waits;
+  return wait <= longestWait ? wait : undefined;
+}
+
+/** @throws {UsageError} for a segment that a URL takes for a step through its path (RFC 3986 §5.2.4): it would lead elsewhere */
+function targetOf(url: string, path: readonly string[]): string {
+  const wrong = path.find((segment) => ['', '.', '..'].includes(segment));
+  if (wrong !== undefined) throw new UsageError(`Cannot use the name '${wrong}': it cannot be in an address`);
+  return [url, 'api', 'v2', ...path.map(encodeURIComponent)].join('/');
+}
+
+function refusal(target: string, status: number, json: unknown): Failure {
+  const code = textOf(json, 'code');
+  if (code === undefined) return notUnderstood(target, status);
+  const detail = textOf(json, 'detail') ?? textOf(json, 'title') ?? `status ${status}`;
+  return new Failure(failureOf(status), `${detail} (${code})`);
+}

@@ -1,0 +1,105 @@
+import { readArguments, UsageError } from '../flags.ts';
+
+/** A flag of a command, as its help text and shell completion show it. */
+export interface Flag {
+  /** Without the dashes. */
+  readonly name: string;
+  /** The placeholder of its value; a flag without one stands alone. */
+  readonly value?: string;
+  readonly description: string;
+  /** A second line of its description: where it is taken from when it is not given. */
+  readonly more?: string;
+  /** All that its value can be. */
+  readonly values?: readonly string[];
+  /** Its value is a path. */
+  readonly file?: true;
+  /** It can be given more than once. */
+  readonly many?: true;
+  readonly required?: true;
+}
+
+/** The one argument of a command that is no flag. */
+export interface Operand {
+  /** Its placeholder. */
+  readonly name: string;
+  readonly description: string;
+  readonly values?: readonly string[];
+}
+
+/** A command of the command line. */
+export interface Command {
+  /** One word, or two: `login`, `apps create`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly operand?: Operand;
+  readonly flags: readonly Flag[];
+}
+
+/** What a command was called with. */
+export interface Given {
+  /** Empty when the command takes none. */
+  readonly operand: string;
+  has(flag: string): boolean;
+  /** The value of a flag; of one given twice the last. */
+  value(flag: string): string | undefined;
+  /** Every value of a flag that can be given more than once. */
+  all(flag: string): readonly string[];
+}
+
+/**
+ * Reads what a command was called with. After `--` an argument may begin with a dash.
+ * @throws {UsageError} for an unknown flag, a value that cannot be, and what is missing or too much
+ */
+export function readGiven(command: Command, argv: readonly string[]): Given {
+  const end = argv.indexOf('--');
+  const before: string[] = [];
+  const after = end < 0 ? [] : argv.slice(end + 1);
+  const flags = new Map<string, string[]>();
+  for (const { name, value } of readArguments(end < 0 ? argv : argv.slice(0, end), known(command))) {
+    if (name === undefined) before.push(checkDash(value));
+    else flags.set(name, [...(flags.get(name) ?? []), value]);
+  }
+  for (const flag of command.flags) checkFlag(command, flag, flags.get(flag.name));
+  return {
+    operand: readOperand(command, [...before, ...after]),
+    has: (flag) => flags.has(flag),
+    value: (flag) => flags.get(flag)?.at(-1),
+    all: (flag) => flags.get(flag) ?? [],
+  };
+}
+
+function known({ flags }: Command): { values: string[]; switches: string[] } {
+  const names = (takesValue: boolean) =>
+    flags.filter(({ value }) => (value !== undefined) === takesValue).map(({ name }) => name);
+  return { values: names(true), switches: names(false) };
+}
+
+function checkDash(value: string): string {
+  if (/^-./.test(value)) {
+    throw new UsageError(`Cannot use the argument '${value}': flags have two dashes, other arguments none`);
+  }
+  return value;
+}
+
+function checkFlag(command: Command, { name, values, required }: Flag, given: readonly string[] = []): void {
+  if (required && given.length === 0) throw new UsageError(`Cannot use ${command.name} without --${name}`);
+  const wrong = values && given.find((value) => !values.includes(value));
+  if (wrong !== undefined) throw new UsageError(`Cannot use --${name} ${wrong}: must be ${either(values)}`);
+}
+
+function readOperand({ name, operand }: Command, given: readonly string[]): string {
+  const [value = '', surplus] = operand === undefined ? ['', ...given] : given;
+  if (surplus !== undefined) {
+    const taken = operand === undefined ? 'no argument but flags' : `only one, ${operand.name}`;
+    throw new UsageError(`Cannot use the argument '${surplus}': ${name} takes ${taken}`);
+  }
+  if (operand === undefined) return value;
+  if (value === '') throw new UsageError(`Cannot use ${name} without ${operand.name}`);
+  if (operand.values?.includes(value) === false)
+    throw new UsageError(`Cannot use ${name} with ${value}: must be ${either(operand.values)}`);
+  return value;
+}
+
+function either(values: readonly string[] = []): string {
+  return [values.slice(0, -1).join(', '), ...values.slice(-1)].filter((part) => part !== '').join(' or ');
+}

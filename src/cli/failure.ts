@@ -1,0 +1,43 @@
+/** How a command ends, as `flagmeter help` says. 0 is success, and 2 a command that is used wrongly. */
+export const exitCodes = {
+  failed: 1,
+  unauthorized: 3,
+  forbidden: 4,
+  notFound: 5,
+  conflict: 6,
+  unavailable: 7,
+  interrupted: 130,
+} as const;
+
+/** A command that did not do what it was asked for; its message says why, on one line, and holds nothing secret. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly exitCode: number;
+
+  constructor(kind: keyof typeof exitCodes, message: string) {
+    super(message);
+    this.exitCode = exitCodes[kind];
+  }
+}
+
+/** The kind of failure that an HTTP status stands for. */
+export function failureOf(status: number): keyof typeof exitCodes {
+  switch (status) {
+    case 401:
+      return 'unauthorized';
+    case 403:
+      return 'forbidden';
+    case 404:
+      return 'notFound';
+    case 409:
+    case 412:
+      return 'conflict';
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return 'unavailable';
+    default:
+      return 'failed';
+  }
+}

@@ -1,0 +1,110 @@
+import { clientVariables } from '../client-variables.ts';
+import { UsageError } from '../flags.ts';
+import { openApi } from './api.ts';
+import { signInWithBrowser } from './browser-sign-in.ts';
+import { type Command, type Given, readGiven } from './command.ts';
+import { endSession } from './end-session.ts';
+import { readSecretFile } from './secret-file.ts';
+import { textOf } from './send.ts';
+import { isReadable } from './server-url.ts';
+import { authUrlOf, serverUrlOf } from './session.ts';
+import type { Surroundings } from './surroundings.ts';
+import { signInAsClient } from './token-endpoint.ts';
+import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
+import { urlFlag } from './url-flag.ts';
+
+/** `flagmeter login` */
+export const loginCommand: Command = {
+  name: 'login',
+  summary: 'Sign in to a server, with a browser or as an API key',
+  flags: [
+    urlFlag,
+    {
+      name: 'auth-url',
+      value: 'URL',
+      description: 'Address of its token host, when that is another one',
+      more: 'default: FLAGMETER_AUTH_URL, else the server',
+    },
+    {
+      name: 'client-id',
+      value: 'ID',
+      description: 'Sign in as this API key of a team, without a browser',
+      more: clientVariables.clientId,
+    },
+    {
+      name: 'client-secret-file',
+      value: 'FILE',
+      file: true,
+      description: 'First line is the secret of the API key; - is standard input',
+      more: `default: ${clientVariables.clientSecret}, else it is asked for`,
+    },
+    { name: 'store', description: 'Keep the secret too, so that the session lasts longer than an hour' },
+    { name: 'no-browser', description: 'Only print the address to open in a browser' },
+  ],
+};
+
+/**
+ * Signs in and keeps the tokens for the commands that follow, in place of those that were kept for the server before.
+ * @throws {UsageError} for wrong flags
+ * @throws {Failure} when nobody could be signed in; what was kept before is still there then
+ */
+export async function login(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const given = readGiven(loginCommand, argv);
+  const url = serverUrlOf(surroundings, given.value('url'));
+  const authUrl = authUrlOf(surroundings, given.value('auth-url'), url);
+  if (isReadable(url) || isReadable(authUrl))
+    surroundings.err('Caution: this address is not encrypted, so others on the way can read the tokens\n');
+  const session = await signIn(given, surroundings, authUrl);
+  const before = await keep(surroundings, url, session);
+  if (before !== undefined) await endSession(surroundings, url, before).catch(() => {});
+  surroundings.err(`Signed in to ${url} as ${await nameAt(surroundings, url, session)}\n`);
+  return 0;
+}
+
+async function signIn(given: Given, surroundings: Surroundings, authUrl: string): Promise<StoredSession> {
+  const clientId = given.value('client-id') ?? surroundings.env[clientVariables.clientId];
+  if (!clientId) {
+    for (const flag of ['client-secret-file', 'store'])
+      if (given.has(flag)) throw new UsageError(`Cannot use --${flag} without --client-id`);
+    return signInWithBrowser(surroundings, authUrl, !given.has('no-browser'));
+  }
+  const clientSecret = await readSecret(given, surroundings);
+  const session = await signInAsClient(surroundings, authUrl, { clientId, clientSecret });
+  return given.has('store') ? { ...session, clientSecret } : session;
+}
+
+/** The secret never is an argument: every user of the machine can read those. */
+async function readSecret(given: Given, surroundings: Surroundings): Promise<string> {
+  const file = given.value('client-secret-file');
+  if (file !== undefined) return readSecretFile('client-secret-file', file, surroundings);
+  const variable = surroundings.env[clientVariables.clientSecret];
+  if (variable) return variable;
+  if (surroundings.person !== undefined) return surroundings.person.askSecret('Client secret: ');
+  throw new UsageError(
+    `Cannot sign in without a secret: use --client-secret-file or ${clientVariables.clientSecret}`,
+  );
+}
+
+/** @returns the session that was kept for the server before */
+function keep(
+  surroundings: Surroundings,
+  url: string,
+  session: StoredSession,
+): Promise<StoredSession | undefined> {
+  const store = openTokenStore(surroundings);
+  return store.exclusively(async () => {
+    const stored = store.read();
+    store.write({ ...withSession(stored, url, session), current: url });
+    return stored.servers[url];
+  });
+}
+
+async function nameAt(
+  surroundings: Surroundings,
+  url: string,
+  { accessToken: token }: StoredSession,
+): Promise<string> {
+  const access = { token: async () => token, replace: async () => token };
+  const me = await openApi(surroundings, url, access).call('GET', ['users', 'me']);
+  return textOf(me, 'email') ?? textOf(me, 'name') ?? 'somebody without a name';
+}

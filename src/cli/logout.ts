@@ -1,0 +1,40 @@
+import { type Command, readGiven } from './command.ts';
+import { endSession } from './end-session.ts';
+import { Failure } from './failure.ts';
+import { serverUrlOf } from './session.ts';
+import type { Surroundings } from './surroundings.ts';
+import { openTokenStore, withSession } from './token-store.ts';
+import { urlFlag } from './url-flag.ts';
+
+/** `flagmeter logout` */
+export const logoutCommand: Command = {
+  name: 'logout',
+  summary: 'Sign out: forget the tokens, and make them invalid on the server',
+  flags: [urlFlag],
+};
+
+/**
+ * Forgets the session at a server, and ends it there.
+ * @throws {UsageError} for wrong flags
+ * @throws {Failure} when the server could not be told; the tokens are forgotten all the same
+ */
+export async function logout(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const url = serverUrlOf(surroundings, readGiven(logoutCommand, argv).value('url'));
+  const store = openTokenStore(surroundings);
+  const session = await store.exclusively(async () => {
+    const stored = store.read();
+    const current = stored.current === url ? null : stored.current;
+    if (stored.servers[url] !== undefined) store.write({ ...withSession(stored, url, undefined), current });
+    return stored.servers[url];
+  });
+  if (session === undefined) {
+    surroundings.err(`Not signed in to ${url}\n`);
+    return 0;
+  }
+  await endSession(surroundings, url, session).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure('failed', `The tokens are forgotten here, but may still be valid: ${error.message}`);
+  });
+  surroundings.err(`Signed out of ${url}\n`);
+  return 0;
+}

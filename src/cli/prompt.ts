@@ -1,0 +1,82 @@
+import { Failure } from './failure.ts';
+
+/** Who sits at the terminal and can be asked. */
+export interface Person {
+  /** Shows a question and gives the line that is typed, or an empty one when the input has ended. */
+  ask(question: string): Promise<string>;
+  /** The same, and what is typed is not shown. */
+  askSecret(question: string): Promise<string>;
+}
+
+/** The terminal that a person types at. */
+export type Keyboard = Pick<
+  NodeJS.ReadStream,
+  'setRawMode' | 'setEncoding' | 'on' | 'off' | 'resume' | 'pause'
+>;
+
+const key = { interrupt: '\u0003', end: '\u0004', backspace: '\b', erase: '\u0015', delete: '\u007f' };
+
+/** Asks over a keyboard. @param show writes to where the person looks */
+export function personAt(keyboard: Keyboard, show: (text: string) => void): Person {
+  return {
+    async ask(question) {
+      show(question);
+      let line = '';
+      await eachChunk(keyboard, (chunk) => {
+        line += chunk;
+        return line.includes('\n');
+      });
+      return line.split(/\r?\n/, 1)[0] ?? '';
+    },
+    async askSecret(question) {
+      show(question);
+      keyboard.setRawMode(true);
+      try {
+        return await readRaw(keyboard);
+      } finally {
+        keyboard.setRawMode(false);
+        show('\n');
+      }
+    },
+  };
+}
+
+/** What is typed up to the end of a line, when the terminal leaves everything to the program. */
+async function readRaw(keyboard: Keyboard): Promise<string> {
+  let typed: string[] = [];
+  let interrupted = false;
+  await eachChunk(keyboard, (chunk) => {
+    for (const character of chunk) {
+      if (character === '\r' || character === '\n' || character === key.end) return true;
+      if (character === key.interrupt) {
+        interrupted = true;
+        return true;
+      }
+      if (character === key.backspace || character === key.delete) typed.pop();
+      else if (character === key.erase) typed = [];
+      else typed.push(character);
+    }
+    return false;
+  });
+  if (interrupted) throw new Failure('interrupted', 'Interrupted');
+  return typed.join('');
+}
+
+/** Hands over what is typed until `take` has enough, or the input ends. */
+function eachChunk(keyboard: Keyboard, take: (chunk: string) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const onData = (chunk: string) => {
+      if (take(chunk)) done();
+    };
+    const done = () => {
+      keyboard.off('data', onData);
+      keyboard.off('end', done);
+      keyboard.pause();
+      resolve();
+    };
+    keyboard.setEncoding('utf8');
+    keyboard.on('data', onData);
+    keyboard.on('end', done);
+    keyboard.resume();
+  });
+}

@@ -1,0 +1,106 @@
+import { Failure } from './failure.ts';
+import { plain } from './plain.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** How long a server may take to answer, ms. */
+const patienceMs = 30_000;
+
+/** A request of this program. */
+export interface Sending {
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | URLSearchParams;
+}
+
+/** What a server answered. */
+export interface Answer {
+  readonly status: number;
+  /** The body, when it is JSON. */
+  readonly json: unknown;
+  /** The header `Retry-After`. */
+  readonly retryAfter: string | null;
+}
+
+/**
+ * Sends a request, once.
+ * @throws {Failure} when the server cannot be reached, or sends on to another address
+ */
+export async function send(surroundings: Surroundings, url: string, sending: Sending): Promise<Answer> {
+  const signal = AbortSignal.timeout(patienceMs);
+  try {
+    // A redirect is not followed: nobody has said that the token may go where it leads.
+    const init = { ...sending, headers: { ...sending.headers }, redirect: 'manual', signal } as const;
+    const response = await surroundings.fetch(url, init);
+    const { status, headers } = response;
+    const json = parse(await response.text());
+    if (status >= 300 && status < 400) throw redirected(url, headers.get('location'));
+    return { status, json, retryAfter: headers.get('retry-after') };
+  } catch (error) {
+    throw error instanceof Failure ? error : unreachable(url, error);
+  }
+}
+
+/** The fields of a JSON object; none for anything else. */
+export function fieldsOf(json: unknown): Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null ? { ...json } : {};
+}
+
+/** A text of a JSON object that is shown to people. */
+export function textOf(json: unknown, field: string): string | undefined {
+  const value = fieldsOf(json)[field];
+  return typeof value === 'string' ? plain(value) : undefined;
+}
+
+/** The answer of what is no flagmeter server, or of something in between. */
+export function notUnderstood(url: string, status: number): Failure {
+  const kind = status === 502 || status === 503 || status === 504 ? 'unavailable' : 'failed';
+  return new Failure(kind, `${originOf(url)} does not answer as a flagmeter server does (status ${status})`);
+}
+
+function redirected(url: string, location: string | null): Failure {
+  const to = plain(location ?? 'another address');
+  return new Failure('failed', `${originOf(url)} sends on to ${to}; give the address of the server itself`);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ConnectionRefused: 'nothing listens there',
+  ENOTFOUND: 'the host name cannot be resolved',
+  EAI_AGAIN: 'the host name cannot be resolved',
+  FailedToOpenSocket: 'the host name cannot be resolved, or the host cannot be reached',
+  ECONNRESET: 'the connection was closed',
+  ECONNCLOSED: 'the connection was closed',
+  ConnectionClosed: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  TimeoutError: `no answer within ${patienceMs / 1000} s`,
+};
+
+const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|SSL|TLS|HOSTNAME/;
+
+function unreachable(url: string, error: unknown): Failure {
+  const { code, name, message } = causeOf(error);
+  if (code !== undefined && certificate.test(code)) {
+    const advice = 'NODE_EXTRA_CA_CERTS may name a file with the certificate of its authority';
+    return new Failure('failed', `Cannot trust ${originOf(url)}: ${code}; ${advice}`);
+  }
+  const reason = reasons[code ?? ''] ?? reasons[name] ?? plain(message);
+  return new Failure('unavailable', `Cannot reach ${originOf(url)}: ${reason}`);
+}
+
+/** Node wraps what went wrong into another error; Bun does not. */
+function causeOf(error: unknown): { code?: string; name: string; message: string } {
+  if (!(error instanceof Error)) return { name: '', message: String(error) };
+  return error.cause instanceof Error ? causeOf(error.cause) : error;
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+import { UsageError } from '../flags.ts';
+
+/** Where a server is that nobody has named: where `serve` listens without settings. */
+export const usualUrl = 'http://127.0.0.1:8080';
+
+/**
+ * The address of a server in the one way that it is kept and compared in: without a slash at its end.
+ * @param by what named it, for the complaint
+ * @throws {UsageError}
+ */
+export function readServerUrl(text: string, by: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (url === undefined || !isWeb || url.username + url.password + url.search + url.hash !== '') {
+    throw new UsageError(`Cannot use ${by}: must be an address such as https://flags.example.com`);
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/** Whether what is sent there can be read on the way. */
+export function isReadable(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|localhost)$/.test(hostname);
+}

@@ -1,0 +1,98 @@
+import { clientVariables } from '../client-variables.ts';
+import { Failure } from './failure.ts';
+import { readServerUrl, usualUrl } from './server-url.ts';
+import type { Surroundings } from './surroundings.ts';
+import { renewSession, signInAsClient } from './token-endpoint.ts';
+import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
+
+/** An access token that lives no longer than this is renewed before it is used, ms. */
+const leastLifeMs = 30_000;
+
+/** The right to use a server. */
+export interface Access {
+  /** An access token; renewed when it has expired. @throws {Failure} when there is none */
+  token(): Promise<string>;
+  /** Another one in place of one that the server has refused. @throws {Failure} when there is none */
+  replace(refused: string): Promise<string>;
+}
+
+/**
+ * Which server is meant: that of `--url`, else of `FLAGMETER_URL`, else that of the last login, else the usual one.
+ * @throws {UsageError}
+ */
+export function serverUrlOf(surroundings: Surroundings, flag: string | undefined): string {
+  if (flag !== undefined) return readServerUrl(flag, `--url ${flag}`);
+  const variable = surroundings.env[clientVariables.url];
+  if (variable) return readServerUrl(variable, `${variable} (from ${clientVariables.url})`);
+  return openTokenStore(surroundings).read().current ?? usualUrl;
+}
+
+/** Where its tokens come from: that of `--auth-url`, else of `FLAGMETER_AUTH_URL`, else the server itself. @throws {UsageError} */
+export function authUrlOf({ env }: Surroundings, flag: string | undefined, url: string): string {
+  if (flag !== undefined) return readServerUrl(flag, `--auth-url ${flag}`);
+  const variable = env['FLAGMETER_AUTH_URL'];
+  return variable ? readServerUrl(variable, `${variable} (from FLAGMETER_AUTH_URL)`) : url;
+}
+
+/** The right to use a server: by a token or an API key in the environment, else by the last login there. */
+export function openAccess(surroundings: Surroundings, url: string): Access {
+  const { env } = surroundings;
+  const token = env[clientVariables.token];
+  if (token) return givenAccess(token);
+  const clientId = env[clientVariables.clientId];
+  const clientSecret = env[clientVariables.clientSecret];
+  if (clientId && clientSecret) return clientAccess(surroundings, url, { clientId, clientSecret });
+  return storedAccess(surroundings, url, openTokenStore(surroundings));
+}
+
+function givenAccess(token: string): Access {
+  return {
+    token: async () => token,
+    replace: async () => {
+      throw new Failure('unauthorized', `The server refuses the token in ${clientVariables.token}`);
+    },
+  };
+}
+
+function clientAccess(
+  surroundings: Surroundings,
+  url: string,
+  client: { clientId: string; clientSecret: string },
+): Access {
+  let session: Promise<StoredSession> | undefined;
+  const begin = async () => {
+    session = signInAsClient(surroundings, authUrlOf(surroundings, undefined, url), client);
+    return (await session).accessToken;
+  };
+  return { token: async () => (session === undefined ? begin() : (await session).accessToken), replace: begin };
+}
+
+function storedAccess(surroundings: Surroundings, url: string, store: TokenStore): Access {
+  const isFresh = ({ expiresAt }: StoredSession) => expiresAt - surroundings.clock.now() > leastLifeMs;
+  const find = () => {
+    const session = store.read().servers[url];
+    if (session === undefined) throw signInFirst(url, `Not signed in to ${url}`);
+    return session;
+  };
+  // Only one process at a time: a refresh token that is used twice ends the session.
+  const renew = (isGood: (session: StoredSession) => boolean) =>
+    store.exclusively(async () => {
+      const session = find();
+      if (isGood(session)) return session.accessToken; // Another process has renewed it meanwhile.
+      const next = await renewSession(surroundings, session);
+      store.write(withSession(store.read(), url, next));
+      if (next === undefined) throw signInFirst(url, `The session at ${url} is over`);
+      return next.accessToken;
+    });
+  return {
+    token: async () => {
+      const session = find();
+      return isFresh(session) ? session.accessToken : renew(isFresh);
+    },
+    replace: (refused) => renew((session) => session.accessToken !== refused && isFresh(session)),
+  };
+}
+
+function signInFirst(url: string, why: string): Failure {
+  return new Failure('unauthorized', `${why}; sign in with: flagmeter login --url ${url}`);
+}

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Person, personAt } from './prompt.ts';
+
+/** What the commands that talk to a server may touch of the world. */
+export interface Surroundings extends Terminal {
+  readonly clock: Clock;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Who can be asked; `undefined` for a script. */
+  readonly person: Person | undefined;
+  /** Whether standard output shows bold type. */
+  readonly bold: boolean;
+  /** Shows a page in the person's browser, if there is one. */
+  readonly openBrowser: (url: string) => void;
+}
+
+/** Those of this process. */
+export function surroundingsOf(terminal: Terminal): Surroundings {
+  const { stdin, stdout } = process;
+  return {
+    ...terminal,
+    clock: systemClock,
+    randomBytes,
+    fetch: (url, init) => fetch(url, init),
+    sleep,
+    person: stdin.isTTY ? personAt(stdin, terminal.err) : undefined,
+    bold: stdout.isTTY === true && !terminal.env['NO_COLOR'] && terminal.env['TERM'] !== 'dumb',
+    openBrowser: (url) => openBrowser(url, terminal.env),
+  };
+}
+
+/** What starts a browser: what `BROWSER` names, or what the desktop has for it. */
+function openBrowser(url: string, env: Terminal['env']): void {
+  const desktop = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  const hasDesktop = process.platform === 'darwin' || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
+  const command = env['BROWSER'] || (hasDesktop ? desktop : undefined);
+  if (command === undefined) return;
+  spawn(command, [url], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+}

@@ -1,0 +1,130 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import Type, { type Static } from 'typebox';
+import Value from 'typebox/value';
+import { Failure } from './failure.ts';
+import { underLock } from './file-lock.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const sessionSchema = Type.Object({
+  /** Address of the token host. */
+  authUrl: Type.String(),
+  clientId: Type.String(),
+  /** Only where it was asked for, so that the session can be renewed by itself. */
+  clientSecret: Type.Optional(Type.String()),
+  scope: Type.String(),
+  accessToken: Type.String(),
+  /** When the access token expires, Unix ms. */
+  expiresAt: Type.Number(),
+  refreshToken: Type.Optional(Type.String()),
+});
+
+const storedSchema = Type.Object({
+  /** Address of the server that was signed in to last. */
+  current: Type.Union([Type.String(), Type.Null()]),
+  /** Sessions by the address of their server. */
+  servers: Type.Record(Type.String(), sessionSchema),
+});
+
+/** A sign-in at one server. */
+export type StoredSession = Static<typeof sessionSchema>;
+
+/** What is kept between two commands. */
+export type Stored = Static<typeof storedSchema>;
+
+/** The file with the tokens of this user; nobody else may read it. */
+export interface TokenStore {
+  /** What is kept now. @throws {Failure} when the file cannot be read or understood */
+  read(): Stored;
+  /** Keeps something else, all or nothing. Only to be called within `exclusively`. */
+  write(stored: Stored): void;
+  /** Does work while no other process changes the file. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Opens the store in the user's folder for configuration (XDG Base Directory Specification). */
+export function openTokenStore(surroundings: Surroundings): TokenStore {
+  const path = join(configurationFolder(surroundings), 'flagmeter', 'credentials.json');
+  return {
+    read: () => read(path),
+    write: (stored) => write(path, stored, surroundings.randomBytes(8).toString('hex')),
+    exclusively(work) {
+      makeFolder(dirname(path));
+      return underLock(`${path}.lock`, surroundings, work);
+    },
+  };
+}
+
+/** The same with another session for a server, or with none. */
+export function withSession(stored: Stored, url: string, session: StoredSession | undefined): Stored {
+  const others = Object.entries(stored.servers).filter(([known]) => known !== url);
+  return {
+    ...stored,
+    servers: Object.fromEntries(session === undefined ? others : [...others, [url, session]]),
+  };
+}
+
+/** The specification has a relative path ignored. */
+function configurationFolder({ env }: Surroundings): string {
+  const folder = env['XDG_CONFIG_HOME'] ?? '';
+  return isAbsolute(folder) ? folder : join(env['HOME'] || homedir(), '.config');
+}
+
+function read(path: string): Stored {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, servers: {} };
+    throw new Failure('failed', `Cannot read ${path}: ${(error as Error).message}`);
+  }
+  const stored = parse(text);
+  if (Value.Check(storedSchema, stored)) return stored;
+  throw new Failure('failed', `Cannot use ${path}: it is damaged; remove it, then sign in again`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  } catch (error) {
+    throw new Failure('failed', `Cannot keep tokens in ${folder}: ${(error as Error).message}`);
+  }
+}
+
+/** The new file is whole and on disk before it takes the place of the old one. */
+function write(path: string, stored: Stored, unique: string): void {
+  const fresh = `${path}.${unique}`;
+  try {
+    const file = openSync(fresh, 'wx', 0o600);
+    try {
+      writeSync(file, `${JSON.stringify(stored, undefined, 2)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true });
+    throw new Failure('failed', `Cannot write ${path}: ${(error as Error).message}`);
+  }
+}

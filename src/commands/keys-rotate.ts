@@ -1,0 +1,40 @@
+import { type Rotation, rotateSigningKey } from '../accounts/stored-signing-keys.ts';
+import { systemClock } from '../clock.ts';
+import { loadConfig } from '../config.ts';
+import { readFlags } from '../flags.ts';
+import { attachAccountStore } from '../store/accounts.ts';
+import { serverFlagNames, serverFlags } from './server-flags.ts';
+import type { Terminal } from '../terminal.ts';
+
+/**
+ * Makes a new key that signs tokens, of the same algorithm as the one before. A service that runs on the data directory
+ * takes it up within seconds.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the data directory is not prepared, or cannot be written
+ */
+export async function rotate(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, { values: serverFlagNames, switches: ['json'] });
+  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  const accounts = attachAccountStore(data);
+  try {
+    const rotation = await rotateSigningKey(accounts, systemClock.now());
+    terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
+    return 0;
+  } finally {
+    await accounts.environment.close();
+  }
+}
+
+function asJson({ current: { kid, alg }, retired }: Rotation): string {
+  return `${JSON.stringify({ kid, alg, retired: retired.map((key) => key.kid) })}\n`;
+}
+
+function asText({ current: { kid, alg }, retired }: Rotation): string {
+  const before = retired.map((key) => `  Before      ${key.kid} ${key.alg}\n`);
+  return `The signing key is rotated; a running service signs with the new one within seconds.
+
+  Signs now   ${kid} ${alg}
+${before.join('')}
+Tokens of the key before stay valid until they expire; its private part is gone.
+`;
+}

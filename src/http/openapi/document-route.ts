@@ -1,0 +1,59 @@
+import { entityTag } from '../entity-tag.ts';
+import type { Reply, Route } from '../types.ts';
+import type { Json } from './json-schema.ts';
+
+/** `GET` of an OpenAPI document, whose JSON is made once; pages of any origin may read it. */
+export function documentRoute(path: string, document: Json): Route {
+  const body = JSON.stringify(document);
+  const etag = entityTag(body);
+  const headers = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300', etag };
+  const whole: Reply = { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body };
+  const unchanged: Reply = { status: 304, headers };
+  return {
+    method: 'GET',
+    path,
+    handle: (request) => (isOneOf(etag, request.header('if-none-match')) ? unchanged : whole),
+  };
+}
+
+/** `If-None-Match` compares weakly (RFC 9110 §13.1.2): a proxy that compresses marks the tag as weak. */
+function isOneOf(etag: string, header: string | undefined): boolean {
+  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etag) || tags.includes('*');
+}
+
+const headers = {
+  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
+  'Cache-Control': { required: true, schema: { type: 'string' } },
+  ETag: { required: true, schema: { type: 'string' } },
+};
+
+/** What an OpenAPI document says of its own path. @param tag of the operation */
+export function documentPath(tag: string): Json {
+  return {
+    get: {
+      operationId: 'describe',
+      tags: [tag],
+      summary: 'This document; pages of any origin may read it',
+      security: [],
+      parameters: [
+        {
+          name: 'If-None-Match',
+          in: 'header',
+          description: 'An `ETag` that the caller has the document of.',
+          schema: { type: 'string' },
+        },
+      ],
+      responses: {
+        200: {
+          description: 'The document.',
+          headers,
+          content: {
+            'application/json': { schema: { type: 'object', required: ['openapi', 'info', 'paths'] } },
+          },
+        },
+        304: { description: 'The caller has it already.', headers },
+      },
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { InvalidToken, verifyAccessToken } from '../../src/auth/access-token.ts';
+import { signJws } from '../../src/auth/jws.ts';
+import { openSigningKeys, type SigningKeys } from '../../src/auth/signing-keys.ts';
+import { otherClaims } from './attacks/claims.ts';
+import { otherHeaders } from './attacks/headers.ts';
+import { otherAlgorithms, ownKeys } from './attacks/keys.ts';
+import { otherTexts } from './attacks/texts.ts';
+import { type Attack, algorithms, encode, type Forgery, openForgery, signWith } from './forgery.ts';
+
+const targets = await Promise.all(algorithms.map(openForgery));
+const strangers = await Promise.all(algorithms.map(openForgery));
+
+async function expectRefused(target: Forgery, token: string, keys?: SigningKeys): Promise<void> {
+  const settings = keys === undefined ? target.settings : { ...target.settings, keys };
+  await expect(verifyAccessToken(settings, token), token).rejects.toThrow(InvalidToken);
+}
+
+describe.each<readonly [what: string, attacks: readonly Attack[]]>([
+  ['another algorithm', otherAlgorithms],
+  ['a key of his own', ownKeys],
+  ['another header', otherHeaders],
+  ['claims that the real key has signed, but', otherClaims],
+  ['a real token', otherTexts],
+])('%s', (_, attacks) => {
+  describe.each(attacks)('%s', (_, forge) => {
+    test.each(algorithms)('with %s is refused', async (alg) => {
+      const target = targets.find((one) => one.alg === alg)!;
+      await verifyAccessToken(target.settings, target.sign());
+      const tokens = [forge(target, strangers)].flat();
+      expect(tokens).not.toHaveLength(0);
+      for (const token of tokens) await expectRefused(target, token);
+    });
+  });
+});
+
+test.each(targets)('an ID token of the same key is no access token: $alg', async (target) => {
+  await expectRefused(target, await signJws(target.settings.keys, 'JWT', target.claims));
+  await verifyAccessToken(target.settings, await signJws(target.settings.keys, 'at+jwt', target.claims));
+});
+
+test('the key of one algorithm does not verify the tokens of another, though both are ours', async () => {
+  const keys = openSigningKeys(targets.map(({ key }) => key));
+  for (const target of targets) {
+    await verifyAccessToken({ ...target.settings, keys }, target.sign());
+    for (const { alg, header, key } of targets) {
+      if (alg === target.alg) continue;
+      await expectRefused(target, target.sign(target.claims, header), keys);
+      await expectRefused(target, target.sign(target.claims, { ...target.header, kid: key.kid }), keys);
+      await expectRefused(target, target.sign(target.claims, { ...target.header, alg }), keys);
+    }
+  }
+});
+
+test('a token that is too long is refused before its key is looked for', async () => {
+  const [target] = targets as [Forgery];
+  const looked: string[] = [];
+  const keys: SigningKeys = {
+    ...target.settings.keys,
+    find: (typ, header) => {
+      looked.push(header);
+      return target.settings.keys.find(typ, header);
+    },
+  };
+  await expectRefused(target, target.sign({ ...target.claims, name: 'x'.repeat(8000) }), keys);
+  await expectRefused(target, '.'.repeat(1_000_000), keys);
+  expect(looked).toEqual([]);
+  await verifyAccessToken(
+    { ...target.settings, keys },
+    target.sign({ ...target.claims, name: 'x'.repeat(5000) }),
+  );
+  expect(looked).toHaveLength(1);
+});
+
+test('no address in a token is ever asked', async () => {
+  let asked = 0;
+  const server = createServer((_, response) => {
+    asked += 1;
+    response.end('{"keys":[]}');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  for (const target of targets) {
+    for (const more of [
+      { jku: url },
+      { x5u: url },
+      { kid: url },
+      { x5c: ['MIIB'], x5u: url },
+      { jku: url, kid: undefined },
+    ]) {
+      const header = { ...target.header, ...more };
+      await expectRefused(target, target.sign(target.claims, header));
+      await expectRefused(target, signWith(privateKey, `${encode(header)}.${encode(target.claims)}`));
+    }
+    await expectRefused(target, target.sign({ ...target.claims, iss: url }));
+  }
+  await new Promise((closed) => server.close(closed));
+  expect(asked).toBe(0);
+});

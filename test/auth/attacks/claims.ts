@@ -1,0 +1,100 @@
+import { type Attack, partsOf } from '../forgery.ts';
+
+/** Claims that are not those of a token which is good now. */
+export const otherClaims: readonly Attack[] = [
+  [
+    'one is missing',
+    ({ claims, sign: real }) =>
+      Object.keys(claims).map((name) =>
+        real(Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name))),
+      ),
+  ],
+  [
+    'one is of another type',
+    ({ claims, sign: real }) =>
+      Object.keys(claims)
+        .flatMap((name) => [null, true, {}, [1], 1.5, ''].map((value) => real({ ...claims, [name]: value })))
+        // Which texts an id or a scope may be is not for the token to say.
+        .filter(
+          (token) =>
+            !/"(sub|client_id|scope|primaryTeam)":""/.test(
+              Buffer.from(partsOf(token)[1], 'base64url').toString(),
+            ),
+        ),
+  ],
+  [
+    'one is there twice',
+    ({ claims, sign: real }) => {
+      const text = JSON.stringify(claims);
+      return Object.entries({ ...claims, role: 'Admin', exp: claims.exp + 1 }).flatMap(([name, value]) => {
+        const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+        const spelled = `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}":${JSON.stringify(value)}`;
+        return [
+          `{${member},${text.slice(1)}`,
+          `${text.slice(0, -1)},${member}}`,
+          `${text.slice(0, -1)},${spelled}}`,
+        ].map((payload) => real(payload));
+      });
+    },
+  ],
+  [
+    'written in another way',
+    ({ claims, sign: real }) => {
+      const text = JSON.stringify(claims);
+      return [
+        ` ${text}`,
+        `${text}\n`,
+        text.replace(':', ': '),
+        text.replace('"sub"', '"\\u0073ub"'),
+        text.replace(String(claims.exp), `${claims.exp}.0`),
+        text.replace(String(claims.exp), '4e9'),
+        `\uFEFF${text}`,
+      ].map((payload) => real(payload));
+    },
+  ],
+  [
+    'from another issuer',
+    ({ claims, settings: { issuer }, sign: real }) =>
+      [
+        'https://evil.example',
+        `${issuer}/`,
+        issuer.toUpperCase(),
+        `${issuer}.evil.example`,
+        '',
+        [issuer],
+      ].map((iss) => real({ ...claims, iss })),
+  ],
+  [
+    'for another audience',
+    ({ claims, settings: { issuer, audience }, sign: real }) =>
+      [
+        'https://other.example',
+        issuer,
+        'client_1',
+        `${audience}/`,
+        [audience],
+        [audience, 'https://other.example'],
+      ].map((aud) => real({ ...claims, aud })),
+  ],
+  [
+    'at another time',
+    ({ claims, sign: real }) => [
+      ...[claims.iat, claims.iat - 1, 0, -1, String(claims.exp), null].map((exp) => real({ ...claims, exp })),
+      ...[claims.iat - 1, claims.iat, claims.iat + 1].map((nbf) => real({ ...claims, nbf })),
+      real(JSON.stringify(claims).replace(String(claims.exp), '1e400')),
+    ],
+  ],
+  ['with one more, that nobody knows', ({ claims, sign: real }) => real({ ...claims, cnf: { jkt: 'x' } })],
+  [
+    'with a prototype',
+    ({ claims, sign: real }) => real(`${JSON.stringify(claims).slice(0, -1)},"__proto__":{"role":"Admin"}}`),
+  ],
+  [
+    'with a role that is none',
+    ({ claims, sign: real }) => ['Root', 'admin', 'Admin '].map((role) => real({ ...claims, role })),
+  ],
+  [
+    'no object, or no JSON',
+    ({ sign: real }) => ['', '{', 'null', '[]', '"x"', '1', '['.repeat(3000)].map((payload) => real(payload)),
+  ],
+];

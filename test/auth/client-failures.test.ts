@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { ClientFailures } from '../../src/auth/client-failures.ts';
+import { openSessionFixture } from './session-fixture.ts';
+
+const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
+
+/** Fails so often, and gives the statuses. */
+async function fail(times: number, ask: () => Promise<{ status: number }>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let n = 0; n < times; n += 1) statuses.push((await ask()).status);
+  return statuses;
+}
+
+describe('a client that fails again and again', () => {
+  test('has to wait, also with the right secret, and then goes on', async () => {
+    const { post, addClient, clock } = await openSessionFixture();
+    const { apiKey, clientSecret } = await addClient('User');
+    const ask = (client_secret: string) =>
+      post('/connect/token', { ...grant, client_id: apiKey.clientId, client_secret });
+    expect(new Set(await fail(60, () => ask('wrong')))).toEqual(new Set([401]));
+    for (const secret of ['wrong', clientSecret]) {
+      expect(await ask(secret)).toMatchObject({
+        status: 429,
+        headers: { 'retry-after': '1', 'cache-control': 'no-store' },
+        json: { error: 'temporarily_unavailable' },
+      });
+    }
+    clock.advance(1000);
+    expect(await ask(clientSecret)).toMatchObject({ status: 200 });
+  });
+
+  test('does not stop another client', async () => {
+    const { post, addClient } = await openSessionFixture();
+    const { apiKey, clientSecret } = await addClient('User');
+    const wrong = { ...grant, client_id: 'nobody', client_secret: 'wrong' };
+    await fail(70, () => post('/connect/token', wrong));
+    const right = { ...grant, client_id: apiKey.clientId, client_secret: clientSecret };
+    expect(await post('/connect/token', right)).toMatchObject({ status: 200 });
+  });
+
+  test('is known by its header too, at every endpoint of clients', async () => {
+    const { post, addClient } = await openSessionFixture();
+    const { clientId } = (await addClient('User')).apiKey;
+    const authorization = `Basic ${Buffer.from(`${clientId}:wrong`).toString('base64')}`;
+    const ask = (path: string) => post(path, { ...grant, token: 'x' }, { authorization });
+    await fail(30, () => ask('/connect/introspect'));
+    await fail(30, () => ask('/connect/revocation'));
+    expect(await ask('/connect/token')).toMatchObject({ status: 429 });
+  });
+
+  test('may bring as many right tokens as it likes', async () => {
+    const { tokens, refresh } = await openSessionFixture();
+    let { refresh_token } = await tokens();
+    for (let n = 0; n < 65; n += 1) {
+      const { status, json } = await refresh(refresh_token);
+      expect(status).toBe(200);
+      refresh_token = json.refresh_token;
+    }
+  });
+
+  test('guesses no codes and refresh tokens either', async () => {
+    const { exchange, refresh } = await openSessionFixture();
+    await fail(30, () => exchange('unknown'));
+    await fail(30, () => refresh('unknown'));
+    expect(await exchange('unknown')).toMatchObject({ status: 429 });
+  });
+});
+
+describe('failures', () => {
+  test('from one address stop it whatever client it says it is, and no other address', () => {
+    const failures = new ClientFailures();
+    for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
+    expect(() => failures.check('another', '192.0.2.1', 0)).toThrow('Too many requests');
+    failures.check('another', '192.0.2.2', 0);
+    failures.check('another', '192.0.2.1', 100);
+  });
+
+  test('from one IPv6 network count together', () => {
+    const failures = new ClientFailures();
+    for (let n = 0; n < 60; n += 1) failures.note('client', `2001:db8::${n + 1}`, 0);
+    expect(() => failures.check('client', '2001:db8::ffff', 0)).toThrow('Too many requests');
+    failures.check('client', '2001:db8:0:1::1', 0);
+  });
+});

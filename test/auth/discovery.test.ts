@@ -1,0 +1,72 @@
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { expect, test } from 'vitest';
+import { discoveryRoutes } from '../../src/auth/discovery.ts';
+import { jwksRoutes } from '../../src/auth/jwks.ts';
+import { openSigningKeys } from '../../src/auth/signing-keys.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { send } from './fixture.ts';
+import { algorithms, openForgery } from './forgery.ts';
+
+const forgeries = await Promise.all(algorithms.map(openForgery));
+
+test.each(forgeries)(
+  'the document says where everything is, and what $alg can do',
+  async ({ alg, settings }) => {
+    const dispatch = createRouter(discoveryRoutes({ ...settings, serviceScope: 'flags' }));
+    const answer = await send(dispatch, '/.well-known/openid-configuration');
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': '*',
+    });
+    expect(answer.json).toMatchObject({
+      issuer: 'https://auth.example',
+      token_endpoint: 'https://auth.example/connect/token',
+      jwks_uri: 'https://auth.example/.well-known/jwks.json',
+      scopes_supported: ['openid', 'email', 'flags'],
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      id_token_signing_alg_values_supported: [alg],
+      request_uri_parameter_supported: false,
+    });
+    for (const [name, value] of Object.entries(answer.json)) {
+      if (/_endpoint$|_uri$/.test(name)) expect(value).toMatch(/^https:\/\/auth\.example\/[\w./-]+$/);
+    }
+    expect(await send(dispatch, '/.well-known/oauth-authorization-server')).toEqual(answer);
+  },
+);
+
+test('an issuer with a path is found by both ways of putting the document', async () => {
+  const [{ settings }] = forgeries as [(typeof forgeries)[0]];
+  const issuer = 'https://example.com/auth';
+  const dispatch = createRouter(discoveryRoutes({ ...settings, issuer, serviceScope: 'flags' }));
+  for (const path of [
+    'openid-configuration',
+    'oauth-authorization-server',
+    'oauth-authorization-server/auth',
+  ]) {
+    const { status, json } = await send(dispatch, `/.well-known/${path}`);
+    expect([status, json.issuer, json.token_endpoint]).toEqual([200, issuer, `${issuer}/connect/token`]);
+  }
+});
+
+test('anybody can verify the tokens of each algorithm by the JWKS, which shows public parts only', async () => {
+  const keys = openSigningKeys(forgeries.map(({ key }) => key));
+  const dispatch = createRouter(jwksRoutes(keys));
+  const { json, headers } = await send(dispatch, '/.well-known/jwks.json');
+  expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' });
+  const members: Record<string, string[]> = {
+    ES256: ['kty', 'crv', 'x', 'y'],
+    RS256: ['kty', 'n', 'e'],
+    EdDSA: ['kty', 'crv', 'x'],
+  };
+  for (const [at, { alg, settings, sign, claims }] of forgeries.entries()) {
+    expect(Object.keys(json.keys[at])).toEqual([...members[alg]!, 'kid', 'alg', 'use']);
+    const { payload } = await jwtVerify(sign(), createLocalJWKSet(json), {
+      algorithms: [alg],
+      currentDate: new Date(settings.clock.now()),
+    });
+    expect(payload).toEqual(claims);
+  }
+  expect(Buffer.from(json.keys[1].n, 'base64url').length).toBeGreaterThanOrEqual(256);
+});

@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import { createUser } from '../../src/accounts/users.ts';
+import {
+  browse,
+  openSessionFixture,
+  redirectUri,
+  type SessionFixture,
+  type Tokens,
+} from './session-fixture.ts';
+
+const path = '/connect/endsession';
+
+/** Two sessions of one browser's sign-in, and one of another. */
+async function openSignedIn() {
+  const fixture = await openSessionFixture();
+  const browser = fixture.signIn();
+  const shop = await fixture.tokens({ signIn: browser.key });
+  const app = await fixture.tokens({ signIn: browser.key }, fixture.app);
+  const elsewhere = await fixture.tokens();
+  return { ...fixture, browser, issued: { shop, app, elsewhere } };
+}
+
+function query(parameters: Record<string, string>): string {
+  return `${path}?${new URLSearchParams(parameters)}`;
+}
+
+/** Which access tokens are still good. */
+async function good(
+  { call }: Pick<SessionFixture, 'call'>,
+  tokens: Record<string, Tokens>,
+): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(tokens).map(async ([name, { access_token }]) =>
+      (await call(access_token)) === 200 ? name : '',
+    ),
+  );
+  return found.filter((name) => name !== '');
+}
+
+describe('with an ID token', () => {
+  test.each(['GET', 'POST'])(
+    '%s ends the sign-in that it came from, and all its sessions',
+    async (method) => {
+      const fixture = await openSignedIn();
+      const { issued, browser, store, refresh, audited, user } = fixture;
+      expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+      const parameters = { id_token_hint: issued.shop.id_token };
+      const reply =
+        method === 'GET'
+          ? await browse(fixture, query(parameters))
+          : await browse(fixture, path, {
+              method,
+              headers: { 'content-type': 'application/x-www-form-urlencoded' },
+              body: new URLSearchParams(parameters).toString(),
+            });
+      expect(reply).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+      expect(reply.text).toContain('You are signed out');
+      expect(await good(fixture, issued)).toEqual(['elsewhere']);
+      expect(await refresh(issued.shop.refresh_token)).toMatchObject({ status: 400 });
+      expect(store.signIns.get(browser.key)).toBeUndefined();
+      expect(audited('session.ended')).toMatchObject([{ actor: { type: 'user', id: user.id } }]);
+    },
+  );
+
+  test('sends the user back to a registered address, with the state', async () => {
+    const { issued, ...fixture } = await openSignedIn();
+    const back = { post_logout_redirect_uri: redirectUri, state: 'a b' };
+    const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token, ...back }));
+    expect(reply).toMatchObject({
+      status: 303,
+      headers: { location: `${redirectUri}?state=a+b`, 'cache-control': 'no-store' },
+    });
+  });
+
+  test.each([
+    'https://evil.example/callback',
+    `${redirectUri}/`,
+    `${redirectUri}?x=1`,
+    'https://shop.example/callback@evil.example',
+    'javascript:alert(1)',
+    '//evil.example',
+  ])('sends nobody to %s, and signs out all the same', async (uri) => {
+    const { issued, ...fixture } = await openSignedIn();
+    const parameters = { id_token_hint: issued.shop.id_token, post_logout_redirect_uri: uri };
+    const reply = await browse(fixture, query(parameters));
+    expect(reply.status).toBe(200);
+    expect(reply.headers).not.toHaveProperty('location');
+    expect(await good(fixture, issued)).toEqual(['elsewhere']);
+  });
+
+  test('that has expired the user is signed out too', async () => {
+    const { issued, clock, refresh, ...fixture } = await openSignedIn();
+    clock.advance(5 * 24 * 3_600_000);
+    expect(await browse(fixture, query({ id_token_hint: issued.shop.id_token }))).toMatchObject({
+      status: 200,
+    });
+    expect(await refresh(issued.app.refresh_token)).toMatchObject({ status: 400 });
+    expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
+  });
+
+  test('the sign-in of the browser ends when it is that of the same user', async () => {
+    const { issued, signIn, store, directory, team, ...fixture } = await openSignedIn();
+    const bob = await createUser(directory, {
+      email: 'bob@example.com',
+      name: 'Bob',
+      role: 'User',
+      teams: [team.id],
+      passwordHash: '',
+    });
+    const [own, foreign] = [signIn(), signIn(bob)];
+    for (const { cookie } of [own, foreign])
+      await browse(fixture, query({ id_token_hint: issued.shop.id_token }), {
+        headers: { cookie },
+      });
+    expect(store.signIns.get(own.key)).toBeUndefined();
+    expect(store.signIns.get(foreign.key)).toBeDefined();
+  });
+
+  test.each<[string, (tokens: Tokens) => Record<string, string>]>([
+    ['that is none', () => ({ id_token_hint: 'a.b.c' })],
+    ['that is an access token', ({ access_token }) => ({ id_token_hint: access_token })],
+    [
+      'whose signature is wrong',
+      ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` }),
+    ],
+    ['of another client', ({ id_token }) => ({ id_token_hint: id_token, client_id: 'flagmeter-cli' })],
+  ])('%s nothing ends', async (_, parametersOf) => {
+    const { issued, ...fixture } = await openSignedIn();
+    const parameters = { ...parametersOf(issued.shop), post_logout_redirect_uri: redirectUri };
+    expect(await browse(fixture, query(parameters))).toMatchObject({ status: 400 });
+    expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+  });
+});
+
+describe('with an access token', () => {
+  test.each(['GET', 'POST'])('%s ends the sign-in that it came from', async (method) => {
+    const { issued, store, browser, ...fixture } = await openSignedIn();
+    const headers = { authorization: `Bearer ${issued.app.access_token}` };
+    expect(await browse(fixture, path, { method, headers })).toMatchObject({
+      status: 204,
+    });
+    expect(await good(fixture, issued)).toEqual(['elsewhere']);
+    expect(store.signIns.get(browser.key)).toBeUndefined();
+  });
+
+  test('that an API key got, that token ends', async () => {
+    const fixture = await openSessionFixture();
+    const { apiKey, clientSecret } = await fixture.addClient('User');
+    const form = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
+    const credentials = { client_id: apiKey.clientId, client_secret: clientSecret };
+    const { json } = await fixture.post('/connect/token', { ...form, ...credentials });
+    const headers = { authorization: `Bearer ${json.access_token}` };
+    expect(await browse(fixture, path, { method: 'POST', headers })).toMatchObject({ status: 204 });
+    expect(await fixture.call(json.access_token)).toBe(401);
+  });
+
+  test.each(['a.b.c', 'x'])('that is not valid, %s, nothing ends', async (token) => {
+    const { browser, store, ...fixture } = await openSignedIn();
+    const headers = { authorization: `Bearer ${token}`, cookie: browser.cookie };
+    const reply = await browse(fixture, path, { method: 'POST', headers });
+    expect(reply).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    });
+    expect(store.signIns.get(browser.key)).toBeDefined();
+  });
+});
+
+describe('with the cookie of a browser alone', () => {
+  test('the user is asked first: any page can send him here', async () => {
+    const { issued, browser, ...fixture } = await openSignedIn();
+    const { cookie } = browser;
+    const reply = await browse(fixture, path, { headers: { cookie } });
+    expect(reply).toMatchObject({ status: 200, headers: { 'x-frame-options': 'DENY' } });
+    expect(reply.text).toContain('ada@example.com');
+    expect(reply.text).toContain('<form method="post">');
+    expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+  });
+
+  test('his answer ends the sign-in and its sessions', async () => {
+    const { issued, browser, store, ...fixture } = await openSignedIn();
+    const headers = {
+      cookie: browser.cookie,
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'same-origin',
+    };
+    const back = { client_id: fixture.shop.client.clientId, post_logout_redirect_uri: redirectUri };
+    const reply = await browse(fixture, query(back), {
+      method: 'POST',
+      headers,
+    });
+    expect(reply).toMatchObject({ status: 303, headers: { location: expect.stringContaining(redirectUri) } });
+    expect(await good(fixture, issued)).toEqual(['elsewhere']);
+    expect(store.signIns.get(browser.key)).toBeUndefined();
+  });
+
+  test.each([
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+  ])('another site cannot answer for him: %j', async (headers) => {
+    const { issued, browser, ...fixture } = await openSignedIn();
+    const request = { method: 'POST', headers: { cookie: browser.cookie, ...headers } };
+    expect((await browse(fixture, path, request)).text).toContain('Sign out?');
+    expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+  });
+});
+
+describe('with nothing', () => {
+  test.each([{}, { cookie: `__Host-flagmeter=${'A'.repeat(43)}.${'A'.repeat(43)}` }])(
+    'there is nobody to sign out: %j',
+    async (headers) => {
+      const { issued, ...fixture } = await openSignedIn();
+      expect((await browse(fixture, path, { headers })).text).toContain('You are signed out');
+      expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+      expect(fixture.audited('session.ended')).toEqual([]);
+    },
+  );
+
+  test('a client is known by its id, and where it wants the user back', async () => {
+    const fixture = await openSessionFixture();
+    const back = { client_id: fixture.app.client.clientId, post_logout_redirect_uri: redirectUri };
+    expect(await browse(fixture, query(back))).toMatchObject({ status: 303 });
+    expect(await browse(fixture, query({ post_logout_redirect_uri: redirectUri }))).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+test('while the store takes nothing, nobody is told that he is signed out', async () => {
+  const { issued, health, ...fixture } = await openSignedIn();
+  health.ready = false;
+  const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));
+  expect(reply.status).toBe(503);
+  expect(reply.text).toContain('You are not signed out');
+  expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+});

@@ -1,0 +1,85 @@
+import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
+import type { AccessClaims, TokenSettings } from '../../src/auth/access-token.ts';
+import { openSigningKeys } from '../../src/auth/signing-keys.ts';
+import type { SigningAlgorithm, SigningKey } from '../../src/store/auth-records.ts';
+import { testClock } from '../accounts/fixture.ts';
+
+export const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256', 'EdDSA'];
+
+/** A service's keys with an algorithm, and what somebody needs who tries to make a token for it. */
+export interface Forgery {
+  readonly alg: SigningAlgorithm;
+  readonly settings: TokenSettings;
+  readonly key: SigningKey;
+  readonly privateKey: KeyObject;
+  /** The header and the claims of a token that is good now. */
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: AccessClaims;
+  /** A token of a header and claims, each as a value or as the text that stands for it, signed with the real key. */
+  sign(claims?: unknown, header?: unknown): string;
+}
+
+/**
+ * What an attacker makes of what he knows: tokens that must be refused.
+ * @param strangers services with keys of their own, one of each algorithm
+ */
+export type Attack = readonly [
+  name: string,
+  forge: (target: Forgery, strangers: readonly Forgery[]) => string | readonly string[],
+];
+
+/** Makes a key; the service of the forgery has no other. */
+export async function openForgery(alg: SigningAlgorithm): Promise<Forgery> {
+  const clock = testClock();
+  const key = await newSigningKey(clock.now(), alg);
+  const settings: TokenSettings = {
+    issuer: 'https://auth.example',
+    audience: 'https://api.example',
+    keys: openSigningKeys([key]),
+    clock,
+    randomBytes,
+  };
+  const privateKey = createPrivateKey({ key: { ...key.privateJwk }, format: 'jwk' });
+  const header = { alg, typ: 'at+jwt', kid: key.kid };
+  const iat = Math.floor(clock.now() / 1000);
+  const claims: AccessClaims = {
+    sub: 'user_1',
+    client_id: 'client_1',
+    scope: 'openid flagmeter',
+    role: 'User',
+    team: ['team_1'],
+    primaryTeam: 'team_1',
+    iss: settings.issuer,
+    aud: settings.audience,
+    iat,
+    exp: iat + 3600,
+    jti: 'an-id',
+  };
+  return {
+    alg,
+    settings,
+    key,
+    privateKey,
+    header,
+    claims,
+    sign: (payload = claims, head = header) => signWith(privateKey, `${encode(head)}.${encode(payload)}`),
+  };
+}
+
+/** A token part: of a text as it is, of anything else as JSON. */
+export function encode(value: unknown): string {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+}
+
+/** The token of a signing input, signed as its key's type wants it. */
+export function signWith(privateKey: KeyObject, input: string): string {
+  const hash = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256';
+  const signature = sign(hash, Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${input}.${signature.toString('base64url')}`;
+}
+
+/** The parts of a token that has three. */
+export function partsOf(token: string): [header: string, payload: string, signature: string] {
+  return token.split('.') as [string, string, string];
+}

@@ -1,0 +1,210 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createClient, type NewClient } from '../../src/accounts/clients.ts';
+import { openDirectory } from '../../src/accounts/directory.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import { createBearer, Unauthorized } from '../../src/auth/bearer.ts';
+import { type Browser, BrowserCookie, renewBrowser } from '../../src/auth/browser.ts';
+import { issueCode } from '../../src/auth/codes.ts';
+import { endSessionRoutes } from '../../src/auth/end-session.ts';
+import { introspectionRoutes } from '../../src/auth/introspection.ts';
+import { invalidateTokenRoutes } from '../../src/auth/invalidate-token.ts';
+import { revocationRoutes } from '../../src/auth/revocation.ts';
+import { startSignIn } from '../../src/auth/sign-ins.ts';
+import { tokenRoutes } from '../../src/auth/token-endpoint.ts';
+import { createValidation } from '../../src/auth/validate-token.ts';
+import { createRouter } from '../../src/http/router.ts';
+import type { Dispatch } from '../../src/http/types.ts';
+import type { AuthorizationCode } from '../../src/store/auth-records.ts';
+import type { User } from '../../src/store/records.ts';
+import { commit } from '../../src/store/transact.ts';
+import { openTestStore, testHealth } from '../accounts/fixture.ts';
+import {
+  type Answer,
+  type AuthFixture,
+  type AuthSettings,
+  openAuthFixture,
+  type RequestParts,
+  requestOf,
+  send,
+  settingsOf,
+} from './fixture.ts';
+
+export const redirectUri = 'https://shop.example/callback';
+export const verifier = 'v'.repeat(43);
+export const allScopes = 'openid email flagmeter';
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly id_token: string;
+}
+
+/** A browser in which the user is signed in. */
+export interface SignedInBrowser {
+  /** The key of the sign-in. */
+  readonly key: string;
+  readonly cookie: string;
+}
+
+export interface SessionFixture extends AuthFixture {
+  readonly user: User;
+  /** A confidential client of the team, a public one, and an API key. */
+  readonly shop: NewClient;
+  readonly app: NewClient;
+  readonly dispatch: Dispatch;
+  /** The credentials that a client sends in a form. */
+  credentials(client: NewClient): Record<string, string>;
+  signIn(user?: User): SignedInBrowser;
+  /** A code for the shop, unless it is made for something else. */
+  code(made?: Partial<AuthorizationCode>): string;
+  /** Posts a form. */
+  post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
+  /** Exchanges a code, as the shop unless something else is sent. */
+  exchange(code: string, sent?: Record<string, string>): Promise<Answer>;
+  refresh(refreshToken: string, sent?: Record<string, string>): Promise<Answer>;
+  /** The tokens of a new session. */
+  tokens(made?: Partial<AuthorizationCode>, client?: NewClient): Promise<Tokens>;
+  /** The status of a request of the management API. */
+  call(accessToken: string): Promise<number>;
+  /** What the audit log has of these actions. */
+  audited(action: string): readonly object[];
+  /** Closes the store, and goes on with what a fresh process reads from it. */
+  restart(): Promise<SessionFixture>;
+}
+
+/** A user, clients that he signs in to, and every endpoint that takes tokens. */
+export async function openSessionFixture(): Promise<SessionFixture> {
+  const fixture = await openAuthFixture();
+  const { directory, team } = fixture;
+  const user = await createUser(directory, {
+    email: 'ada@example.com',
+    name: 'Ada',
+    role: 'Admin',
+    teams: [team.id],
+    passwordHash: '',
+  });
+  const wanted = { teamId: team.id, redirectUris: [redirectUri] };
+  const shop = await createClient(directory, { ...wanted, name: 'Shop', confidential: true });
+  const app = await createClient(directory, { ...wanted, name: 'App', confidential: false });
+  return withSessions(fixture, user, shop, app);
+}
+
+function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: NewClient): SessionFixture {
+  const { settings, data, clock, signingKey } = fixture;
+  const dispatch = routesOf(settings);
+  const post: SessionFixture['post'] = (path, form, headers = {}) =>
+    send(dispatch, path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: new URLSearchParams(form).toString(),
+    });
+  const credentials: SessionFixture['credentials'] = ({ client, clientSecret }) => ({
+    client_id: client.clientId,
+    ...(clientSecret === null ? {} : { client_secret: clientSecret }),
+  });
+  const signIn = (who = user) => signInTo(settings, who);
+  const code: SessionFixture['code'] = (made = {}) =>
+    issueCode(settings, { ...grantOf(shop, user), signIn: made.signIn ?? signIn().key, ...made });
+  const exchange: SessionFixture['exchange'] = (text, sent = {}) =>
+    post('/connect/token', {
+      grant_type: 'authorization_code',
+      code: text,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+      ...credentials(shop),
+      ...sent,
+    });
+  return {
+    ...fixture,
+    ...{ user, shop, app, dispatch, credentials, signIn, code, post, exchange },
+    refresh: (refreshToken, sent = {}) =>
+      post('/connect/token', {
+        grant_type: 'refresh_token',
+        refresh_token: refreshToken,
+        ...credentials(shop),
+        ...sent,
+      }),
+    async tokens(made = {}, client = shop) {
+      const text = code({ clientId: client.client.clientId, ...made });
+      const form = { client_id: '', client_secret: '', ...credentials(client) };
+      return (await exchange(text, form)).json;
+    },
+    call: async (token) =>
+      (await dispatch(requestOf('/api', { headers: { authorization: `Bearer ${token}` } }))).status,
+    audited: (action) =>
+      Array.from(settings.accounts.audit.getRange(), ({ value }) => value).filter(
+        (entry) => entry.action === action,
+      ),
+    async restart() {
+      await settings.accounts.environment.close();
+      const store = openTestStore(data);
+      const health = testHealth();
+      const again = {
+        ...fixture,
+        store,
+        health,
+        directory: openDirectory(store, health, { clock, randomBytes }),
+      };
+      return withSessions({ ...again, settings: settingsOf(again, signingKey) }, user, shop, app);
+    },
+  };
+}
+
+function grantOf(
+  { client }: NewClient,
+  { id }: User,
+): Omit<AuthorizationCode, 'signIn' | 'expiresAt' | 'session'> {
+  return {
+    clientId: client.clientId,
+    redirectUri,
+    challenge: createHash('sha256').update(verifier).digest('base64url'),
+    userId: id,
+    scope: allScopes,
+    nonce: null,
+    authTime: 1_700_000_000,
+  };
+}
+
+function signInTo(settings: AuthSettings, user: User): SignedInBrowser {
+  const browser: Browser = renewBrowser(undefined, randomBytes);
+  const { key } = commit(settings.accounts.environment, settings.health, () =>
+    startSignIn(settings, user, undefined, browser),
+  );
+  const [cookie = ''] = new BrowserCookie(settings.issuer).write(browser).split(';');
+  return { key, cookie };
+}
+
+function routesOf(settings: AuthSettings): Dispatch {
+  const parts = { ...settings, validate: createValidation(settings) };
+  const authenticate = createBearer(settings);
+  return createRouter([
+    ...tokenRoutes(parts),
+    ...revocationRoutes(parts),
+    ...introspectionRoutes(parts),
+    ...endSessionRoutes(parts),
+    ...invalidateTokenRoutes(parts),
+    {
+      method: 'GET',
+      path: '/api',
+      async handle(request) {
+        try {
+          await authenticate(request);
+          return { status: 200 };
+        } catch (error) {
+          if (error instanceof Unauthorized) return { status: 401 };
+          throw error;
+        }
+      },
+    },
+  ]);
+}
+
+/** Sends a request of a browser, whose answer is no JSON. */
+export async function browse(
+  { dispatch }: Pick<SessionFixture, 'dispatch'>,
+  target: string,
+  parts?: RequestParts,
+): Promise<{ status: number; headers: Readonly<Record<string, string>>; text: string }> {
+  const { status, headers = {}, body = '' } = await dispatch(requestOf(target, parts));
+  return { status, headers, text: String(body) };
+}

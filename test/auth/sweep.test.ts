@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { invalidationKey } from '../../src/auth/invalidation.ts';
+import { sweepExpired, sweepRound } from '../../src/auth/sweep.ts';
+import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** A round, and how often it let others go first. */
+async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true): Promise<number> {
+  let pauses = 0;
+  const { store: accounts, directory, health, clock } = fixture;
+  const pause = async () => {
+    pauses += 1;
+    return goOn();
+  };
+  await sweepRound({ accounts, directory, health, clock, pause, failed: () => {} });
+  return pauses;
+}
+
+function counts({ store }: SessionFixture): Record<string, number> {
+  const { invalidated, sessions, userSessions, codes, signIns, brakes } = store;
+  const tables = { invalidated, sessions, userSessions, codes, signIns, brakes };
+  return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.getCount()]));
+}
+
+/** Puts so many tokens on the list, which expire in the seconds after `exp`. */
+function list({ store, clock }: SessionFixture, count: number, inSeconds: number): void {
+  const exp = Math.floor(clock.now() / 1000) + inSeconds;
+  store.environment.transactionSync(() => {
+    for (let n = 0; n < count; n += 1)
+      store.invalidated.putSync(invalidationKey({ jti: `${n}.${inSeconds}`, exp }), true);
+  });
+}
+
+describe('a sweep removes', () => {
+  test('a token from the invalidation list once it has expired, and no sooner', async () => {
+    const fixture = await openSessionFixture();
+    const { access_token } = await fixture.tokens();
+    const headers = { authorization: `Bearer ${access_token}` };
+    await fixture.post('/api/account/invalidate-token', {}, headers);
+    fixture.clock.advance(hourMs - 1);
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ invalidated: 1 });
+    expect(await fixture.call(access_token)).toBe(401);
+    fixture.clock.advance(62_000);
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ invalidated: 0 });
+    expect(await fixture.call(access_token)).toBe(401);
+  });
+
+  test('sessions that were not used for 30 days', async () => {
+    const fixture = await openSessionFixture();
+    const { refresh_token } = await fixture.tokens();
+    await fixture.tokens();
+    fixture.clock.advance(20 * dayMs);
+    await fixture.refresh(refresh_token);
+    fixture.clock.advance(10 * dayMs);
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ sessions: 1, userSessions: 1 });
+  });
+
+  test('sessions of users and clients that are gone', async () => {
+    const fixture = await openSessionFixture();
+    await fixture.tokens();
+    await fixture.tokens({}, fixture.app);
+    await fixture.directory.change((draft) => draft.remove('clients', fixture.app.client.clientId));
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ sessions: 1, signIns: 2 });
+    await fixture.directory.change((draft) => draft.remove('users', fixture.user.id));
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ sessions: 0, userSessions: 0, signIns: 0 });
+  });
+
+  test('codes after a minute, and those that were exchanged after an hour', async () => {
+    const fixture = await openSessionFixture();
+    const used = fixture.code();
+    await fixture.exchange(used);
+    fixture.code();
+    fixture.clock.advance(60_000);
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ codes: 1, sessions: 1 });
+    fixture.clock.advance(hourMs);
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ codes: 0, sessions: 1 });
+  });
+
+  test('sign-ins and brakes whose time is over', async () => {
+    const fixture = await openSessionFixture();
+    fixture.signIn();
+    fixture.store.brakes.putSync(`account.${'0'.repeat(64)}`, { failures: 1, lastAt: fixture.clock.now() });
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ signIns: 1, brakes: 1 });
+    fixture.clock.advance(8 * dayMs);
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ signIns: 0, brakes: 0 });
+  });
+});
+
+describe('a sweep of very much', () => {
+  test('goes in small steps, and leaves alone what has not expired', async () => {
+    const fixture = await openSessionFixture();
+    list(fixture, 3000, 10);
+    list(fixture, 500, 7200);
+    fixture.clock.advance(hourMs);
+    const sizes: number[] = [];
+    await sweep(fixture, () => {
+      sizes.push(fixture.store.invalidated.getCount());
+      return true;
+    });
+    expect(sizes.length).toBeGreaterThan(10);
+    for (const [at, size] of sizes.entries()) expect((sizes[at - 1] ?? 3500) - size).toBeLessThanOrEqual(256);
+    expect(counts(fixture)).toMatchObject({ invalidated: 500 });
+  });
+
+  test('ends when the service stops, and the next one goes on', async () => {
+    const fixture = await openSessionFixture();
+    list(fixture, 1000, 10);
+    fixture.clock.advance(hourMs);
+    expect(await sweep(fixture, () => false)).toBe(1);
+    expect(counts(fixture)['invalidated']).toBeGreaterThan(0);
+    await sweep(fixture);
+    expect(counts(fixture)).toMatchObject({ invalidated: 0 });
+  });
+
+  test('lets requests through between its steps', async () => {
+    const fixture = await openSessionFixture();
+    const { access_token } = await fixture.tokens();
+    list(fixture, 1000, 10);
+    fixture.clock.advance(60 * 60_000 - 1000);
+    let statuses = 0;
+    await sweep(fixture, () => {
+      void fixture.call(access_token).then((status) => {
+        statuses += status === 200 ? 1 : 0;
+      });
+      return true;
+    });
+    await expect.poll(() => statuses).toBeGreaterThan(2);
+  });
+});
+
+test('while the store takes nothing a round fails, and the next one does what is left', async () => {
+  const fixture = await openSessionFixture();
+  const { store: accounts, directory, health, clock } = fixture;
+  list(fixture, 10, 10);
+  clock.advance(hourMs);
+  health.ready = false;
+  const failures: unknown[] = [];
+  let rounds = 0;
+  const pause = async () => {
+    health.ready = true;
+    rounds += 1;
+    return rounds < 2;
+  };
+  await sweepExpired({
+    accounts,
+    directory,
+    health,
+    clock,
+    pause,
+    failed: (error) => void failures.push(error),
+  });
+  expect(failures).toMatchObject([{ code: 'store_unavailable' }]);
+  expect(counts(fixture)).toMatchObject({ invalidated: 0 });
+});

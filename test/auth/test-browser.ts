@@ -1,0 +1,77 @@
+import { type IncomingMessage, request } from 'node:http';
+
+export type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** What came back. */
+export interface Page {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly html: string;
+  /** `Location`, where there is one. */
+  readonly location: URL | undefined;
+  /** The error that the page shows; empty when it shows none. */
+  readonly error: string;
+}
+
+/** A browser without JavaScript, as far as signing in needs one: it keeps its cookie, and sends forms back. */
+export class TestBrowser {
+  /** `name=value`. */
+  cookie: string | undefined;
+  readonly #origin: string;
+  readonly #address: string;
+  #target = '';
+  #form: string | undefined;
+
+  /** @param address of the machine that it runs on: one of 127.0.0.0/8 */
+  constructor(http: string, address: string) {
+    this.#origin = `http://${http}`;
+    this.#address = address;
+  }
+
+  /** Gets a page. */
+  open(target: string): Promise<Page> {
+    this.#target = target;
+    return this.#send('GET', {});
+  }
+
+  /** Posts these fields, beside the hidden one of the last page, to its address. */
+  submit(fields: Parameters, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    return this.#send('POST', { ...type, ...headers }, encode({ form: this.#form, ...fields }));
+  }
+
+  async #send(method: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Page> {
+    const cookie = this.cookie === undefined ? {} : { cookie: this.cookie };
+    const options = { method, headers: { ...cookie, ...headers }, localAddress: this.#address, agent: false };
+    const page = await new Promise<Page>((resolve, reject) => {
+      const sent = request(`${this.#origin}${this.#target}`, options, (response) => {
+        let html = '';
+        response.setEncoding('utf8').on('data', (text: string) => {
+          html += text;
+        });
+        response.once('error', reject).once('end', () => resolve(this.#pageOf(response, html)));
+      });
+      sent.once('error', reject).end(body);
+    });
+    this.cookie = page.headers['set-cookie']?.[0]?.split(';')[0] ?? this.cookie;
+    this.#form = /name="form" value="([^"]*)"/.exec(page.html)?.[1] ?? this.#form;
+    return page;
+  }
+
+  #pageOf({ statusCode = 0, headers }: IncomingMessage, html: string): Page {
+    return {
+      status: statusCode,
+      headers,
+      html,
+      location:
+        headers.location === undefined ? undefined : new URL(headers.location, this.#origin + this.#target),
+      error: /<p class="error"[^>]*>([^<]*)</.exec(html)?.[1] ?? '',
+    };
+  }
+}
+
+/** As a form; what is `undefined` is left out. */
+export function encode(parameters: Parameters): string {
+  const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return new URLSearchParams(given).toString();
+}

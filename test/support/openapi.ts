@@ -1,0 +1,120 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { parseTime } from '../../src/ingest/report-time.ts';
+
+export interface Example {
+  readonly summary?: string;
+  readonly value: unknown;
+}
+
+export interface Media {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, Example>>;
+}
+
+export type Content = Readonly<Record<string, Media>>;
+
+export interface Response {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, object>>;
+  readonly content?: Content;
+}
+
+export interface Operation {
+  readonly parameters?: readonly { readonly name?: string; readonly example?: string }[];
+  readonly security?: readonly object[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+/** An OpenAPI document as the tests read it. */
+export interface OpenApi {
+  /** Every operation by `POST /path`. */
+  readonly operations: ReadonlyMap<string, Operation>;
+  /** Every status that an operation documents. */
+  statusesOf(name: string): number[];
+  /** The codes of the problems that an operation documents, with their examples. */
+  problemsOf(name: string): Map<string, unknown>;
+  /** Checks a value against a schema of the document's components. */
+  conforms(schema: string, value: unknown): boolean;
+  /** What checks the body of a response, by operation, status and content type. */
+  responseValidator(name: string, status: number, type: string): ValidateFunction;
+}
+
+export function readOpenApi(document: object): OpenApi {
+  const { paths } = document as Document;
+  const operations = new Map<string, Operation>(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): [string, Operation] => [
+        `${method.toUpperCase()} ${path}`,
+        operation,
+      ]),
+    ),
+  );
+  const responsesOf = (name: string) => operations.get(name)!.responses;
+  const ajv = new Ajv2020({ strict: false, strictNumbers: true });
+  ajv.addFormat('date-time', (text) => parseTime(text) !== undefined);
+  ajv.addSchema(document, 'openapi');
+
+  /** What checks a value against the schema at a place of the document: `['components', 'schemas', 'Packet']`. */
+  function validatorAt(place: readonly string[]): ValidateFunction {
+    const pointer = place
+      .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
+      .map(encodeURIComponent);
+    return ajv.compile({ $ref: `openapi#/${pointer.join('/')}` });
+  }
+
+  return {
+    operations,
+    statusesOf(name) {
+      const statuses = Object.keys(responsesOf(name));
+      return statuses.filter((status) => status !== 'default').map(Number);
+    },
+    problemsOf(name) {
+      const examples = Object.values(responsesOf(name)).flatMap(({ content }) =>
+        Object.entries(content?.['application/problem+json']?.examples ?? {}),
+      );
+      return new Map(examples.map(([code, { value }]) => [code, value]));
+    },
+    conforms: (schema, value) => validatorAt(['components', 'schemas', schema])(value) as boolean,
+    responseValidator(name, status, type) {
+      const [method = '', path = ''] = name.split(' ');
+      const operation = ['paths', path, method.toLowerCase()];
+      return validatorAt([...operation, 'responses', String(status), 'content', type, 'schema']);
+    },
+  };
+}
+
+/** Every reference of a document that leads nowhere. */
+export function brokenReferences(document: object): string[] {
+  const references = JSON.stringify(document).match(/"\$ref":"#[^"]*"/g) ?? [];
+  const pointers = references.map((reference) => reference.slice('"$ref":"#/'.length, -1));
+  return [...new Set(pointers)].filter((pointer) => {
+    const parts = pointer.split('/');
+    return (
+      parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[part], document) === undefined
+    );
+  });
+}
+
+/** Examples of answers that do not have the documented shape; and how many examples there are. */
+export function checkExamples({ operations, responseValidator }: OpenApi): { wrong: string[]; seen: number } {
+  const wrong: string[] = [];
+  let seen = 0;
+  for (const [name, { responses }] of operations) {
+    for (const [status, { content = {} }] of Object.entries(responses)) {
+      for (const [type, { example, examples = {} }] of Object.entries(content)) {
+        const values = Object.values(examples).map(({ value }) => value);
+        for (const value of example === undefined ? values : [...values, example]) {
+          seen += 1;
+          if (!responseValidator(name, Number(status), type)(value)) wrong.push(`${name} ${status}`);
+        }
+      }
+    }
+  }
+  return { wrong, seen };
+}

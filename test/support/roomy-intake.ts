@@ -1,0 +1,11 @@
+import type { IntakeLimits } from '../../src/ingest/intake.ts';
+
+/** Limits of an intake that no test reaches; how many packets a batch takes is the test's. */
+export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {
+  queueHighPackets: 1e6,
+  queueLowPackets: 1,
+  queueHighBytes: 1e9,
+  queueLowBytes: 1,
+  queueHighAge: 1e9,
+  queueLowAge: 1,
+};

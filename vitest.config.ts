@@ -7,12 +7,16 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{binary,faults,bench}/**'],
+          exclude: ['test/{binary,browser,faults,bench}/**'],
           testTimeout: 30_000,
         },
       },
       {
-        test: { name: 'system', include: ['test/{binary,faults,bench}/**/*.test.ts'], testTimeout: 120_000 },
+        test: {
+          name: 'system',
+          include: ['test/{binary,browser,faults,bench}/**/*.test.ts'],
+          testTimeout: 120_000,
+        },
       },
     ],
   },

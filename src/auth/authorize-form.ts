@@ -58,7 +58,10 @@ const unfinished: LoginError = {
 };
 
 /** Meanwhile the sign-in may be over. */
-async function answerContinue(settings: AuthorizeSettings, { request, asked, browser }: Posted): Promise<Reply> {
+async function answerContinue(
+  settings: AuthorizeSettings,
+  { request, asked, browser }: Posted,
+): Promise<Reply> {
   const standing = await standingOf(settings, asked, currentSignIn(settings, browser));
   if ('signIn' in standing) return answerWithCode(settings, asked, standing.signIn);
   return loginPage(formPage(settings, request, asked), asked.loginHint ?? '');

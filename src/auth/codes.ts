@@ -6,6 +6,7 @@ import type { AuthorizationCode } from '../store/auth-records.ts';
 import type { User } from '../store/records.ts';
 import { commit, type Health } from '../store/transact.ts';
 import { endSession, type SessionParts, signedInUser, startSession, type Turn } from './sessions.ts';
+import { isOf } from './sign-ins.ts';
 
 /** How long a code can be exchanged (RFC 6749 §4.1.2 recommends no more than ten minutes). */
 const codeLifetimeMs = 60_000;
@@ -76,8 +77,9 @@ export function redeemCode(parts: SessionParts, presented: PresentedCode): Redem
       return ended === undefined ? refused : { outcome: 'replayed', userId: code.userId };
     }
     const user = signedInUser(parts.directory, code);
-    // Who has signed out since gets no session any more.
-    if (user === undefined || !accounts.signIns.doesExist(code.signIn)) return refused;
+    const signIn = accounts.signIns.get(code.signIn);
+    // Who has signed out since, or has another password, gets no session any more.
+    if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
     if (!isBoundTo(code, presented)) return refused;
     const turn = startSession(parts, code);
     const expiresAt = clock.now() + usedCodeLifetimeMs;

@@ -42,7 +42,7 @@ export function currentSignIn(parts: SignInParts, browser: Browser | undefined):
   if (signIn === undefined || now >= signIn.expiresAt) return undefined;
   const { authTime } = signIn;
   const user = directory.users.get(signIn.userId);
-  if (user === undefined || signIn.passwordId !== hashSecret(user.passwordHash)) return undefined;
+  if (user === undefined || !isOf(signIn, user)) return undefined;
   if (now - signIn.lastSeenAt >= useMs) {
     const used = signInOf(user, authTime, now);
     commit(accounts.environment, health, () => accounts.signIns.putSync(key, used));
@@ -66,6 +66,11 @@ export function startSignIn(
   if (before !== undefined) accounts.signIns.removeSync(signInKey(before));
   accounts.signIns.putSync(key, signInOf(user, authTime, now));
   return { key, user, authTime };
+}
+
+/** Whether a sign-in is still good for its user: a new password ends it. */
+export function isOf({ passwordId }: SignIn, { passwordHash }: User): boolean {
+  return passwordId === hashSecret(passwordHash);
 }
 
 /** The key of a browser's sign-in, whether there is one or not. */

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { deleteClient } from '../../src/accounts/clients.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { createUser } from '../../src/accounts/users.ts';
+import { createUser, patchUser } from '../../src/accounts/users.ts';
 import {
   allScopes,
   openSessionFixture,
@@ -177,6 +177,13 @@ describe('a code is refused', () => {
     const { key } = signIn();
     const text = code({ signIn: key });
     store.signIns.removeSync(key);
+    expect(await exchange(text)).toMatchObject(notValid);
+  });
+
+  test('when its user has got another password', async () => {
+    const { code, exchange, directory, user } = await openSessionFixture();
+    const text = code();
+    await patchUser(directory, user.id, { passwordHash: 'another' });
     expect(await exchange(text)).toMatchObject(notValid);
   });
 

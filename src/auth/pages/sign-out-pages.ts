@@ -13,7 +13,7 @@ export function signOutPage(email: string, returnTo: string | undefined): Reply 
     title: 'Sign out?',
     formTargets: returnTo === undefined ? [] : formTargets(returnTo),
     content: html`<h1>Sign out?</h1>
-<p>You are signed in as <strong>${email}</strong>. Apps that you went on to from here are signed out too.</p>
+<p>You are signed in as <strong>${email}</strong>. Apps that you signed in to from here are signed out, too.</p>
 <form method="post">
 <button autofocus>Sign out</button>
 </form>`,

@@ -10,7 +10,7 @@ export const style = `
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ground: #101217; --card: #191c23; --line: #2c313c; --field: #7d8496;
+    --ground: #101217; --card: #191c23; --line: #3a404d; --field: #7d8496;
     --text: #eceef3; --soft: #a7adbb;
     --accent: #aab6ff; --accent-over: #c3cbff; --on-accent: #12162b;
     --bad: #ffb3ac; --bad-ground: #34191a; --bad-line: #6d3331;

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { type PasswordPool, startPasswordPool } from '../../src/accounts/password-pool.ts';
+import { nobodysPasswordHash } from '../../src/accounts/passwords.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import { authorizeRoutes } from '../../src/auth/authorize-routes.ts';
+import { createRouter } from '../../src/http/router.ts';
+import type { Reply } from '../../src/http/types.ts';
+import { workerFile } from '../support/service.ts';
+import { openAuthFixture, requestOf } from './fixture.ts';
+import { challenge } from './sign-in-fixture.ts';
+import { encode } from './test-browser.ts';
+
+const person = { email: 'ada@example.com', password: 'the analytical engine' };
+
+/** The endpoint on a store and a pool that a test can put out of order, and a browser that has opened its page. */
+async function openEndpoint() {
+  const { settings, directory, team, health } = await openAuthFixture();
+  const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));
+  onTestFinished(() => passwords.close());
+  const passwordHash = await passwords.hash(person.password, randomBytes);
+  await createUser(directory, { ...person, name: 'Ada', role: 'User', teams: [team.id], passwordHash });
+  const dispatch = createRouter(authorizeRoutes({ ...settings, passwords }));
+  const query = encode({
+    response_type: 'code',
+    client_id: 'flagmeter-console',
+    redirect_uri: `${settings.audience}/console/callback`,
+    scope: 'openid',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  });
+  const target = `/connect/authorize?${query}`;
+  let cookie = '';
+  const answer = async (reply: Reply | Promise<Reply>) => {
+    const { status, headers = {}, body } = await reply;
+    cookie = headers['set-cookie']?.split(';')[0] ?? cookie;
+    return { status, headers, html: String(body) };
+  };
+  const open = () => answer(dispatch(requestOf(target, { headers: { cookie } })));
+  const form = /name="form" value="(\w+)"/.exec((await open()).html)?.[1];
+  const submit = () => {
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
+    return answer(
+      dispatch(requestOf(target, { method: 'POST', headers, body: encode({ form, ...person }) })),
+    );
+  };
+  return { settings, health, passwords, open, submit };
+}
+
+const busy = {
+  status: 503,
+  html: expect.stringContaining('The service is busy. Please try again in a moment.'),
+};
+
+test('while the store takes nothing nobody is signed in; what was typed stays, but for the password', async () => {
+  const { health, submit } = await openEndpoint();
+  health.ready = false;
+  const page = await submit();
+  expect(page).toMatchObject({ ...busy, headers: { 'retry-after': '5' } });
+  expect(page.html).toContain(`value="${person.email}"`);
+  expect(page.html).not.toContain(person.password);
+  health.ready = true;
+  expect((await submit()).status).toBe(303);
+});
+
+test('while the store takes nothing a client of somebody who is signed in is told to come back', async () => {
+  const { health, open, submit } = await openEndpoint();
+  await submit();
+  health.ready = false;
+  const { status, headers } = await open();
+  expect(status).toBe(303);
+  expect(headers['location']).toContain('?error=temporarily_unavailable&');
+});
+
+test('while too many passwords wait nobody is signed in, and the attempt does not count', async () => {
+  const { settings, passwords, submit } = await openEndpoint();
+  const waiting: Promise<boolean>[] = [];
+  const fill = () => {
+    for (;;) waiting.push(passwords.verify('x', nobodysPasswordHash));
+  };
+  expect(fill).toThrow();
+  expect(await submit()).toMatchObject({ ...busy, headers: { 'retry-after': '2' } });
+  expect(settings.accounts.brakes.getCount()).toBe(0);
+  await Promise.all(waiting);
+  expect((await submit()).status).toBe(303);
+});

@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { encode, type Parameters } from '../auth/test-browser.ts';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { type CallbackServer, startCallbackServer } from './support/callback-server.ts';
+import { launchChromium, phone } from './support/chromium.ts';
+import { coloursOf, contrast, styleOf, widthOf } from './support/looks.ts';
+
+let chromium: Browser;
+let service: Binary;
+let credentials: Credentials;
+
+beforeAll(async () => {
+  const data = `${freshDirectory()}/data`;
+  credentials = await prepare(data);
+  [chromium, service] = await Promise.all([launchChromium(), startBinary({ data })]);
+});
+
+afterAll(async () => {
+  await Promise.all([chromium?.close(), service && stop(service)]);
+  cleanUp();
+});
+
+const verifier = 'v'.repeat(43);
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+function addressOf(redirect_uri: string, parameters: Parameters = {}): string {
+  const usual = {
+    response_type: 'code',
+    client_id: 'flagmeter-cli',
+    redirect_uri,
+    scope: 'openid flagmeter',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  };
+  return `http://${service.http}/connect/authorize?${encode({ ...usual, ...parameters })}`;
+}
+
+interface Visit {
+  readonly page: Page;
+  readonly callback: CallbackServer;
+  /** What the browser complained of: what its policies forbade, above all. */
+  readonly complaints: readonly string[];
+}
+
+/** Opens the sign-in page in a browser of its own; without JavaScript unless the options say otherwise. */
+async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
+  const callback = await startCallbackServer();
+  const context = await chromium.newContext({ javaScriptEnabled: false, ...options });
+  onTestFinished(async () => {
+    await context.close();
+    callback.close();
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (!message.text().includes('the server responded with a status of')) complaints.push(message.text());
+  });
+  await page.goto(addressOf(callback.redirectUri));
+  return { page, callback, complaints };
+}
+
+/** Fills in the page and sends it. */
+async function send(
+  page: Page,
+  password = credentials.adminPassword,
+  email = credentials.adminEmail,
+): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+async function exchange(code: string | undefined, redirectUri: string): Promise<number> {
+  const body = new URLSearchParams({
+    grant_type: 'authorization_code',
+    client_id: 'flagmeter-cli',
+    code_verifier: verifier,
+    redirect_uri: redirectUri,
+    code: code ?? '',
+  });
+  return (await fetch(`http://${service.http}/connect/token`, { method: 'POST', body })).status;
+}
+
+describe('on a phone without JavaScript', () => {
+  test('a user signs in, and his program gets a code that is good', async () => {
+    const { page, callback, complaints } = await visit(phone);
+    await send(page);
+    await page.getByText('You can close this page').waitFor();
+    expect(callback.answers).toEqual([{ code: expect.any(String), iss: `http://${service.http}` }]);
+    expect(await exchange(callback.answers[0]?.['code'], callback.redirectUri)).toBe(200);
+    expect(complaints).toEqual([]);
+    const [cookie, ...others] = await page.context().cookies();
+    expect(cookie).toMatchObject({ name: 'flagmeter', httpOnly: true, sameSite: 'Lax', path: '/' });
+    expect(others).toEqual([]);
+  });
+
+  test('the page fits the narrowest screen, and its fields are large enough for a finger', async () => {
+    const { page } = await visit({ ...phone, viewport: { width: 320, height: 568 } });
+    expect(await widthOf(page)).toBe(320);
+    for (const control of await page.locator('input:not([type=hidden]), button').all())
+      expect((await control.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    // Safari on a phone zooms into a field whose text is smaller.
+    expect(Number.parseFloat(await styleOf(page, '#password', 'fontSize'))).toBeGreaterThanOrEqual(16);
+  });
+
+  test('a wrong password is said so, and only the password has to be typed again', async () => {
+    const { page, callback, complaints } = await visit(phone);
+    await send(page, 'wrong');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toBe('The e-mail address or the password is not right.');
+    expect(await page.title()).toMatch(/^Error: /);
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe(credentials.adminEmail);
+    const password = page.getByLabel('Password');
+    expect(await password.inputValue()).toBe('');
+    expect(await page.locator(':focus').getAttribute('id')).toBe('password');
+    expect(await password.getAttribute('aria-describedby')).toBe(await alert.getAttribute('id'));
+    await password.fill(credentials.adminPassword);
+    await password.press('Enter');
+    await page.getByText('You can close this page').waitFor();
+    expect(callback.answers).toHaveLength(1);
+    expect(complaints).toEqual([]);
+  });
+
+  test('who guesses has to wait', async () => {
+    const { page } = await visit(phone);
+    const alert = page.getByRole('alert');
+    for (let guess = 0; guess < 5; guess++) {
+      const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+      await send(page, `guess ${guess}`, 'guessed@example.com');
+      expect((await answer).status()).toBe(403);
+      await alert.waitFor();
+    }
+    await send(page, 'one more', 'guessed@example.com');
+    await page.getByText(/^Too many attempts have failed\. Try again in [1-5] seconds?\.$/).waitFor();
+  });
+});
+
+test.each(['light', 'dark'] as const)('in %s mode everything can be read', async (colorScheme) => {
+  const { page } = await visit({ colorScheme });
+  await send(page, 'wrong', 'nobody@example.com');
+  await page.getByRole('alert').waitFor();
+  const colours = await coloursOf(page);
+  expect(colours.length).toBeGreaterThan(8);
+  for (const { element, text, ground } of colours)
+    expect(contrast(text, ground), element).toBeGreaterThan(4.5);
+  const border = await styleOf(page, '#password', 'borderTopColor');
+  expect(contrast(border, colours[0]?.ground ?? '')).toBeGreaterThan(3);
+  expect(contrast(colours[0]?.ground ?? '', 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark');
+});
+
+test('the keyboard alone is enough, and shows where it is', async () => {
+  const { page, callback } = await visit();
+  const order: string[] = [];
+  for (let stop = 0; stop < 4; stop++) {
+    const focus = page.locator(':focus');
+    order.push((await focus.getAttribute('id')) ?? (await focus.innerText()));
+    expect(await styleOf(page, ':focus', 'outlineWidth')).toBe('3px');
+    await page.keyboard.press('Tab');
+  }
+  expect(order).toEqual(['email', 'password', 'Sign in', 'Cancel']);
+  await page.getByLabel('E-mail address').focus();
+  await page.keyboard.type(credentials.adminEmail);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(credentials.adminPassword);
+  await page.keyboard.press('Enter');
+  await page.getByText('You can close this page').waitFor();
+  expect(callback.answers).toHaveLength(1);
+  // The next program must not get a code behind the user's back, but one key is enough.
+  await page.goto(addressOf(callback.redirectUri));
+  await page.getByRole('heading', { name: 'Continue to flagmeter command line?' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('You can close this page').waitFor();
+  expect(callback.answers).toHaveLength(2);
+});
+
+test('who cancels is sent back without a code', async () => {
+  const { page, callback } = await visit();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('You can close this page').waitFor();
+  expect(callback.answers).toEqual([expect.objectContaining({ error: 'access_denied' })]);
+});
+
+test('an app with a scheme of its own gets its code, too', async () => {
+  const access = await token(service.http, credentials);
+  const wanted = { name: 'App', type: 'public', redirectUris: ['com.example.app:/callback'] };
+  const path = `/api/v2/teams/${credentials.teamId}/clients`;
+  const { clientId } = (await manage(service.http, access, 'POST', path, 201, wanted)) as {
+    clientId: string;
+  };
+  const { page, complaints } = await visit(phone);
+  await page.goto(addressOf('com.example.app:/callback', { client_id: clientId }));
+  // Nothing on this machine takes the scheme: that the browser tried is all there is to see.
+  const tried = page.waitForEvent('requestfailed', (request) => request.url().startsWith('com.example.app:'));
+  await send(page);
+  expect((await tried).url()).toMatch(/^com\.example\.app:\/callback\?code=[\w-]{43}&iss=/);
+  expect(complaints).toEqual([]);
+});
+
+describe('another site', () => {
+  test('cannot sign its visitor in to an account of its own', async () => {
+    const { page } = await visit();
+    const { adminEmail, adminPassword } = credentials;
+    const callback = await startCallbackServer(
+      `<form method="post" action="${addressOf('http://127.0.0.1:9/callback').replaceAll('&', '&amp;')}">
+       <input name="email" value="${adminEmail}"><input name="password" value="${adminPassword}">
+       <input name="form" value="${'0'.repeat(64)}"><button>Win a prize</button></form>`,
+    );
+    onTestFinished(() => callback.close());
+    // Not the same site: another host, as far as the browser knows.
+    await page.goto(callback.redirectUri.replace('127.0.0.1', 'localhost').replace('/callback', '/prize'));
+    await page.getByRole('button').click();
+    await page.getByText('The form was sent from the page of another site').waitFor();
+    await page.goto(addressOf('http://127.0.0.1:9/callback'));
+    expect(await page.getByLabel('Password').count()).toBe(1);
+  });
+
+  test('cannot show the page in a frame', async () => {
+    const { page } = await visit();
+    const address = addressOf('http://127.0.0.1:9/callback').replaceAll('&', '&amp;');
+    const callback = await startCallbackServer(`<iframe src="${address}"></iframe>`);
+    onTestFinished(() => callback.close());
+    await page.goto(callback.redirectUri.replace('/callback', '/frame'));
+    const frame = page.frames()[1];
+    expect(frame && (await frame.locator('input').count())).toBe(0);
+  });
+});

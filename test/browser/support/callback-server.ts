@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A program on the user's machine that waits for the answer of a sign-in, as the command line does. */
+export interface CallbackServer {
+  /** `http://127.0.0.1:PORT/callback`. */
+  readonly redirectUri: string;
+  /** The parameters of the answers so far. */
+  readonly answers: readonly Readonly<Record<string, string>>[];
+  close(): void;
+}
+
+/** Starts one on a free port. Other paths than `/callback` are answered with `html`. */
+export async function startCallbackServer(html = ''): Promise<CallbackServer> {
+  const answers: Record<string, string>[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');
+    const isAnswer = pathname === '/callback';
+    if (isAnswer) answers.push(Object.fromEntries(searchParams));
+    response.writeHead(200, { 'content-type': 'text/html' });
+    response.end(isAnswer ? '<h1>You can close this page</h1>' : html);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    redirectUri: `http://127.0.0.1:${port}/callback`,
+    answers,
+    close: () => void server.close(),
+  };
+}

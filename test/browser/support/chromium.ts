@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Debian's Chromium, unless CHROMIUM names another. */
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+/** Starts a real browser. @throws {Error} when there is none: it says how to get it */
+export function launchChromium(): Promise<Browser> {
+  if (!existsSync(executablePath))
+    throw new Error(`${executablePath} is missing: apt-get install chromium fonts-dejavu-core`);
+  // Whoever runs tests in a container may be root, for whom Chromium's sandbox does not work.
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/** What a phone shows. */
+export const phone = {
+  viewport: { width: 390, height: 844 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+} as const;

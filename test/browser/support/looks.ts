@@ -1,0 +1,52 @@
+import type { Page } from 'playwright-core';
+
+/*
+ * What runs in the page is text: these tests are type-checked for Node, which has no DOM.
+ */
+
+/** A computed property, such as `fontSize`, of the style of the first element that a selector finds. */
+export function styleOf(page: Page, selector: string, property: string): Promise<string> {
+  return page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
+}
+
+/** How wide a page is, which is more than the screen when it has to be scrolled sideways. */
+export function widthOf(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth');
+}
+
+/** The colours of an element's text and of what is behind it. */
+export interface Colours {
+  readonly element: string;
+  readonly text: string;
+  readonly ground: string;
+}
+
+/** The colours of all that can be read on a page. */
+export function coloursOf(page: Page): Promise<Colours[]> {
+  return page.evaluate(`(() => {
+    const groundOf = (element) => {
+      const colour = element === null ? 'rgb(255, 255, 255)' : getComputedStyle(element).backgroundColor;
+      return colour === 'rgba(0, 0, 0, 0)' ? groundOf(element.parentElement) : colour;
+    };
+    const readable = document.querySelectorAll('h1, p, strong, label, input:not([type=hidden]), button');
+    return Array.from(readable, (element) => ({
+      element: element.outerHTML.slice(0, 60),
+      text: getComputedStyle(element).color,
+      ground: groundOf(element),
+    }));
+  })()`);
+}
+
+/** How well one colour shows on another (WCAG 2.2, "contrast ratio"): 1 to 21. Takes `rgb(r, g, b)`, as browsers give it. */
+export function contrast(one: string, other: string): number {
+  const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((value) => {
+    const part = Number(value) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

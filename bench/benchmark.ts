@@ -69,6 +69,13 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Says, loudly, what a target did not answer as it should have, and makes the benchmark fail by its exit code. */
+export function noteErrors(target: string, errors: Readonly<Record<string, number>>): void {
+  if (Object.keys(errors).length === 0) return;
+  note(`NOT ACCEPTED by ${target}: ${JSON.stringify(errors)}`);
+  process.exitCode = 1;
+}
+
 /** Prints the result: as JSON, or as rows of label and text. */
 export function show(
   json: boolean,

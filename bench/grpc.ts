@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { cleanUp, startProcess } from '../test/support/binary.ts';
-import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { median, round } from './figures.ts';
+import { type Benchmark, noteErrors, readOptions, show } from './benchmark.ts';
+import { round } from './figures.ts';
 import { type GrpcPlan, type GrpcReport, loadGrpc } from './load-grpc.ts';
 import { type BenchReport, reportAnswer, reportOf } from './report-call.ts';
+import { type Drive, figuresOf, measureRounds, type RoundOptions, type Rounds, speedRows } from './rounds.ts';
 import { type Service, startService, verifyCounts } from './service.ts';
 
 /** Durable usage reports by gRPC against an empty handler of grpc-js, driven in turn by the same generator. */
@@ -21,8 +22,7 @@ export const grpc: Benchmark = {
       const floor = await startProcess(process.execPath, [join(import.meta.dirname, 'floor-grpc.ts')]);
       const report = reportOf(service.key, since);
       const measured = await measure(service, floor.http, report, options);
-      const accepted = [...measured.full, measured.half].reduce((sum, run) => sum + run.requests, 0);
-      await verifyCounts(service, [{ body: '', counts: report.counts }], [accepted], since);
+      await verifyCounts(service, [{ body: '', counts: report.counts }], [measured.accepted], since);
       print(options, measured);
     } finally {
       cleanUp();
@@ -30,20 +30,13 @@ export const grpc: Benchmark = {
   },
 };
 
-type Options = Readonly<{
-  connections: number;
-  streams: number;
-  seconds: number;
-  rounds: number;
-  json: boolean;
-}>;
+interface Options extends RoundOptions {
+  readonly streams: number;
+}
 
-interface Measured {
-  /** Full speed, a report a round. */
-  readonly floor: readonly GrpcReport[];
-  readonly full: readonly GrpcReport[];
-  /** Open loop at half of the service's rate. */
-  readonly half: GrpcReport;
+interface Measured extends Rounds<GrpcReport> {
+  /** Reports that the service accepted, in all runs. */
+  readonly accepted: number;
 }
 
 async function measure(
@@ -52,32 +45,24 @@ async function measure(
   report: BenchReport,
   options: Options,
 ): Promise<Measured> {
-  const floor: GrpcReport[] = [];
-  const full: GrpcReport[] = [];
   let sent = 0;
-  const drive = async (address: string, rate: { rate?: number } = {}) => {
-    const run = await loadGrpc({ ...planOf(address, report, options), firstNumber: sent, ...rate });
-    if (Object.keys(run.errors).length > 0) {
-      note(`NOT ACCEPTED by ${address}: ${JSON.stringify(run.errors)}`);
-      process.exitCode = 1;
-    }
-    sent += run.requests + (run.errors['failed'] ?? 0);
-    return run;
-  };
-  for (let turn = 1; turn <= options.rounds; turn++) {
-    const bare = await drive(floorAddress);
-    const durable = await drive(service.grpc);
-    floor.push(bare);
-    full.push(durable);
-    note(`round ${turn}: floor ${round(bare.rps)}/s, flagmeter ${round(durable.rps)}/s`);
-  }
-  const rate = Math.max(1, median(full.map((run) => run.rps)) / 2);
-  return { floor, full, half: await drive(service.grpc, { rate }) };
+  const driveOf =
+    (address: string): Drive<GrpcReport> =>
+    async (open) => {
+      const run = await loadGrpc({ ...planOf(address, report, options), firstNumber: sent, ...open });
+      noteErrors(address, run.errors);
+      sent += run.requests + (run.errors['failed'] ?? 0);
+      return run;
+    };
+  const { rounds } = options;
+  const measured = await measureRounds(rounds, driveOf(floorAddress), driveOf(service.grpc), service.pid);
+  const runs = [...measured.full, measured.half];
+  return { ...measured, accepted: runs.reduce((sum, run) => sum + run.requests, 0) };
 }
 
 function planOf(
   address: string,
-  { message, numberAt }: BenchReport,
+  { message, marks }: BenchReport,
   { connections, streams, seconds }: Options,
 ): Omit<GrpcPlan, 'firstNumber'> {
   const [host, port] = address.split(':') as [string, string];
@@ -88,41 +73,25 @@ function planOf(
     streams,
     path: '/Usage.Usage/SendStats',
     message: message.toString('base64'),
-    numberAt,
+    marks,
     answer: reportAnswer.toString('base64'),
     warmupSeconds: Math.min(1, seconds / 5),
     seconds,
   };
 }
 
-function print(
-  { json, connections, streams, seconds, rounds }: Options,
-  { floor, full, half }: Measured,
-): void {
-  const middle = (runs: readonly GrpcReport[], field: 'rps' | 'p50' | 'p99') =>
-    median(runs.map((run) => run[field]));
-  const result = {
-    floorRps: round(middle(floor, 'rps')),
-    rps: round(middle(full, 'rps')),
-    ratio: round(median(full.map((run, turn) => run.rps / (floor[turn]?.rps ?? Number.NaN))), 3),
-    p50Ms: round(half.p50, 3),
-    p99Ms: round(half.p99, 3),
-    connections,
-  };
-  const row = (name: string, runs: readonly GrpcReport[]) => [
-    name,
-    `${round(middle(runs, 'rps'))}`,
-    middle(runs, 'p50').toFixed(2),
-    middle(runs, 'p99').toFixed(2),
-    `${round(median(runs.map((run) => run.cpuShare * 100)))} %`,
-  ];
+function print(options: Options, measured: Measured): void {
+  const { json, connections, streams, seconds, rounds } = options;
+  const { floor, full, half, cpuUs } = measured;
+  const result = { ...figuresOf(measured), connections };
   show(json, result, [
-    ['', 'reports/s', 'p50 ms', 'p99 ms', 'generator CPU'],
-    row('floor, full speed', floor),
-    row('flagmeter, full speed', full),
-    row('flagmeter, half rate', [half]),
+    ...speedRows('report', ['p50', 'p99'], {
+      'floor, full speed': floor,
+      'flagmeter, full speed': full,
+      'flagmeter, half rate': [half],
+    }),
     [],
-    [`ratio to the floor ${result.ratio}`],
+    [`ratio to the floor ${result.ratio}, ${round(cpuUs, 2)} µs CPU a report`],
     [
       `${connections} connections × ${streams} streams, ${rounds} × ${seconds} s each, 20 features × 2 variants a ` +
         'report; every count verified in the usage report',

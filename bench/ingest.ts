@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { cleanUp, type Started, startProcess } from '../test/support/binary.ts';
-import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { cpuSeconds, median, round, rssMb } from './figures.ts';
-import type { LoadPlan, LoadReport } from './load.ts';
+import { type Benchmark, readOptions, show } from './benchmark.ts';
+import { round, rssMb } from './figures.ts';
+import type { LoadReport } from './load.ts';
 import { type BenchPacket, ingestMix, packetsOf, seriesOf } from './packets.ts';
+import { type Drive, figuresOf, measureRounds, type RoundOptions, type Rounds, speedRows } from './rounds.ts';
 import { commitsOf, type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
 /** Durable telemetry against the bare HTTP engine, driven in turn by the same generator with the same packets. */
@@ -27,19 +28,11 @@ export const ingest: Benchmark = {
   },
 };
 
-type Options = Readonly<{ connections: number; seconds: number; rounds: number; json: boolean }>;
-
-interface Measured {
-  /** Full speed, a report a round. */
-  readonly floor: readonly LoadReport[];
-  readonly full: readonly LoadReport[];
-  /** Open loop at half of the service's rate. */
+interface Measured extends Rounds<LoadReport> {
   readonly floorHalf: LoadReport;
-  readonly half: LoadReport;
   /** Answers with 202 of all runs, by index of the packet. */
   readonly accepted: readonly number[];
   readonly rssMb: number;
-  readonly cpuUsPerPacket: number;
   readonly commits: number | null;
 }
 
@@ -47,75 +40,51 @@ async function measure(
   service: Service,
   target: Started,
   packets: readonly BenchPacket[],
-  { connections, seconds, rounds }: Options,
+  { connections, seconds, rounds }: RoundOptions,
 ): Promise<Measured> {
-  const plan: Omit<LoadPlan, 'host' | 'port' | 'requests'> = {
-    connections,
-    seconds,
-    warmupSeconds: Math.min(1, seconds / 5),
-  };
+  const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
+  const driveOf =
+    (http: string): Drive<LoadReport> =>
+    (open) =>
+      sendPackets(http, packets, { ...plan, ...open });
   const commitsBefore = await commitsOf(service.http);
-  const floor: LoadReport[] = [];
-  const full: LoadReport[] = [];
-  let cpu = 0;
-  for (let turn = 1; turn <= rounds; turn++) {
-    const bare = await sendPackets(target.http, packets, plan);
-    floor.push(bare);
-    const before = cpuSeconds(service.pid);
-    const durable = await sendPackets(service.http, packets, plan);
-    cpu += cpuSeconds(service.pid) - before;
-    full.push(durable);
-    note(`round ${turn}: floor ${round(bare.rps)}/s, flagmeter ${round(durable.rps)}/s`);
-  }
-  const rate = Math.max(1, median(full.map((run) => run.rps)) / 2);
-  const floorHalf = await sendPackets(target.http, packets, { ...plan, rate });
-  const half = await sendPackets(service.http, packets, { ...plan, rate });
+  const measured = await measureRounds(rounds, driveOf(target.http), driveOf(service.http), service.pid);
   const commitsAfter = await commitsOf(service.http);
+  const { full, half, halfRate } = measured;
   return {
-    floor,
-    full,
-    floorHalf,
-    half,
+    ...measured,
+    floorHalf: await driveOf(target.http)({ rate: halfRate }),
     accepted: packets.map((_, index) =>
       [...full, half].reduce((sum, run) => sum + (run.accepted[index] ?? 0), 0),
     ),
     rssMb: rssMb(service.pid),
-    cpuUsPerPacket: (cpu * 1e6) / full.reduce((sum, run) => sum + run.requests, 0),
     commits: commitsAfter === null ? null : commitsAfter - (commitsBefore ?? 0),
   };
 }
 
-function print({ json, connections, seconds, rounds }: Options, measured: Measured): void {
-  const { floor, full, floorHalf, half } = measured;
-  const middle = (runs: readonly LoadReport[], field: 'rps' | 'p50' | 'p90' | 'p99' | 'p999') =>
-    median(runs.map((run) => run[field]));
+function print({ json, connections, seconds, rounds }: RoundOptions, measured: Measured): void {
+  const { floor, full, floorHalf, half, commits } = measured;
   const result = {
-    floorRps: round(middle(floor, 'rps')),
-    rps: round(middle(full, 'rps')),
-    ratio: round(median(full.map((run, turn) => run.rps / (floor[turn]?.rps ?? Number.NaN))), 3),
-    p50Ms: round(half.p50, 3),
-    p99Ms: round(half.p99, 3),
+    ...figuresOf(measured),
     rssMb: round(measured.rssMb, 1),
-    cpuUsPerPacket: round(measured.cpuUsPerPacket, 2),
-    commits: measured.commits,
+    cpuUsPerPacket: round(measured.cpuUs, 2),
+    commits,
     connections,
   };
-  const latencies = (of: (field: 'p50' | 'p90' | 'p99' | 'p999') => number) =>
-    (['p50', 'p90', 'p99', 'p999'] as const).map((field) => of(field).toFixed(2));
-  const share = (runs: readonly LoadReport[]) => `${round(median(runs.map((run) => run.cpuShare * 100)))} %`;
   show(json, result, [
-    ['', 'packets/s', 'p50 ms', 'p90 ms', 'p99 ms', 'p999 ms', 'generator CPU'],
-    ['floor, full speed', `${result.floorRps}`, ...latencies((f) => middle(floor, f)), share(floor)],
-    ['flagmeter, full speed', `${result.rps}`, ...latencies((f) => middle(full, f)), share(full)],
-    ['floor, half rate', `${round(floorHalf.rps)}`, ...latencies((f) => floorHalf[f]), share([floorHalf])],
-    ['flagmeter, half rate', `${round(half.rps)}`, ...latencies((f) => half[f]), share([half])],
+    ...speedRows('packet', ['p50', 'p90', 'p99', 'p999'], {
+      'floor, full speed': floor,
+      'flagmeter, full speed': full,
+      'floor, half rate': [floorHalf],
+      'flagmeter, half rate': [half],
+    }),
     [],
     [
       `ratio to the floor ${result.ratio}, ${result.cpuUsPerPacket} µs CPU a packet, ${result.rssMb} MiB resident`,
     ],
     [
       `${connections} connections, ${rounds} × ${seconds} s each, ${seriesOf(ingestMix)} series, ` +
-        `${result.commits ?? 'unknown'} commits; every count verified in the usage report`,
+        `${commits ?? 'unknown'} commits; every count verified in the usage report`,
     ],
   ]);
 }

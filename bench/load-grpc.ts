@@ -1,6 +1,7 @@
 import { Histogram } from './histogram.ts';
 import { Http2Connection } from './http2-connection.ts';
 import type { LoadReport } from './load.ts';
+import { mark, type ReportMarks } from './report-call.ts';
 import { closedLoop, openLoop, type Schedule } from './schedule.ts';
 
 /** What the gRPC load generator is to do. */
@@ -11,9 +12,10 @@ export interface GrpcPlan {
   /** Calls under way on each connection. */
   readonly streams: number;
   readonly path: string;
-  /** The encoded message, in base64, where its eight digits are, and the first number that they shall show. */
+  /** The encoded message, in base64, and what makes each one another. Each connection is an instance. */
   readonly message: string;
-  readonly numberAt: number;
+  readonly marks: ReportMarks;
+  /** Of the first report. */
   readonly firstNumber: number;
   /** The encoded answer of a call that succeeded, in base64. */
   readonly answer: string;
@@ -53,6 +55,7 @@ class GrpcDriver {
   readonly #message: Buffer;
   readonly #answer: Buffer;
   readonly #latencies = new Histogram();
+  readonly #known = new WeakMap<Http2Connection, { instance: number; due: Map<number, number> }>();
   /** Connections that may begin a call, once for each stream that is free. */
   readonly #free: Http2Connection[] = [];
   #schedule: Schedule = { next: () => undefined, over: () => true };
@@ -74,7 +77,7 @@ class GrpcDriver {
 
   async run(): Promise<GrpcReport> {
     const { connections, warmupSeconds, seconds, rate } = this.#plan;
-    await Promise.all(Array.from({ length: connections }, () => this.#connect()));
+    await Promise.all(Array.from({ length: connections }, (_, instance) => this.#connect(instance)));
     const cpu = process.cpuUsage();
     const start = performance.now();
     this.#measureFrom = start + warmupSeconds * 1000;
@@ -89,7 +92,7 @@ class GrpcDriver {
     return this.#report((user + system) / 1000 / (performance.now() - start));
   }
 
-  async #connect(): Promise<void> {
+  async #connect(instance: number): Promise<void> {
     const { host, port, path, streams } = this.#plan;
     /** When each call of this connection was due. */
     const due = new Map<number, number>();
@@ -108,11 +111,9 @@ class GrpcDriver {
       due.delete(stream);
       this.#answered(connection!, dueAt, message);
     });
-    this.#dueOf.set(connection, due);
+    this.#known.set(connection, { instance, due });
     for (let stream = 0; stream < streams; stream++) this.#free.push(connection);
   }
-
-  readonly #dueOf = new WeakMap<Http2Connection, Map<number, number>>();
 
   #pump(): void {
     while (this.#free.length > 0) {
@@ -123,9 +124,10 @@ class GrpcDriver {
   }
 
   #call(connection: Http2Connection, dueAt: number): void {
-    this.#message.write(String(this.#number++).padStart(8, '0'), this.#plan.numberAt, 'latin1');
+    const { instance, due } = this.#known.get(connection)!;
+    mark(this.#message, this.#plan.marks, instance, this.#number++);
     this.#underWay++;
-    this.#dueOf.get(connection)!.set(connection.call(Buffer.from(this.#message)), dueAt);
+    due.set(connection.call(Buffer.from(this.#message)), dueAt);
   }
 
   #answered(connection: Http2Connection, dueAt: number, message: Uint8Array | undefined): void {

@@ -2,18 +2,23 @@ import { closest } from 'fastest-levenshtein';
 import type { Benchmark } from './benchmark.ts';
 import { grpc } from './grpc.ts';
 import { ingest } from './ingest.ts';
+import { invalidation } from './invalidation.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
 import { mint } from './mint.ts';
 import { retention } from './retention.ts';
 import { start } from './start.ts';
+import { token, verify } from './tokens.ts';
 
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['grpc', grpc],
   ['start', start],
   ['mint', mint],
+  ['token', token],
+  ['verify', verify],
   ['memory', memory],
+  ['invalidation', invalidation],
   ['retention', retention],
   ['micro', micro],
 ]);
@@ -42,7 +47,7 @@ async function main([name = 'help', ...args]: string[]): Promise<void> {
 
 function help(): string {
   const lines = [...benchmarks].map(
-    ([name, { summary, usage }]) => `  ${name.padEnd(10)}${summary}\n            ${usage}\n`,
+    ([name, { summary, usage }]) => `  ${name.padEnd(14)}${summary}\n                ${usage}\n`,
   );
   return `npm run bench -- NAME [options]\n\n${lines.join('')}`;
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { cleanUp, createKey, manage, startProcess } from '../test/support/binary.ts';
-import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { cpuSeconds, median, round } from './figures.ts';
+import { type Benchmark, noteErrors, readOptions, show } from './benchmark.ts';
+import { round } from './figures.ts';
 import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { figuresOf, measureRounds, type RoundOptions, type Rounds, speedRows } from './rounds.ts';
 import { type Service, startService } from './service.ts';
 
 /** Different users that ids are minted for, in turn: after that many, minting rotates. */
@@ -28,43 +29,22 @@ export const mint: Benchmark = {
   },
 };
 
-type Options = Readonly<{ connections: number; seconds: number; rounds: number; json: boolean }>;
-
-interface Measured {
-  /** Full speed, a report a round. */
-  readonly floor: readonly LoadReport[];
-  readonly full: readonly LoadReport[];
-  /** Open loop at half of the service's rate. */
-  readonly half: LoadReport;
-  readonly cpuUsPerMint: number;
-}
-
 async function measure(
   service: Service,
   key: string,
   floorHttp: string,
-  { connections, seconds, rounds }: Options,
-): Promise<Measured> {
+  { connections, seconds, rounds }: RoundOptions,
+): Promise<Rounds<LoadReport>> {
   const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
-  const floor: LoadReport[] = [];
-  const full: LoadReport[] = [];
-  let cpu = 0;
-  for (let turn = 1; turn <= rounds; turn++) {
-    const bare = await sendMints(floorHttp, key, { ...plan, status: 202 });
-    floor.push(bare);
-    const before = cpuSeconds(service.pid);
-    const durable = await sendMints(service.http, key, { ...plan, status: 200 });
-    cpu += cpuSeconds(service.pid) - before;
-    full.push(durable);
-    note(`round ${turn}: floor ${round(bare.rps)}/s, flagmeter ${round(durable.rps)}/s`);
-  }
-  const rate = Math.max(1, median(full.map((run) => run.rps)) / 2);
-  const half = await sendMints(service.http, key, { ...plan, status: 200, rate });
-  const cpuUsPerMint = (cpu * 1e6) / full.reduce((sum, run) => sum + run.requests, 0);
-  return { floor, full, half, cpuUsPerMint };
+  return measureRounds(
+    rounds,
+    (open) => sendMints(floorHttp, key, { ...plan, ...open, status: 202 }),
+    (open) => sendMints(service.http, key, { ...plan, ...open, status: 200 }),
+    service.pid,
+  );
 }
 
-/** Drives a target with mint requests. Says on stderr, loudly, what was not answered as it should be. */
+/** Drives a target with mint requests. */
 async function sendMints(
   http: string,
   key: string,
@@ -73,10 +53,7 @@ async function sendMints(
   const [host, port] = http.split(':') as [string, string];
   const requests = Array.from({ length: users }, (_, user) => requestText(http, key, user));
   const report = await load({ ...plan, host, port: Number(port), requests });
-  if (Object.keys(report.errors).length > 0) {
-    process.stderr.write(`NOT MINTED by ${http}: ${JSON.stringify(report.errors)}\n`);
-    process.exitCode = 1;
-  }
+  noteErrors(http, report.errors);
   return report;
 }
 
@@ -119,27 +96,18 @@ async function verifyMint(service: Service, backendKey: string): Promise<void> {
   if (exposures.length !== 1) throw new Error('a packet with a minted id was not attributed');
 }
 
-function print({ json, connections, seconds, rounds }: Options, measured: Measured): void {
-  const { floor, full, half, cpuUsPerMint } = measured;
-  const middle = (runs: readonly LoadReport[], field: 'rps' | 'p50' | 'p99') =>
-    median(runs.map((run) => run[field]));
-  const result = {
-    floorRps: round(middle(floor, 'rps')),
-    rps: round(middle(full, 'rps')),
-    ratio: round(median(full.map((run, turn) => run.rps / (floor[turn]?.rps ?? Number.NaN))), 3),
-    p50Ms: round(half.p50, 3),
-    p99Ms: round(half.p99, 3),
-    connections,
-  };
-  const latencies = (of: (field: 'p50' | 'p99') => number) => [of('p50').toFixed(2), of('p99').toFixed(2)];
-  const share = (runs: readonly LoadReport[]) => `${round(median(runs.map((run) => run.cpuShare * 100)))} %`;
+function print(options: RoundOptions, measured: Rounds<LoadReport>): void {
+  const { json, connections, seconds, rounds } = options;
+  const { floor, full, half, cpuUs } = measured;
+  const result = { ...figuresOf(measured), connections };
   show(json, result, [
-    ['', 'mints/s', 'p50 ms', 'p99 ms', 'generator CPU'],
-    ['floor, full speed', `${result.floorRps}`, ...latencies((field) => middle(floor, field)), share(floor)],
-    ['flagmeter, full speed', `${result.rps}`, ...latencies((field) => middle(full, field)), share(full)],
-    ['flagmeter, half rate', `${round(half.rps)}`, ...latencies((field) => half[field]), share([half])],
+    ...speedRows('mint', ['p50', 'p99'], {
+      'floor, full speed': floor,
+      'flagmeter, full speed': full,
+      'flagmeter, half rate': [half],
+    }),
     [],
-    [`ratio to the floor ${result.ratio}, ${round(cpuUsPerMint, 2)} µs CPU a mint`],
+    [`ratio to the floor ${result.ratio}, ${round(cpuUs, 2)} µs CPU a mint`],
     [`${connections} connections, ${rounds} × ${seconds} s each, ${users} users`],
   ]);
 }

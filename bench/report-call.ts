@@ -7,18 +7,28 @@ const features = 20;
 /** The `StatResult` that answers it. */
 export const reportAnswer = Buffer.from([0x08, features]);
 
-/** Takes the place of a number in the name of the instance, for no two reports may be alike. */
-const placeholder = '00000000';
+/** Stands for the number of an instance. */
+const placeholder = '0000';
+
+/** Where in an encoded report its sender and its time stand. */
+export interface ReportMarks {
+  /** The four digits of the instance's number. */
+  readonly instanceAt: number;
+  /** The seconds of the time, and the nanoseconds: varints of five bytes each. */
+  readonly secondsAt: number;
+  readonly nanosAt: number;
+  /** Unix seconds of the first report. */
+  readonly since: number;
+}
 
 /** One usage report, encoded, and what each sending must add to the counts. */
 export interface BenchReport extends Pick<BenchPacket, 'counts'> {
   readonly message: Buffer;
-  /** Where in the message eight digits stand that make it another report. */
-  readonly numberAt: number;
+  readonly marks: ReportMarks;
 }
 
 /** A report of 20 features with two variants each, as an SDK of a server would send it. */
-export function reportOf(appKey: string, time: Date): BenchReport {
+export function reportOf(appKey: string, since: Date): BenchReport {
   const names = Array.from({ length: features }, (_, index) => `feature-${index}`);
   const variantStats = {
     on: { checkCount: 30, requestCount: 12, usedCount: 20, viewedCount: 10 },
@@ -27,14 +37,44 @@ export function reportOf(appKey: string, time: Date): BenchReport {
   const message = encode('Usage.FeatureStat', {
     appKey,
     environment: 'Production',
-    time: time.toISOString(),
+    time: '2026-01-01T00:00:00.999999Z', // Whose seconds and nanoseconds take five bytes each.
     instanceName: `web-${placeholder}`,
-    processStartTime: time.toISOString(),
+    processStartTime: since.toISOString(),
     stats: names.map((feature) => ({ feature, variantStats })),
   });
   const counts = names.flatMap((feature): [string, readonly [number, number, number]][] => [
     [`${feature}/on`, [30, 20, 10]],
     [`${feature}/off`, [5, 0, 0]],
   ]);
-  return { message, numberAt: message.indexOf(placeholder), counts: new Map(counts) };
+  const timeAt = message.indexOf(timeHead);
+  const marks = {
+    instanceAt: message.indexOf(placeholder),
+    secondsAt: timeAt + 3,
+    nanosAt: timeAt + 9,
+    since: Math.floor(since.getTime() / 1000),
+  };
+  return { message, marks, counts: new Map(counts) };
+}
+
+/** The field `time`, of 12 bytes, and the tag of its seconds. */
+const timeHead = Buffer.from([0x1a, 12, 0x08]);
+
+/** Makes a report that of an instance, and of the `number`th microsecond, so that it repeats no other. */
+export function mark(
+  message: Buffer,
+  { instanceAt, secondsAt, nanosAt, since }: ReportMarks,
+  instance: number,
+  number: number,
+): void {
+  message.write(String(instance).padStart(placeholder.length, '0'), instanceAt, 'latin1');
+  putVarint(message, secondsAt, since + Math.floor(number / 1e6));
+  putVarint(message, nanosAt, (number % 1e6) * 1000);
+}
+
+/** Writes a varint of five bytes, be it that fewer would do. */
+function putVarint(message: Buffer, at: number, value: number): void {
+  for (let byte = 0; byte < 4; byte += 1) {
+    message[at + byte] = (Math.floor(value / 128 ** byte) % 128) + 128;
+  }
+  message[at + 4] = Math.floor(value / 128 ** 4);
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type Binary,
+  type Credentials,
   createApplication,
   createKey,
   freshDirectory,
@@ -12,6 +13,7 @@ import {
   type UsageReport,
   usage,
 } from '../test/support/binary.ts';
+import { noteErrors } from './benchmark.ts';
 import { type LoadPlan, type LoadReport, load } from './load.ts';
 import { type BenchPacket, expectedCounts, requestText } from './packets.ts';
 
@@ -19,23 +21,24 @@ const tmpfs = 0x01021994;
 
 /** A service on a fresh store, with one application whose Frontend key the packets carry. */
 export interface Service extends Binary {
+  readonly credentials: Credentials;
   readonly accessToken: string;
   readonly applicationId: string;
   readonly key: string;
 }
 
-/** Prepares a fresh store and starts the service on it, without a rate limit. */
+/** Prepares a fresh store and starts the service on it, without rate limits. */
 export async function startService(binary: string): Promise<Service> {
   if (statfsSync(tmpdir()).type === tmpfs) {
     process.stderr.write(`${tmpdir()} is in memory: commits cost nothing there; set TMPDIR to a disk\n`);
   }
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data, binary);
-  const service = await startBinary({ data, binary, args: ['--rate', '0'] });
+  const service = await startBinary({ data, binary, args: ['--rate', '0', '--api-rate', '0'] });
   const accessToken = await token(service.http, credentials);
   const applicationId = await createApplication(service.http, accessToken, { name: 'bench' });
   const { key } = await createKey(service.http, accessToken, applicationId, 'Frontend');
-  return { ...service, accessToken, applicationId, key };
+  return { ...service, credentials, accessToken, applicationId, key };
 }
 
 /** Drives a target with packets. Says on stderr, loudly, what was not answered with 202. */
@@ -47,10 +50,7 @@ export async function sendPackets(
   const [host, port] = http.split(':') as [string, string];
   const requests = packets.map((packet) => requestText(packet, http));
   const report = await load({ ...plan, host, port: Number(port), requests });
-  if (Object.keys(report.errors).length > 0) {
-    process.stderr.write(`NOT ACCEPTED by ${http}: ${JSON.stringify(report.errors)}\n`);
-    process.exitCode = 1;
-  }
+  noteErrors(http, report.errors);
   return report;
 }
 

@@ -18,7 +18,7 @@ interface BearerFixture extends AuthFixture {
 
 async function openBearerFixture(): Promise<BearerFixture> {
   const fixture = await openAuthFixture();
-  const { settings, signingKey, clock, team } = fixture;
+  const { settings, team } = fixture;
   const client = await fixture.addClient('User');
   const { clientId } = client.apiKey;
   const subject = {

@@ -1,5 +1,7 @@
+import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users.ts';
+import { issueIdToken } from '../../src/auth/id-token.ts';
 import {
   browse,
   openSessionFixture,
@@ -130,6 +132,23 @@ describe('with an ID token', () => {
     expect(await browse(fixture, query(parameters))).toMatchObject({ status: 400 });
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
+});
+
+test('an ID token that names another issuer signs nobody out, whoever signed it', async () => {
+  const { issued, settings, user, shop, ...fixture } = await openSignedIn();
+  const signedIn = {
+    user,
+    clientId: shop.client.clientId,
+    session: String(decodeJwt(issued.shop.id_token)['sid']),
+    scopes: ['openid'],
+    authTime: 0,
+    nonce: null,
+  };
+  const hint = (issuer: string) => issueIdToken({ ...settings, issuer }, signedIn);
+  const answer = async (id_token_hint: string) => (await browse(fixture, query({ id_token_hint }))).status;
+  expect(await answer(await hint('https://other.example'))).toBe(400);
+  expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+  expect(await answer(await hint(settings.issuer))).toBe(200);
 });
 
 describe('with an access token', () => {

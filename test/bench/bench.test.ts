@@ -53,6 +53,13 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
+  it.each(['token', 'verify'])('measure tokens: %s', async (name) => {
+    const figures = await result(name);
+    expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
+    for (const [what, value] of Object.entries(figures)) expect(value, what).toBeGreaterThan(0);
+    expect(figures['connections']).toBe(8);
+  });
+
   it('measure gRPC', async () => {
     const figures = await result('grpc');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
@@ -75,6 +82,24 @@ describe('the benchmarks', () => {
     expect(figures).toMatchObject({ packets: 2_000, series: 1_000 });
   });
 
+  it('measure the invalidation list', async () => {
+    const figures = await result('invalidation');
+    expect(Object.keys(figures)).toEqual([
+      'tokens',
+      'diskMb',
+      'lookupNs',
+      'listedNs',
+      'emptyRssMb',
+      'rssMb',
+      'sweepSteps',
+      'stepMs',
+      'stepP99Ms',
+      'longestStepMs',
+    ]);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(figures).toMatchObject({ tokens: 2_000 });
+  });
+
   it('measure the steps of the packet path', async () => {
     const figures = await result('micro');
     expect(Object.keys(figures)).toEqual(['parseNs', 'resolveNs', 'bucketNs', 'batchNs', 'mergeNs']);
@@ -86,7 +111,17 @@ describe('the command line of the benchmarks', () => {
   it('lists every benchmark', async () => {
     const { code, stdout } = await bench('help');
     expect(code).toBe(0);
-    for (const name of ['ingest', 'grpc', 'mint', 'start', 'memory', 'micro'])
+    for (const name of [
+      'ingest',
+      'grpc',
+      'mint',
+      'token',
+      'verify',
+      'start',
+      'memory',
+      'invalidation',
+      'micro',
+    ])
       expect(stdout).toContain(`\n  ${name} `);
   });
 

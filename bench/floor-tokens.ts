@@ -1,0 +1,35 @@
+/**
+ * The floor that tokens are compared with: the bare HTTP engine, and for each request one ES256 signature or one
+ * verification on a thread of its pool. `bun bench/floor-tokens.ts sign|verify` prints `floor ready http=HOST:PORT`.
+ */
+import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const signAside = promisify(sign);
+const verifyAside = promisify(verify);
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const dsaEncoding = 'ieee-p1363';
+
+/** As long as the header and claims of a token, and its signature. */
+const input = Buffer.alloc(500, 'x');
+const signature = sign('sha256', input, { key: privateKey, dsaEncoding });
+
+async function signOne(request: Request): Promise<Response> {
+  await request.text();
+  const made = await signAside('sha256', input, { key: privateKey, dsaEncoding });
+  return new Response(`${input}.${made.toString('base64url')}`);
+}
+
+async function verifyOne(request: Request): Promise<Response> {
+  const authorization = request.headers.get('authorization');
+  const good = await verifyAside('sha256', input, { key: publicKey, dsaEncoding }, signature);
+  return new Response('{"items":[]}', { status: good && authorization !== null ? 200 : 401 });
+}
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: process.argv[2] === 'sign' ? signOne : verifyOne,
+});
+
+process.stdout.write(`floor ready http=${server.hostname}:${server.port}\n`);

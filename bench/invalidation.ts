@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { newTokenIdentity } from '../src/auth/access-token.ts';
+import { type Invalidated, InvalidationList } from '../src/auth/invalidation.ts';
+import { sweepRound } from '../src/auth/sweep.ts';
+import { VerifiedTokens } from '../src/auth/verified-tokens.ts';
+import { type Clock, systemClock } from '../src/clock.ts';
+import { type AccountStore, openAccountStore } from '../src/store/accounts.ts';
+import {
+  cleanUp,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { median, round, rssMb } from './figures.ts';
+
+/** Tokens that one transaction puts on the list while it is filled. */
+const perTransaction = 10_000;
+const lookups = 200_000;
+
+/** What a long invalidation list costs: a look at it, the memory of the service, and the sweep when all has expired. */
+export const invalidation: Benchmark = {
+  summary: 'lookup, memory and sweep of an invalidation list with a million tokens',
+  usage: '[--json] [--tokens 1000000] [--requests 2000] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { tokens: 1_000_000, requests: 2_000 };
+    const options = readOptions(args, defaults, { tokens: 2_000, requests: 20 });
+    try {
+      const data = join(freshDirectory(), 'data');
+      const credentials = await prepare(data, options.binary);
+      const serve = () => residentAfter(options, data, credentials);
+      note('measuring the service without a list');
+      const emptyRssMb = await serve();
+      const list = await fill(data, options.tokens);
+      note('measuring the service with the list');
+      const rss = await serve();
+      const swept = await sweep(data);
+      const result = { tokens: options.tokens, ...list, emptyRssMb, rssMb: rss, ...swept };
+      show(options.json, result, [
+        ['tokens on the list', `${result.tokens}`],
+        ['on disk', `${result.diskMb} MiB`],
+        ['lookup of a token that is not on it', `${result.lookupNs} ns`],
+        ['lookup of a token that is on it', `${result.listedNs} ns`],
+        ['resident service without the list', `${result.emptyRssMb} MiB`],
+        ['resident service with it, after as many lookups', `${result.rssMb} MiB`],
+        ['steps of the sweep', `${result.sweepSteps}`],
+        ['a step, median', `${result.stepMs} ms`],
+        ['a step, slowest of a hundred', `${result.stepP99Ms} ms`],
+        ['a step, slowest of all', `${result.longestStepMs} ms`],
+      ]);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+/** Runs the service, lets it look each of many new tokens up, and gives what is resident then. */
+async function residentAfter(
+  { binary, requests }: { readonly binary: string; readonly requests: number },
+  data: string,
+  credentials: Awaited<ReturnType<typeof prepare>>,
+): Promise<number> {
+  const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
+  for (let sent = 0; sent < requests; sent += 1) {
+    const access = await token(service.http, credentials);
+    await manage(service.http, access, 'GET', '/api/v2/applications', 200);
+  }
+  const resident = round(rssMb(service.pid), 1);
+  await stop(service);
+  return resident;
+}
+
+/** Fills the list with tokens that expire within the hour, and times lookups of those and of others. */
+async function fill(data: string, tokens: number) {
+  const accounts = openAccountStore(data);
+  const list = new InvalidationList(accounts, new VerifiedTokens());
+  const listed: Invalidated[] = [];
+  for (let put = 0; put < tokens; put += perTransaction) {
+    const some = Array.from({ length: Math.min(perTransaction, tokens - put) }, newToken);
+    accounts.environment.transactionSync(() => {
+      for (const one of some) list.add(one);
+    });
+    listed.push(...some.slice(0, 1 + (perTransaction * 10_000) / tokens));
+  }
+  const others = listed.map(newToken);
+  const figures = {
+    diskMb: round(statSync(join(data, 'accounts/data.mdb')).size / 2 ** 20, 1),
+    lookupNs: timeLookups(list, others, false),
+    listedNs: timeLookups(list, listed, true),
+  };
+  await accounts.environment.close();
+  return figures;
+}
+
+/** A token that was issued some time within the last hour. */
+function newToken(): Invalidated {
+  const ago = randomBytes(2).readUInt16BE() % 3600;
+  const clock = { now: () => systemClock.now() - ago * 1000 };
+  return newTokenIdentity({ clock: clock as Clock, randomBytes });
+}
+
+/** Nanoseconds a lookup. @throws {Error} when one is wrong */
+function timeLookups(list: InvalidationList, tokens: readonly Invalidated[], expected: boolean): number {
+  let right = 0;
+  const start = performance.now();
+  for (let n = 0; n < lookups; n += 1) if (list.has(tokens[n % tokens.length]!) === expected) right += 1;
+  const nanos = ((performance.now() - start) * 1e6) / lookups;
+  if (right !== lookups) throw new Error(`${lookups - right} lookups were wrong`);
+  return round(nanos);
+}
+
+/** Sweeps the whole list away, as the service does two hours later, and times the steps. */
+async function sweep(data: string) {
+  const accounts: AccountStore = openAccountStore(data);
+  const steps: number[] = [];
+  let since = performance.now();
+  await sweepRound({
+    accounts,
+    health: { ready: true, failed: () => {} },
+    directory: { users: new Map(), clients: new Map() },
+    clock: { ...systemClock, now: () => systemClock.now() + 2 * 3_600_000 },
+    pause: async () => {
+      steps.push(performance.now() - since);
+      await new Promise(setImmediate);
+      since = performance.now();
+      return true;
+    },
+    failed: () => {},
+  });
+  const left = accounts.invalidated.getCount();
+  await accounts.environment.close();
+  if (left > 0) throw new Error(`the sweep left ${left} tokens`);
+  const sorted = steps.toSorted((a, b) => a - b);
+  return {
+    sweepSteps: steps.length,
+    stepMs: round(median(steps), 2),
+    stepP99Ms: round(sorted[Math.floor(steps.length * 0.99)]!, 2),
+    longestStepMs: round(sorted.at(-1)!, 1),
+  };
+}

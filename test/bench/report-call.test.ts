@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { mark, reportOf } from '../../bench/report-call.ts';
+import { decodeUsageReport } from '../../src/ingest/report-proto-usage.ts';
+
+test('each report of the benchmark is of its own instance and time, and says the same', () => {
+  const { message, marks } = reportOf('a-key', new Date('2026-02-03T04:05:06.789Z'));
+  const marked = (instance: number, number: number) => {
+    mark(message, marks, instance, number);
+    return decodeUsageReport(message);
+  };
+  const { time, instanceName, ...rest } = marked(7, 0);
+  expect([time, instanceName]).toEqual([Date.parse('2026-02-03T04:05:06Z'), 'web-0007']);
+  expect(marked(15, 1_234_567)).toEqual({
+    ...rest,
+    time: Date.parse('2026-02-03T04:05:07Z') + 234.567,
+    instanceName: 'web-0015',
+  });
+});

@@ -82,16 +82,11 @@ function planOf(
 
 function print(options: Options, measured: Measured): void {
   const { json, connections, streams, seconds, rounds } = options;
-  const { floor, full, half, cpuUs } = measured;
   const result = { ...figuresOf(measured), connections };
   show(json, result, [
-    ...speedRows('report', ['p50', 'p99'], {
-      'floor, full speed': floor,
-      'flagmeter, full speed': full,
-      'flagmeter, half rate': [half],
-    }),
+    ...speedRows('report', ['p50', 'p99'], measured),
     [],
-    [`ratio to the floor ${result.ratio}, ${round(cpuUs, 2)} µs CPU a report`],
+    [`ratio to the floor ${result.ratio}, ${round(measured.cpuUs, 2)} µs CPU a report`],
     [
       `${connections} connections × ${streams} streams, ${rounds} × ${seconds} s each, 20 features × 2 variants a ` +
         'report; every count verified in the usage report',

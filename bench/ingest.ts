@@ -63,7 +63,7 @@ async function measure(
 }
 
 function print({ json, connections, seconds, rounds }: RoundOptions, measured: Measured): void {
-  const { floor, full, floorHalf, half, commits } = measured;
+  const { commits } = measured;
   const result = {
     ...figuresOf(measured),
     rssMb: round(measured.rssMb, 1),
@@ -72,12 +72,7 @@ function print({ json, connections, seconds, rounds }: RoundOptions, measured: M
     connections,
   };
   show(json, result, [
-    ...speedRows('packet', ['p50', 'p90', 'p99', 'p999'], {
-      'floor, full speed': floor,
-      'flagmeter, full speed': full,
-      'floor, half rate': [floorHalf],
-      'flagmeter, half rate': [half],
-    }),
+    ...speedRows('packet', ['p50', 'p90', 'p99', 'p999'], measured, measured.floorHalf),
     [],
     [
       `ratio to the floor ${result.ratio}, ${result.cpuUsPerPacket} µs CPU a packet, ${result.rssMb} MiB resident`,

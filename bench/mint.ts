@@ -98,16 +98,11 @@ async function verifyMint(service: Service, backendKey: string): Promise<void> {
 
 function print(options: RoundOptions, measured: Rounds<LoadReport>): void {
   const { json, connections, seconds, rounds } = options;
-  const { floor, full, half, cpuUs } = measured;
   const result = { ...figuresOf(measured), connections };
   show(json, result, [
-    ...speedRows('mint', ['p50', 'p99'], {
-      'floor, full speed': floor,
-      'flagmeter, full speed': full,
-      'flagmeter, half rate': [half],
-    }),
+    ...speedRows('mint', ['p50', 'p99'], measured),
     [],
-    [`ratio to the floor ${result.ratio}, ${round(cpuUs, 2)} µs CPU a mint`],
+    [`ratio to the floor ${result.ratio}, ${round(measured.cpuUs, 2)} µs CPU a mint`],
     [`${connections} connections, ${rounds} × ${seconds} s each, ${users} users`],
   ]);
 }

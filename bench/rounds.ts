@@ -63,17 +63,26 @@ export function figuresOf({ floor, full, half }: Rounds<Run>) {
   };
 }
 
-/** How fast each of some runs was, as rows of a table: medians where one stands for several. */
+/**
+ * How fast it all was, as rows of a table: medians where there were several rounds.
+ * @param floorHalf the floor at the rate of `half`, if it was driven so
+ */
 export function speedRows<Quantile extends 'p50' | 'p90' | 'p99' | 'p999'>(
   unit: string,
   quantiles: readonly Quantile[],
-  named: Readonly<Record<string, readonly (Run & Pick<LoadReport, Quantile>)[]>>,
+  { floor, full, half }: Rounds<Run & Pick<LoadReport, Quantile>>,
+  floorHalf?: Run & Pick<LoadReport, Quantile>,
 ): string[][] {
-  const head = ['', `${unit}s/s`, ...quantiles.map((quantile) => `${quantile} ms`), 'generator CPU'];
-  const rows = Object.entries(named).map(([name, runs]) => {
+  const row = (name: string, runs: typeof full) => {
     const middle = (field: Quantile | 'rps' | 'cpuShare') => median(runs.map((run) => run[field]));
     const latencies = quantiles.map((quantile) => middle(quantile).toFixed(2));
     return [name, `${round(middle('rps'))}`, ...latencies, `${round(middle('cpuShare') * 100)} %`];
-  });
-  return [head, ...rows];
+  };
+  return [
+    ['', `${unit}s/s`, ...quantiles.map((quantile) => `${quantile} ms`), 'generator CPU'],
+    row('floor, full speed', floor),
+    row('flagmeter, full speed', full),
+    ...(floorHalf === undefined ? [] : [row('floor, half rate', [floorHalf])]),
+    row('flagmeter, half rate', [half]),
+  ];
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { cleanUp, manage, token as newToken, startProcess } from '../test/support/binary.ts';
-import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { cpuSeconds, median, round } from './figures.ts';
+import { type Benchmark, noteErrors, readOptions, show } from './benchmark.ts';
+import { round } from './figures.ts';
 import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { type Drive, figuresOf, measureRounds, type RoundOptions, type Rounds, speedRows } from './rounds.ts';
 import { type Service, startService } from './service.ts';
 
 /** Tokens that requests come with, in turn: callers do not ask for a new one each time. */
@@ -39,22 +40,6 @@ interface Comparison {
   readonly requests: (service: Service) => Promise<readonly string[]>;
 }
 
-interface Options {
-  readonly connections: number;
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly json: boolean;
-}
-
-interface Measured {
-  /** Full speed, a report a round. */
-  readonly floor: readonly LoadReport[];
-  readonly full: readonly LoadReport[];
-  /** Open loop at half of the service's rate. */
-  readonly half: LoadReport;
-  readonly cpuUs: number;
-}
-
 function besideFloor(comparison: Comparison): Benchmark {
   return {
     summary: comparison.summary,
@@ -80,35 +65,20 @@ async function measure(
   service: Service,
   floorHttp: string,
   requests: readonly string[],
-  { connections, seconds, rounds }: Options,
-): Promise<Measured> {
+  { connections, seconds, rounds }: RoundOptions,
+): Promise<Rounds<LoadReport>> {
   const plan = { requests, connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
-  const floor: LoadReport[] = [];
-  const full: LoadReport[] = [];
-  let cpu = 0;
-  for (let turn = 1; turn <= rounds; turn++) {
-    const bare = await drive(floorHttp, plan);
-    floor.push(bare);
-    const before = cpuSeconds(service.pid);
-    const whole = await drive(service.http, plan);
-    cpu += cpuSeconds(service.pid) - before;
-    full.push(whole);
-    note(`round ${turn}: floor ${round(bare.rps)}/s, flagmeter ${round(whole.rps)}/s`);
-  }
-  const rate = Math.max(1, median(full.map((run) => run.rps)) / 2);
-  const half = await drive(service.http, { ...plan, rate });
-  const cpuUs = (cpu * 1e6) / full.reduce((sum, run) => sum + run.requests, 0);
-  return { floor, full, half, cpuUs };
+  const driveOf =
+    (http: string): Drive<LoadReport> =>
+    (open) =>
+      drive(http, { ...plan, ...open });
+  return measureRounds(rounds, driveOf(floorHttp), driveOf(service.http), service.pid);
 }
 
-/** Drives a target. Says on stderr, loudly, what was not answered as it should be. */
 async function drive(http: string, plan: Omit<LoadPlan, 'host' | 'port' | 'status'>): Promise<LoadReport> {
   const [host, port] = http.split(':') as [string, string];
   const report = await load({ ...plan, host, port: Number(port), status: 200 });
-  if (Object.keys(report.errors).length > 0) {
-    process.stderr.write(`NOT ANSWERED by ${http}: ${JSON.stringify(report.errors)}\n`);
-    process.exitCode = 1;
-  }
+  noteErrors(http, report.errors);
   return report;
 }
 
@@ -142,33 +112,13 @@ async function verifyTokens({ http, credentials, applicationId }: Service): Prom
   if (items[0]?.id !== applicationId) throw new Error('a token does not show its application');
 }
 
-function print({ unit }: Comparison, options: Options, measured: Measured): void {
+function print({ unit }: Comparison, options: RoundOptions, measured: Rounds<LoadReport>): void {
   const { json, connections, seconds, rounds } = options;
-  const { floor, full, half, cpuUs } = measured;
-  const middle = (runs: readonly LoadReport[], field: 'rps' | 'p50' | 'p99') =>
-    median(runs.map((run) => run[field]));
-  const result = {
-    floorRps: round(middle(floor, 'rps')),
-    rps: round(middle(full, 'rps')),
-    ratio: round(median(full.map((run, turn) => run.rps / (floor[turn]?.rps ?? Number.NaN))), 3),
-    p50Ms: round(half.p50, 3),
-    p99Ms: round(half.p99, 3),
-    connections,
-  };
-  const row = (name: string, runs: readonly LoadReport[]) => [
-    name,
-    `${round(middle(runs, 'rps'))}`,
-    middle(runs, 'p50').toFixed(2),
-    middle(runs, 'p99').toFixed(2),
-    `${round(median(runs.map((run) => run.cpuShare * 100)))} %`,
-  ];
+  const result = { ...figuresOf(measured), connections };
   show(json, result, [
-    ['', `${unit}s/s`, 'p50 ms', 'p99 ms', 'generator CPU'],
-    row('floor, full speed', floor),
-    row('flagmeter, full speed', full),
-    row('flagmeter, half rate', [half]),
+    ...speedRows(unit, ['p50', 'p99'], measured),
     [],
-    [`ratio to the floor ${result.ratio}, ${round(cpuUs, 2)} µs CPU a ${unit}`],
+    [`ratio to the floor ${result.ratio}, ${round(measured.cpuUs, 2)} µs CPU a ${unit}`],
     [`${connections} connections, ${rounds} × ${seconds} s each`],
   ]);
 }

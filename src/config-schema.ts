@@ -32,7 +32,7 @@ export const settingsSchema = Type.Object({
   signingAlg: Type.Enum(['ES256', 'RS256', 'EdDSA'], {
     group: 'Tokens',
     value: 'ALG',
-    description: 'What tokens are signed with: ES256, RS256 or EdDSA; another one makes a new key',
+    description: 'Signs tokens: ES256, RS256 or EdDSA; another one makes a new key',
     default: 'ES256',
     must: 'be ES256, RS256 or EdDSA',
   }),
@@ -64,15 +64,11 @@ export const settingsSchema = Type.Object({
     maximum: 1_073_741_824,
     default: 65_536,
   }),
-  apiRate: whole(
-    'Admission',
-    'Requests a second to the management API that one token may make; 0 is no limit',
-    {
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 100,
-    },
-  ),
+  apiRate: whole('Admission', 'API requests a second that one token may make; 0 is no limit', {
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+  }),
   batchPackets: whole('Admission', 'Most packets in one commit', { minimum: 1, default: 4_096 }),
   queueHighPackets: whole('Admission', 'Waiting packets from which on 503 is answered', {
     minimum: 1,
@@ -193,6 +189,7 @@ export interface SettingSchema {
   readonly defaultText?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly enum?: readonly string[];
   readonly must?: string;
   readonly size?: true;
 }

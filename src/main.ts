@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { type CommandName, helpText, isCommand, unknownCommand } from './commands/help.ts';
-import type { Terminal } from './terminal.ts';
+import { Failure } from './cli/failure.ts';
+import type { ResourceName } from './cli/resources.ts';
+import type { Surroundings } from './cli/surroundings.ts';
+import { type CommandName, isCommand } from './commands/command-table.ts';
+import { helpText, unknownCommand } from './commands/help.ts';
 import { UsageError } from './flags.ts';
+import type { Terminal } from './terminal.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
@@ -10,10 +14,36 @@ type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<num
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
+  login: () => client(async () => (await import('./cli/login.ts')).login),
+  logout: () => client(async () => (await import('./cli/logout.ts')).logout),
+  apps: () => onResource('apps'),
   keys: async () => (await import('./commands/keys.ts')).keys,
+  envs: () => onResource('envs'),
+  features: () => onResource('features'),
+  metrics: () => onResource('metrics'),
+  users: () => onResource('users'),
+  teams: () => onResource('teams'),
+  'api-keys': () => onResource('api-keys'),
+  completion: async () => (await import('./commands/completion.ts')).completion,
   version: async () => (await import('./commands/version.ts')).version,
   help: async () => (await import('./commands/help.ts')).help,
 };
+
+/** A command that talks to a server. */
+async function client(
+  load: () => Promise<(argv: readonly string[], surroundings: Surroundings) => Promise<number>>,
+): Promise<Run> {
+  const { surroundingsOf } = await import('./cli/surroundings.ts');
+  const run = await load();
+  return (argv, terminal) => run(argv, surroundingsOf(terminal));
+}
+
+function onResource(name: ResourceName): Promise<Run> {
+  return client(async () => {
+    const { runResource } = await import('./cli/resource-command.ts');
+    return (argv, surroundings) => runResource(name, argv, surroundings);
+  });
+}
 
 async function run([name, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
   if (name === undefined) throw new UsageError(helpText().trimEnd());
@@ -37,6 +67,11 @@ function addonComplaint({ message }: Error): string {
   return `Cannot unpack the LMDB add-on to ${tmpdir()}: ${must} (${message})`;
 }
 
+function exitCodeOf(error: unknown): number {
+  if (error instanceof Failure) return error.exitCode;
+  return error instanceof UsageError ? 2 : 1;
+}
+
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
@@ -44,9 +79,16 @@ const terminal: Terminal = {
   readFile: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
 };
 
+// Who reads the output may stop when he has enough, as `head` does.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return;
+  terminal.err(`Cannot write to standard output: ${message}\n`);
+  process.exit(1);
+});
+
 try {
   process.exitCode = await run(process.argv.slice(2), terminal);
 } catch (error) {
   terminal.err(`${complaint(error)}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
+  process.exitCode = exitCodeOf(error);
 }

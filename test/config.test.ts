@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { clientVariables } from '../src/client-variables.ts';
 import { type ConfigSources, loadConfig } from '../src/config.ts';
 import { settings } from '../src/config-schema.ts';
 import { UsageError } from '../src/flags.ts';
@@ -20,10 +21,12 @@ describe('loadConfig', () => {
       listen: '127.0.0.1:8080',
       grpcListen: '127.0.0.1:8081',
       serviceScope: 'flagmeter',
+      signingAlg: 'ES256',
       workers: 1,
       rate: 10_000,
       burst: 20_000,
       maxBody: 65_536,
+      apiRate: 100,
       batchPackets: 4_096,
       queueHighPackets: 20_000,
       queueLowPackets: 10_000,
@@ -33,6 +36,7 @@ describe('loadConfig', () => {
       queueLowAge: 1_000,
       maxFeatures: 2_000,
       maxMetrics: 1_000,
+      staleAfter: 30,
       instanceTtl: 2_592_000,
       rotationGrace: 3_600,
       maxIdentities: 100_000,
@@ -70,6 +74,11 @@ describe('loadConfig', () => {
 
   it('counts an empty variable as not set', () => {
     expect(load([], { FLAGMETER_WORKERS: '', PATH: '/bin' }).workers).toBe(1);
+  });
+
+  it('passes over the variables of the commands that talk to a server', () => {
+    const env = Object.fromEntries(Object.values(clientVariables).map((name) => [name, 'x']));
+    expect(load([], env)).toEqual(load([]));
   });
 
   it.each([

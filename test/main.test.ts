@@ -6,7 +6,7 @@ import { helpText } from '../src/commands/help.ts';
 const root = join(import.meta.dirname, '..');
 
 function flagmeter(...argv: string[]) {
-  const env = { PATH: process.env['PATH'] };
+  const env = { PATH: process.env['PATH'], HOME: '/nonexistent' };
   const ended = spawnSync(join(root, 'node_modules/.bin/bun'), [join(root, 'src/main.ts'), ...argv], {
     env,
     encoding: 'utf8',
@@ -21,6 +21,14 @@ describe('flagmeter', () => {
 
   it.each([[['help']], [['--help']], [['-h']]])('%j shows the help', (argv) => {
     expect(flagmeter(...argv)).toEqual({ code: 0, out: helpText(), err: '' });
+  });
+
+  it('ends with 3 when nobody is signed in', () => {
+    expect(flagmeter('apps', 'list', '--url', 'http://127.0.0.1:8080')).toEqual({
+      code: 3,
+      out: '',
+      err: 'Not signed in to http://127.0.0.1:8080; sign in with: flagmeter login --url http://127.0.0.1:8080\n',
+    });
   });
 
   it.each([[['help', 'serve']], [['serve', '--help']], [['serve', '--workers', '2', '-h']]])(
@@ -44,6 +52,8 @@ describe('flagmeter', () => {
     [['--version', '--x=secret'], 'Unknown flag --x; there are none here\n'],
     [['version', 'x'], "Cannot use the argument 'x': there are none here\n"],
     [['init'], 'Cannot prepare a store without --admin-email\n'],
+    [['apps', 'lst'], 'Unknown command apps lst; the nearest known one is apps list\n'],
+    [['login', '--stor'], 'Unknown flag --stor; the nearest known one is --store\n'],
   ])('%j is a usage error: exit code 2', (argv, err) => {
     expect(flagmeter(...argv)).toEqual({ code: 2, out: '', err });
   });

@@ -32,13 +32,14 @@ export async function openCallback(state: string, patienceMs: number): Promise<C
     }, patienceMs);
     server.on('close', () => clearTimeout(timer));
     server.on('request', (request, response) => {
-      const url = new URL(request.url ?? '', 'http://127.0.0.1');
-      if (request.method !== 'GET' || url.pathname !== path) {
+      const [target, query = ''] = (request.url ?? '').split('?', 2);
+      const parameters = new URLSearchParams(query);
+      if (request.method !== 'GET' || target !== path) {
         answer(response, 404, 'There is nothing here.');
-      } else if (!isSame(url.searchParams.get('state') ?? '', state)) {
+      } else if (!isSame(parameters.get('state') ?? '', state)) {
         answer(response, 400, 'This is not the sign-in that the command line waits for.');
       } else {
-        resolve({ parameters: url.searchParams, show: (text) => answer(response, 200, text) });
+        resolve({ parameters, show: (text) => answer(response, 200, text) });
       }
     });
   });

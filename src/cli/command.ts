@@ -24,6 +24,7 @@ export interface Operand {
   readonly name: string;
   readonly description: string;
   readonly values?: readonly string[];
+  readonly optional?: true;
 }
 
 /** A command of the command line. */

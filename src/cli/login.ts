@@ -3,6 +3,7 @@ import { UsageError } from '../flags.ts';
 import { openApi } from './api.ts';
 import { signInWithBrowser } from './browser-sign-in.ts';
 import { type Command, type Given, readGiven } from './command.ts';
+import { urlFlag } from './common-flags.ts';
 import { endSession } from './end-session.ts';
 import { readSecretFile } from './secret-file.ts';
 import { textOf } from './send.ts';
@@ -11,7 +12,6 @@ import { authUrlOf, serverUrlOf } from './session.ts';
 import type { Surroundings } from './surroundings.ts';
 import { signInAsClient } from './token-endpoint.ts';
 import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
-import { urlFlag } from './url-flag.ts';
 
 /** `flagmeter login` */
 export const loginCommand: Command = {
@@ -55,10 +55,17 @@ export async function login(argv: readonly string[], surroundings: Surroundings)
   if (isReadable(url) || isReadable(authUrl))
     surroundings.err('Caution: this address is not encrypted, so others on the way can read the tokens\n');
   const session = await signIn(given, surroundings, authUrl);
-  const before = await keep(surroundings, url, session);
-  if (before !== undefined) await endSession(surroundings, url, before).catch(() => {});
-  surroundings.err(`Signed in to ${url} as ${await nameAt(surroundings, url, session)}\n`);
-  return 0;
+  const end = (unused: StoredSession) => endSession(surroundings, url, unused).catch(() => {});
+  try {
+    const name = await nameAt(surroundings, url, session);
+    const before = await keep(surroundings, url, session);
+    if (before !== undefined) await end(before);
+    surroundings.err(`Signed in to ${url} as ${name}\n`);
+    return 0;
+  } catch (error) {
+    await end(session);
+    throw error;
+  }
 }
 
 async function signIn(given: Given, surroundings: Surroundings, authUrl: string): Promise<StoredSession> {

@@ -1,10 +1,10 @@
 import { type Command, readGiven } from './command.ts';
+import { urlFlag } from './common-flags.ts';
 import { endSession } from './end-session.ts';
 import { Failure } from './failure.ts';
 import { serverUrlOf } from './session.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openTokenStore, withSession } from './token-store.ts';
-import { urlFlag } from './url-flag.ts';
 
 /** `flagmeter logout` */
 export const logoutCommand: Command = {

@@ -5,14 +5,15 @@ export const usualUrl = 'http://127.0.0.1:8080';
 
 /**
  * The address of a server in the one way that it is kept and compared in: without a slash at its end.
- * @param by what named it, for the complaint
+ * @param by the flag or variable that it was given by
  * @throws {UsageError}
  */
 export function readServerUrl(text: string, by: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
   if (url === undefined || !isWeb || url.username + url.password + url.search + url.hash !== '') {
-    throw new UsageError(`Cannot use ${by}: must be an address such as https://flags.example.com`);
+    const shown = text.replace(/\/\/[^/]*@/, '//…@');
+    throw new UsageError(`Cannot use ${by} ${shown}: must be an address such as https://flags.example.com`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

@@ -21,17 +21,17 @@ export interface Access {
  * @throws {UsageError}
  */
 export function serverUrlOf(surroundings: Surroundings, flag: string | undefined): string {
-  if (flag !== undefined) return readServerUrl(flag, `--url ${flag}`);
+  if (flag !== undefined) return readServerUrl(flag, '--url');
   const variable = surroundings.env[clientVariables.url];
-  if (variable) return readServerUrl(variable, `${variable} (from ${clientVariables.url})`);
+  if (variable) return readServerUrl(variable, clientVariables.url);
   return openTokenStore(surroundings).read().current ?? usualUrl;
 }
 
 /** Where its tokens come from: that of `--auth-url`, else of `FLAGMETER_AUTH_URL`, else the server itself. @throws {UsageError} */
 export function authUrlOf({ env }: Surroundings, flag: string | undefined, url: string): string {
-  if (flag !== undefined) return readServerUrl(flag, `--auth-url ${flag}`);
+  if (flag !== undefined) return readServerUrl(flag, '--auth-url');
   const variable = env['FLAGMETER_AUTH_URL'];
-  return variable ? readServerUrl(variable, `${variable} (from FLAGMETER_AUTH_URL)`) : url;
+  return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
 /** The right to use a server: by a token or an API key in the environment, else by the last login there. */
@@ -64,7 +64,10 @@ function clientAccess(
     session = signInAsClient(surroundings, authUrlOf(surroundings, undefined, url), client);
     return (await session).accessToken;
   };
-  return { token: async () => (session === undefined ? begin() : (await session).accessToken), replace: begin };
+  return {
+    token: async () => (session === undefined ? begin() : (await session).accessToken),
+    replace: begin,
+  };
 }
 
 function storedAccess(surroundings: Surroundings, url: string, store: TokenStore): Access {

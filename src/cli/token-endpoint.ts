@@ -39,7 +39,11 @@ export async function signInAsClient(
 ): Promise<StoredSession> {
   const { scopes } = await discover(surroundings, authUrl);
   const scope = scopes.filter((each) => each !== 'email').join(' ');
-  return requestTokens(surroundings, { authUrl, clientId: client.clientId, scope }, clientGrant(client, scope));
+  return requestTokens(
+    surroundings,
+    { authUrl, clientId: client.clientId, scope },
+    clientGrant(client, scope),
+  );
 }
 
 /**
@@ -107,5 +111,9 @@ function refusal(url: string, status: number, json: unknown): Failure {
   if (code === undefined) return notUnderstood(url, status);
   const description = textOf(json, 'error_description') ?? 'The token host refuses';
   const unauthorized = ['invalid_client', 'invalid_grant'].includes(code);
-  return new GrantRefused(unauthorized ? 'unauthorized' : failureOf(status), `${description} (${code})`, code);
+  return new GrantRefused(
+    unauthorized ? 'unauthorized' : failureOf(status),
+    `${description} (${code})`,
+    code,
+  );
 }

@@ -59,7 +59,7 @@ export function openTokenStore(surroundings: Surroundings): TokenStore {
   return {
     read: () => read(path),
     write: (stored) => write(path, stored, surroundings.randomBytes(8).toString('hex')),
-    exclusively(work) {
+    async exclusively(work) {
       makeFolder(dirname(path));
       return underLock(`${path}.lock`, surroundings, work);
     },

@@ -1,28 +1,14 @@
 import { closest } from 'fastest-levenshtein';
+import { entryText, flagsText, usageText } from '../cli/help-text.ts';
 import { groups, type Setting, settings } from '../config-schema.ts';
 import { UsageError } from '../flags.ts';
 import { showSize } from '../size.ts';
 import type { Terminal } from '../terminal.ts';
-
-/** Every command in one line each. */
-export const summaries = {
-  serve: 'Run the server; on an empty data directory it prepares it as init does',
-  init: 'Prepare a data directory: the first administrator and the first API key, printed once',
-  keys: 'Make a new key that signs tokens (keys rotate), also while the server runs',
-  version: 'Print the version',
-  help: 'Print this text, or the flags of one command',
-} as const;
-
-export type CommandName = keyof typeof summaries;
-
-/** Whether there is such a command. */
-export function isCommand(name: string): name is CommandName {
-  return Object.hasOwn(summaries, name);
-}
+import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
 
 /** The complaint about a command that does not exist. */
 export function unknownCommand(name: string): UsageError {
-  const nearest = closest(name, Object.keys(summaries));
+  const nearest = closest(name, Object.keys(commandTable));
   return new UsageError(`Unknown command ${name}; the nearest known one is ${nearest}`);
 }
 
@@ -40,61 +26,47 @@ export function help(argv: readonly string[], terminal: Terminal): number {
 
 /** The overview, or the text of one command; at most 100 columns wide. */
 export function helpText(name?: CommandName): string {
-  if (name === 'serve') return serveText();
-  if (name === 'init') return initText;
-  if (name === 'keys') return keysText;
   if (name === undefined) return overview();
-  return `flagmeter ${name === 'help' ? 'help [COMMAND]' : name}\n\n${summaries[name]}.\n`;
+  if (name === 'serve') return serveText();
+  const { summary, commands, notes = '' } = commandTable[name];
+  const flags = flagsText(commands);
+  return `${commands.map(usageText).join('')}\n${summary}.\n${notes}${flags && `\n${flags}`}`;
 }
 
 function overview(): string {
-  const commands = Object.entries(summaries).map(([name, summary]) => `  ${name.padEnd(9)}${summary}`);
+  const parts = commandGroups.map(({ title, names }) => {
+    const lines = names
+      .filter(isCommand)
+      .map((name) => `  ${name.padEnd(12)}${commandTable[name].summary}\n`);
+    return `${title}\n${lines.join('')}`;
+  });
   return `flagmeter: OAuth tokens and durable usage telemetry for teams that run feature flags
 
-Usage: flagmeter COMMAND [--flag VALUE …]
+Usage: flagmeter COMMAND [ARGUMENT] [--flag VALUE …]
 
-${commands.join('\n')}
+${parts.join('\n')}
+'flagmeter help COMMAND' says what a command takes; 'flagmeter help serve' lists every setting.
 
-'flagmeter help serve' lists every setting of the server.
+Exit codes
+  0   done
+  1   failed: the message on standard error says why
+  2   wrong command, argument or setting
+  3   not signed in, or the server does not accept the token (401)
+  4   not allowed (403)
+  5   not found (404)
+  6   conflicts with what is there (409, 412)
+  7   the server cannot be reached, or takes nothing now (429, 502 to 504): try again later
 `;
 }
-
-const initText = `flagmeter init --admin-email EMAIL [--data DIR] [--admin-password-file FILE] [--json]
-
-${summaries.init}.
-A data directory that is prepared already is left as it is, with exit code 1.
-
-  --data DIR                  Data directory
-                              default: ./flagmeter-data, FLAGMETER_DATA
-  --config FILE               JSON file that may name the data directory
-                              FLAGMETER_CONFIG
-  --admin-email EMAIL         E-mail address that the administrator signs in with
-  --admin-password-file FILE  First line is the password, 12 characters or more; - is standard input
-                              default: a password is made and printed
-  --json                      Print one JSON object instead of text
-`;
-
-const keysText = `flagmeter keys rotate [--data DIR] [--json]
-
-${summaries.keys}.
-A server on the data directory takes it up within seconds. Tokens of the key before stay valid until
-they expire; its private part is gone.
-
-  --data DIR                  Data directory
-                              default: ./flagmeter-data, FLAGMETER_DATA
-  --config FILE               JSON file that may name the data directory
-                              FLAGMETER_CONFIG
-  --json                      Print one JSON object instead of text
-`;
 
 function serveText(): string {
   const parts = groups.map((group) => {
     const members = settings.filter(({ schema }) => schema.group === group);
-    return `${group}\n${members.map(entry).join('\n')}\n`;
+    return `${group}\n${members.map(entry).join('')}`;
   });
   return `flagmeter serve [--flag VALUE …]
 
-${summaries.serve}.
+${commandTable.serve.summary}.
 A flag beats its environment variable, which beats its key in the --config file.
 A byte count may end in KiB, MiB or GiB. When ready, one line goes to standard output:
 flagmeter ready http=HOST:PORT grpc=HOST:PORT
@@ -103,10 +75,9 @@ ${parts.join('\n')}`;
 }
 
 function entry({ flag, variable, schema }: Setting): string {
-  const usage = `  --${flag} ${schema.value}`.padEnd(29);
   const value = defaultOf(schema);
   const more = [rangeOf(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
-  return `${usage} ${schema.description}\n${''.padEnd(30)}${more.join(', ')}`;
+  return entryText(`--${flag} ${schema.value}`, { description: schema.description, more: more.join(', ') });
 }
 
 /** Which numbers a setting takes; undefined when it takes a text. */

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { isPassword } from '../accounts/passwords.ts';
 import { type FirstCredentials, isPrepared, type Preparation, prepareStore } from '../accounts/prepare.ts';
+import { readSecretFile } from '../cli/secret-file.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import { openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
 import { serverFlagNames, serverFlags } from './server-flags.ts';
-import type { Terminal } from '../terminal.ts';
 
 const shortestPassword = 12;
 
@@ -65,14 +66,7 @@ function readEmail(email: string | undefined): string {
 
 function readPassword(path: string | undefined, terminal: Terminal): string | undefined {
   if (path === undefined) return undefined;
-  let text: string;
-  try {
-    text = terminal.readFile(path);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot read --admin-password-file ${path}: ${why}`);
-  }
-  const password = text.split(/\r?\n/, 1)[0] ?? '';
+  const password = readSecretFile('admin-password-file', path, terminal);
   if ([...password].length < shortestPassword || !isPassword(password)) {
     const must = `its first line must be a password of at least ${shortestPassword} characters and at most 1024 bytes`;
     throw new UsageError(`Cannot use --admin-password-file ${path}: ${must}`);

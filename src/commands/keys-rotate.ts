@@ -3,8 +3,8 @@ import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import { readFlags } from '../flags.ts';
 import { attachAccountStore } from '../store/accounts.ts';
-import { serverFlagNames, serverFlags } from './server-flags.ts';
 import type { Terminal } from '../terminal.ts';
+import { serverFlagNames, serverFlags } from './server-flags.ts';
 
 /**
  * Makes a new key that signs tokens, of the same algorithm as the one before. A service that runs on the data directory

@@ -36,6 +36,7 @@ import { ingestReportRoutes } from '../manage/ingest-report.ts';
 import { keyRoutes } from '../manage/keys.ts';
 import { memberRoutes } from '../manage/members.ts';
 import { metricRoutes } from '../manage/metrics.ts';
+import { describeManagementApi } from '../manage/openapi/document.ts';
 import { reportRoutes } from '../manage/reports.ts';
 import { teamRoutes } from '../manage/teams.ts';
 import type { UserParts } from '../manage/user-patch.ts';
@@ -108,6 +109,7 @@ function apiRoutes(
     rates: new KeyedLimits(apiRate, 2 * apiRate),
   };
   return [
+    documentRoute('/api/v2/openapi.json', describeManagementApi(tokens)),
     ...invalidateTokenRoutes(tokens),
     ...auditRoutes({ ...manage, accounts }),
     ...applicationRoutes(manage),

@@ -8,9 +8,9 @@ import type { Engine } from '../http/types.ts';
 import { createLog } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
 import { type Service, startService } from './service.ts';
-import type { Terminal } from '../terminal.ts';
 
 /** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
 declare const FLAGMETER_WORKERS: string | undefined;

@@ -2,11 +2,9 @@ import { type Envelope, type Forgotten, recordWidth } from '../aggregate/envelop
 import type { InstanceUse, Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
 import type { NewSeries } from '../store/series.ts';
+import type { Digest } from './digest.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
 import { RecordArrays } from './record-arrays.ts';
-
-/** 128 bits as four unsigned words. */
-export type Digest = readonly [number, number, number, number];
 
 /** Records in a growing array of doubles. */
 class Records {
@@ -99,18 +97,20 @@ export class Batch {
   }
 
   /** Adds a message that must not count again (see seen-messages.ts), counted at a time in Unix ms. */
-  addMessage(identity: Uint8Array, at: number): void {
-    const words = new DataView(identity.buffer, identity.byteOffset, identity.byteLength);
-    this.messages.push(at, words.getUint32(0), words.getUint32(4), words.getUint32(8), words.getUint32(12));
+  addMessage(identity: Digest, at: number): void {
+    this.messages.push(at, identity[0], identity[1], identity[2], identity[3]);
   }
 
-  /** Gives the records' room back: the worker is done with the envelope. */
+  /**
+   * Gives the records' room back: the worker is done with the envelope. What was taken first goes back last, so that the
+   * next batch takes large arrays for the same records as this one.
+   */
   release(): void {
-    this.counts.release();
-    this.measurements.release();
-    this.users.release();
-    this.exposures.release();
     this.messages.release();
+    this.exposures.release();
+    this.users.release();
+    this.measurements.release();
+    this.counts.release();
   }
 
   /**

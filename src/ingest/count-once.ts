@@ -8,18 +8,21 @@ import type { MessageIdentity } from './message-identity.ts';
  * @param count adds all that the message says to a batch, without waiting for anything
  * @throws {Refusal} when the message was not kept
  */
-export async function countOnce(
+export function countOnce(
   { messages, ledger, clock }: CountingParts,
   identity: MessageIdentity,
   place: LedgerPlace,
   count: () => Batch,
 ): Promise<void> {
-  let counted = false;
-  await messages.once(identity, clock.now(), () => {
-    counted = true;
-    return count();
+  const now = clock.now();
+  const before = messages.find(identity, now);
+  if (before === undefined) {
+    const batch = count();
+    messages.add(identity, now, batch);
+    return batch.durable;
+  }
+  return before.then(() => {
+    ledger.accepted(place);
+    ledger.noted(place, 'repeated');
   });
-  if (counted) return;
-  ledger.accepted(place);
-  ledger.noted(place, 'repeated');
 }

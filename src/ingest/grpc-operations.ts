@@ -48,8 +48,16 @@ function operationOf<Report extends UsageReport | MetricsReport>(
     service,
     method,
     route: format.route,
-    run: async (receiver, arrival) => numberField(1, await takeReport(receiver, format, arrival)),
+    run: (receiver, arrival) => takeReport(receiver, format, arrival).then(answerOf),
   };
+}
+
+/** Encoded answers, by the number of `stats` received: there are no more than a report may have. */
+const answers: Buffer[] = [];
+
+function answerOf(statCount: number): Buffer {
+  answers[statCount] ??= numberField(1, statCount);
+  return answers[statCount];
 }
 
 /** @throws {Refusal} `body_too_large` */

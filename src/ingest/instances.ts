@@ -3,8 +3,9 @@ import type { RandomBytes } from '../accounts/secrets.ts';
 import { digestIdentity, digestOfInstance, findInstance, newInstanceId } from '../store/instances.ts';
 import type { Application } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { digestWords } from './digest.ts';
 import type { Lane } from './lane.ts';
-import { digestWords, type FoundPerson, type Person } from './person.ts';
+import type { FoundPerson, Person } from './person.ts';
 import { hashIdentity, type UserHash } from './user-hash.ts';
 
 /** What instance ids need of the rest of the service. Times are milliseconds. */

@@ -19,6 +19,12 @@ interface Queued {
 }
 
 /**
+ * Packets with which a first batch sets off. A turn of the event loop may read hundreds of them and take milliseconds:
+ * the disk would be idle meanwhile, and the senders afterwards.
+ */
+const enoughPackets = 64;
+
+/**
  * The way to one aggregate worker. While a commit is in flight the next batch fills (group commit): the disk sets the
  * size of the batches, no timer does.
  */
@@ -31,6 +37,8 @@ export class Lane {
   private queue: Queued[] = [];
   private filling: Queued | undefined;
   private draining: Promise<void> | undefined;
+  /** Ends the wait of the first batch after a pause. */
+  private sendFirst: () => void = () => {};
   /** Series of batches that were not kept: later batches refer to them, so they go with the next one. */
   private unkept: NewSeries[] = [];
   private readonly arrays = new RecordArrays();
@@ -61,6 +69,7 @@ export class Lane {
     batch.packets += 1;
     this.monitor.join(waiting, bytes);
     this.draining ??= this.drain();
+    if (batch.packets === enoughPackets) this.sendFirst();
     return batch;
   }
 
@@ -93,8 +102,11 @@ export class Lane {
   }
 
   private async drain(): Promise<void> {
-    // What else this turn of the event loop has read joins the first batch.
-    await new Promise((resolve) => setImmediate(resolve));
+    // What else this turn of the event loop has read joins the first batch, until that has enough.
+    await new Promise<void>((resolve) => {
+      this.sendFirst = resolve;
+      setImmediate(resolve);
+    });
     for (let next = this.queue.shift(); next !== undefined; next = this.queue.shift()) {
       if (next === this.filling) this.filling = undefined;
       await this.commit(next);

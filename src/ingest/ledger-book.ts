@@ -8,6 +8,9 @@ export const sendersPerHour = 50;
 const rowsPerHour = 1000;
 /** User-Agents that an environment's hour finds without making up the row anew. */
 const knownAgents = 100;
+/** Senders of reports that an hour finds so, and the most characters that tell one from the others. */
+const knownSenders = 200;
+const longestSender = 500;
 
 /** A subject whose sender is as it was sent. */
 export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
@@ -23,6 +26,9 @@ export class LedgerBook {
   private readonly senders = new Set<string>();
   /** Rows of accepted packets, by the environment's number and the User-Agent as it was sent. */
   private readonly packets = new Map<number, Map<string | undefined, LedgerRow>>();
+
+  /** Rows of other things accepted, by all that tells their senders apart. */
+  private readonly reports = new Map<string, LedgerRow>();
 
   /** @param known what the store has of this hour */
   constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
@@ -56,6 +62,17 @@ export class LedgerBook {
     if (known !== undefined) return known;
     const row = this.row(subject());
     if (agents.size < knownAgents) agents.set(userAgent, row);
+    return row;
+  }
+
+  /** The row of something else that was accepted, such as a report: found in the same way. */
+  acceptedRow(subject: SentSubject): LedgerRow {
+    const { environment, route, transport, userAgent, instance } = subject;
+    const sender = `${environment} ${route} ${transport} ${userAgent?.length} ${userAgent} ${instance?.length} ${instance}`;
+    const known = this.reports.get(sender);
+    if (known !== undefined) return known;
+    const row = this.row(subject);
+    if (this.reports.size < knownSenders && sender.length <= longestSender) this.reports.set(sender, row);
     return row;
   }
 

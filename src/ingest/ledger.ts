@@ -86,19 +86,20 @@ export class Ledger {
     userAgent: string | undefined,
     at: number,
   ): void {
-    const book = this.bookOf(application, at);
-    const before = book.size;
-    const row = book.packetRow(environment.number, userAgent, () =>
-      acceptedSubject({ route: 'telemetry', transport: 'http', userAgent, environment }),
+    const row = this.rowIn(application, at, (book) =>
+      book.packetRow(environment.number, userAgent, () =>
+        acceptedSubject({ route: 'telemetry', transport: 'http', userAgent, environment }),
+      ),
     );
-    if (book.size > before) this.grown(book.size - before);
     batch.ledger.add(row, at);
   }
 
   /** Counts something accepted: in the batch that holds it, or without one when it holds nothing new. */
   accepted(place: LedgerPlace, batch: Tallying = this.parts.laneOf(place.application.number)): void {
     const at = this.parts.clock.now();
-    batch.ledger.add(this.rowOf(place.application, acceptedSubject(place), at), at);
+    const subject = acceptedSubject(place);
+    const row = this.rowIn(place.application, at, (book) => book.acceptedRow(subject));
+    batch.ledger.add(row, at);
   }
 
   /** Notes what else is to be said of something accepted. */
@@ -132,10 +133,14 @@ export class Ledger {
   }
 
   private rowOf(application: Application, subject: SentSubject, at: number): LedgerRow {
+    return this.rowIn(application, at, (book) => book.row(subject));
+  }
+
+  private rowIn(application: Application, at: number, find: (book: LedgerBook) => LedgerRow): LedgerRow {
     const book = this.bookOf(application, at);
     const before = book.size;
-    const row = book.row(subject);
-    this.grown(book.size - before);
+    const row = find(book);
+    if (book.size > before) this.grown(book.size - before);
     return row;
   }
 

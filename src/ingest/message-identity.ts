@@ -1,98 +1,96 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../errors.ts';
+import { type Digest, digestWords } from './digest.ts';
 import type { MetricsReport, ReportHead, UsageReport } from './report.ts';
 import { RowSum } from './row-sum.ts';
 import { hashReported } from './user-hash.ts';
 
 /**
  * 128 bits that are the same for two messages exactly when the second repeats the first. They are taken from what a
- * message says and not from its bytes, so neither the transport nor the order of fields and entries matters.
+ * message says and not from its bytes, so neither the transport nor the order of fields and entries matters. The first
+ * word is the number of the message's environment, so nobody can pass for a message of another one.
  * Identities are kept on disk: what is hashed here must stay as it is, or a repetition across an update counts twice.
  */
-export type MessageIdentity = Uint8Array;
+export type MessageIdentity = Digest;
 
-/** Where a message belongs: the same text in two environments is two messages. */
-export interface MessageScope {
-  /** Number of the application. */
-  readonly application: number;
-  /** Number of the environment. */
-  readonly environment: number;
+/** The kinds of rows that make up a message. */
+const usageHead = 1;
+const metricsHead = 2;
+const variantRow = 3;
+const userRow = 4;
+const valueRow = 5;
+
+/**
+ * The identity of a message whose sender has named it by an `Idempotency-Key`.
+ * @param route `telemetry` and so on: keys of different routes are different
+ * @param environment its number
+ */
+export function identityOfKey(route: string, environment: number, key: string): MessageIdentity {
+  const [a, b, c] = digestWords(createHash('sha256').update(`${route} ${key}`).digest());
+  return [environment, a, b, c];
 }
 
-/** The identity of a message whose sender has named it by an `Idempotency-Key`, for one route: `telemetry` and so on. */
-export function identityOfKey(route: string, scope: MessageScope, key: string): MessageIdentity {
-  return digest(scopeOf('key', route, scope) + key);
-}
-
-/** The identity of a usage report that its sender has not named. */
-export function identityOfUsage(scope: MessageScope, report: UsageReport): MessageIdentity {
-  const variants = new RowSum();
+/** The identity of a usage report that its sender has not named, in the environment of a number. */
+export function identityOfUsage(environment: number, report: UsageReport): MessageIdentity {
+  const rows = new RowSum();
+  addHead(rows, usageHead, report, report.statCount);
   for (const { feature, variant, checks, used, viewed } of report.variants) {
-    variants.name(feature);
-    variants.name(variant);
-    variants.number(checks);
-    variants.number(used);
-    variants.number(viewed);
-    variants.endRow();
+    rows.begin(variantRow);
+    rows.name(feature);
+    rows.name(variant);
+    rows.word(checks);
+    rows.word(used);
+    rows.word(viewed);
+    rows.end();
   }
-  const users = new RowSum();
-  for (const { feature, hashes } of report.users) addUsers(users, feature, hashes);
-  addUsers(users, undefined, report.environmentHashes);
-  return digest(headOf('usage', scope, report, report.statCount) + lineOf(variants, users));
+  for (const { feature, hashes } of report.users) addUsers(rows, feature, hashes);
+  addUsers(rows, undefined, report.environmentHashes);
+  return [environment, ...rows.total];
 }
 
 /** A row for each user: of a feature, or of the environment. */
 function addUsers(rows: RowSum, feature: string | undefined, hashes: readonly string[]): void {
   for (const each of hashes) {
+    rows.begin(userRow);
     rows.name(feature);
     rows.hash(hashReported(each));
-    rows.endRow();
+    rows.end();
   }
 }
 
-/** The identity of a metrics report that its sender has not named. */
-export function identityOfMetrics(scope: MessageScope, report: MetricsReport): MessageIdentity {
-  const values = new RowSum();
+/** The identity of a metrics report that its sender has not named, in the environment of a number. */
+export function identityOfMetrics(environment: number, report: MetricsReport): MessageIdentity {
+  const rows = new RowSum();
+  addHead(rows, metricsHead, report, report.statCount);
   for (const { metric, feature, variant, value, time } of report.values) {
-    values.name(metric);
-    values.name(feature);
-    values.name(variant);
-    values.number(value);
-    values.number(microseconds(time));
-    values.endRow();
+    rows.begin(valueRow);
+    rows.name(metric);
+    rows.name(feature);
+    rows.name(variant);
+    rows.number(value);
+    rows.number(microseconds(time));
+    rows.end();
   }
-  return digest(headOf('metrics', scope, report, report.statCount) + lineOf(values));
+  return [environment, ...rows.total];
 }
 
-function scopeOf(how: string, route: string, { application, environment }: MessageScope): string {
-  return line([how, route, application, environment]);
-}
-
-function headOf(route: string, scope: MessageScope, head: ReportHead, statCount: number): string {
-  const { instanceName, processStartTime, time } = head;
-  const started = processStartTime === undefined ? null : microseconds(processStartTime);
-  const own = line([instanceName || null, started, microseconds(time), statCount]);
-  return scopeOf('content', route, scope) + own;
-}
-
-type Row = readonly (string | number | null)[];
-
-function lineOf(...sums: readonly RowSum[]): string {
-  return line(sums.flatMap(({ count, total }) => [count, ...total]));
-}
-
-/** JSON has one spelling for each of these values and no line break in it, so lines never run into each other. */
-function line(row: Row): string {
-  return `${JSON.stringify(row)}\n`;
+function addHead(
+  rows: RowSum,
+  kind: number,
+  { instanceName, processStartTime, time }: ReportHead,
+  statCount: number,
+): void {
+  rows.begin(kind);
+  rows.name(instanceName);
+  rows.number(processStartTime === undefined ? Number.POSITIVE_INFINITY : microseconds(processStartTime));
+  rows.number(microseconds(time));
+  rows.word(statCount);
+  rows.end();
 }
 
 /** Times are told apart as finely as a double can. */
 function microseconds(ms: number): number {
   return Math.round(ms * 1000);
-}
-
-function digest(text: string): MessageIdentity {
-  return Uint8Array.from(createHash('sha256').update(text).digest().subarray(0, 16));
 }
 
 const keyPattern = /^[ -~]{1,255}$/;

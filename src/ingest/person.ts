@@ -1,5 +1,5 @@
 import type { InstanceUse } from '../store/instances.ts';
-import type { Digest } from './batch.ts';
+import type { Digest } from './digest.ts';
 import type { UserHash } from './user-hash.ts';
 
 /** Whom a packet is attributed to: the hash counts unique users, the digest finds the person's exposures. */
@@ -12,11 +12,6 @@ export interface FoundPerson {
   readonly person: Person;
   /** Set when the id is to live longer, having been used now. */
   readonly use: InstanceUse | undefined;
-}
-
-/** A digest as it travels to the worker. */
-export function digestWords(digest: Buffer): Digest {
-  return [digest.readUInt32BE(0), digest.readUInt32BE(4), digest.readUInt32BE(8), digest.readUInt32BE(12)];
 }
 
 /** 1 to 256 characters (code points), none of them a control character or half of a surrogate pair. */

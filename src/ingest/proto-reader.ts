@@ -200,11 +200,18 @@ export class ProtoReader {
 }
 
 function decode(bytes: Buffer, from: number, end: number): string {
+  if (isAscii(bytes, from, end)) return bytes.toString('latin1', from, end);
   try {
     return utf8.decode(bytes.subarray(from, end));
   } catch {
     throw new Refusal('invalid_encoding', 'A text in the message is not UTF-8');
   }
+}
+
+/** Most texts are, and need no decoder. */
+function isAscii(bytes: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at += 1) if (bytes[at]! > 0x7f) return false;
+  return true;
 }
 
 function malformed(): Refusal {

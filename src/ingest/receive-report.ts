@@ -10,7 +10,6 @@ import {
   identityOfMetrics,
   identityOfUsage,
   type MessageIdentity,
-  type MessageScope,
 } from './message-identity.ts';
 import type {
   MetricsReport,
@@ -33,7 +32,7 @@ export interface ReceiverParts extends CountingParts {
 /** What a kind of report has of its own. */
 interface Kind<Report> {
   readonly route: ReportRoute;
-  identify(scope: MessageScope, report: Report): MessageIdentity;
+  identify(environment: number, report: Report): MessageIdentity;
   /** Records that the report makes. */
   sizeOf(report: Report): number;
   /** Adds all that the report says to a batch; `now` in Unix ms. */
@@ -72,7 +71,7 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
 }
 
 /** Checked in the order 404, 503, 429; then the report is counted, unless it was before. */
-async function receive<Report extends ReportHead>(
+function receive<Report extends ReportHead>(
   parts: ReceiverParts,
   kind: Kind<Report>,
   report: Report,
@@ -83,13 +82,12 @@ async function receive<Report extends ReportHead>(
   takeToken(parts, holder);
   parts.keys.markUsed(holder);
   const { application } = holder;
-  const scope = { application: application.number, environment: environment.number };
   const identity =
     sender.idempotencyKey === undefined
-      ? kind.identify(scope, report)
-      : identityOfKey(kind.route, scope, sender.idempotencyKey);
+      ? kind.identify(environment.number, report)
+      : identityOfKey(kind.route, environment.number, sender.idempotencyKey);
   const place = { ...sourceOf(kind.route, sender, report), application, environment };
-  await countOnce(parts, identity, place, () => {
+  return countOnce(parts, identity, place, () => {
     const batch = parts.laneOf(application.number).join(recordBytes * (1 + kind.sizeOf(report)));
     const { folded } = batch;
     kind.add(report, parts.dictionary.of(environment.number), batch, parts.clock.now());

@@ -9,13 +9,6 @@ import { checkSize, variantsPerEntry } from './report-checks.ts';
 
 type Maybe<T> = T | null | undefined;
 
-/** Counts of one variant as they were sent. `requestCount` is not among them: see `variantsOf`. */
-export interface VariantStats {
-  readonly checkCount?: Maybe<number>;
-  readonly usedCount?: Maybe<number>;
-  readonly viewedCount?: Maybe<number>;
-}
-
 /** One feature's counts as they were sent. */
 export interface UsageEntry {
   readonly feature: string;
@@ -24,31 +17,33 @@ export interface UsageEntry {
   readonly usedCount?: Maybe<number>;
 }
 
+/** Counts of a variant that were read when the feature may not have been yet. */
+export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
+
 /**
- * The variants that an entry counts: its `variantStats`, and only without any the legacy counts, as variants `enabled`
- * and `disabled`. Variants that a sender names are there even with zeros; a legacy one only when it counts something,
- * for every old entry has both.
+ * Ends the variants that an entry counts: its `variantStats`, and only without any the legacy counts, as variants
+ * `enabled` and `disabled`. Variants that a sender names are there even with zeros; a legacy one only when it counts
+ * something, for every old entry has both.
  *
  * `requestCount` is left out on purpose: it says in how many requests a variant was checked at least once. That is
  * another unit than checks, so it must not stand in for them, and a variant that was in a request was checked.
  *
+ * @param variants those of the report so far: from `first` on the entry's `variantStats`
  * @throws {Refusal} of status 400: a name is none, or there are too many variants
  */
-export function variantsOf(
-  entry: UsageEntry,
-  variantStats: readonly (readonly [variant: string, VariantStats])[],
-): readonly VariantUsage[] {
+export function endEntry(variants: VariantDraft[], first: number, entry: UsageEntry): void {
   const { feature } = entry;
   checkName(feature, 'feature');
-  checkSize(variantStats.length, variantsPerEntry, 'too_many_variants');
-  if (variantStats.length === 0) return legacyVariants(entry);
-  return variantStats.map(([variant, { checkCount, usedCount, viewedCount }]) => {
-    checkName(variant, 'variant');
-    return { feature, variant, checks: checkCount ?? 0, used: usedCount ?? 0, viewed: viewedCount ?? 0 };
-  });
+  checkSize(variants.length - first, variantsPerEntry, 'too_many_variants');
+  if (variants.length === first) variants.push(...legacyVariants(entry));
+  for (let at = first; at < variants.length; at += 1) {
+    const draft = variants[at]!;
+    checkName(draft.variant, 'variant');
+    draft.feature = feature;
+  }
 }
 
-function legacyVariants({ feature, enabledCount, disabledCount, usedCount }: UsageEntry): VariantUsage[] {
+function legacyVariants({ feature, enabledCount, disabledCount, usedCount }: UsageEntry): VariantDraft[] {
   const enabled = { feature, variant: 'enabled', checks: enabledCount ?? 0, used: usedCount ?? 0, viewed: 0 };
   const disabled = { feature, variant: 'disabled', checks: disabledCount ?? 0, used: 0, viewed: 0 };
   return [enabled, disabled].filter(({ checks, used }) => checks > 0 || used > 0);

@@ -7,7 +7,7 @@ import { canonicalInteger, quoteLargeNumbers } from './exact-integers.ts';
 import { hashed } from './openapi/sender-schemas.ts';
 import type { UsageReport } from './report.ts';
 import { checkSize, entriesPerUsageReport, hashesPerReport, variantsPerEntry } from './report-checks.ts';
-import { usersOf, variantsOf } from './report-entries.ts';
+import { endEntry, usersOf, type VariantDraft } from './report-entries.ts';
 import { checkShape, count, headFields, listOf, mapOf, readHead, text } from './report-json.ts';
 
 /** A hash may have more digits than a double holds, so it may also come as a string. */
@@ -70,12 +70,25 @@ export function decodeUsage(json: string): UsageReport {
   return {
     ...head,
     statCount: stats.length,
-    variants: stats.flatMap((stat) => variantsOf(stat, Object.entries(stat.variantStats ?? {}))),
+    variants: variantsOf(stats),
     users: (exact.stats ?? []).flatMap(({ feature, uniqueUserHashes, uniqueViewedUserHashes }) =>
       usersOf(feature, readHashes(uniqueUserHashes), readHashes(uniqueViewedUserHashes)),
     ),
     environmentHashes: readHashes(exact.uniqueUserHashes),
   };
+}
+
+function variantsOf(stats: NonNullable<UsageBody['stats']>): VariantDraft[] {
+  const variants: VariantDraft[] = [];
+  for (const stat of stats) {
+    const first = variants.length;
+    for (const [variant, { checkCount, usedCount, viewedCount }] of Object.entries(stat.variantStats ?? {})) {
+      const counts = { checks: checkCount ?? 0, used: usedCount ?? 0, viewed: viewedCount ?? 0 };
+      variants.push({ feature: '', variant, ...counts });
+    }
+    endEntry(variants, first, stat);
+  }
+  return variants;
 }
 
 /**

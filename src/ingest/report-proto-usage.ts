@@ -1,15 +1,15 @@
 import { ProtoReader } from './proto-reader.ts';
-import type { FeatureUsers, UsageReport, VariantUsage } from './report.ts';
-import { checkSize, entriesPerUsageReport, hashesPerReport } from './report-checks.ts';
-import { usersOf, type VariantStats, variantsOf } from './report-entries.ts';
-import { finishHead, type MapEntries, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
+import type { FeatureUsers, UsageReport } from './report.ts';
+import { checkSize, entriesPerUsageReport, hashesPerReport, variantsPerEntry } from './report-checks.ts';
+import { endEntry, usersOf, type VariantDraft } from './report-entries.ts';
+import { finishHead, newHead, readTimestamp } from './report-proto.ts';
 
 /** What the entries of a report add up to. */
 interface Sums {
   statCount: number;
   /** Hashes so far. */
   hashCount: number;
-  readonly variants: VariantUsage[];
+  readonly variants: VariantDraft[];
   readonly users: FeatureUsers[];
 }
 
@@ -38,7 +38,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
         readStat(reader, sums);
         break;
       case 6:
-        head.instanceName = reader.string();
+        head.instanceName = reader.name();
         break;
       case 7:
         head.processStartTime = readTimestamp(reader);
@@ -67,8 +67,9 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
 function readStat(reader: ProtoReader, sums: Sums): void {
   const outer = reader.enter();
   const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
-  const variantStats: MapEntries<VariantStats> = [];
-  const hashes: number[] = [];
+  const { variants } = sums;
+  const first = variants.length;
+  let hashes: number[] | undefined;
   while (reader.next()) {
     switch (reader.field) {
       case 1:
@@ -92,45 +93,69 @@ function readStat(reader: ProtoReader, sums: Sums): void {
         break;
       case 10: // uniqueUserHashes
       case 12: // uniqueViewedUserHashes
+        hashes ??= [];
         reader.int32s(hashes);
         break;
       case 11:
-        readMapEntry(reader, variantStats, noCounts, readVariantStats);
+        addVariant(variants, first, readVariant(reader));
         break;
       default:
         reader.skip();
     }
   }
   reader.leave(outer);
+  endEntry(variants, first, entry);
+  if (hashes === undefined) return;
   sums.hashCount += hashes.length;
-  sums.variants.push(...variantsOf(entry, variantStats));
   sums.users.push(...usersOf(entry.feature, hashes.map(String), []));
 }
 
-const noCounts: VariantStats = {};
+/**
+ * Adds a variant to those of an entry, which begin at `first`; of two with the same name the later one stays. There are
+ * so few that to look through them is faster than to hash.
+ */
+function addVariant(variants: VariantDraft[], first: number, added: VariantDraft): void {
+  for (let at = first; at < variants.length; at += 1) {
+    if (variants[at]!.variant !== added.variant) continue;
+    variants[at] = added;
+    return;
+  }
+  checkSize(variants.push(added) - first, variantsPerEntry, 'too_many_variants');
+}
+
+/** An entry of the map `variantStats`. */
+function readVariant(reader: ProtoReader): VariantDraft {
+  const outer = reader.enter();
+  const draft = { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
+  while (reader.next()) {
+    if (reader.field === 1) draft.variant = reader.name();
+    else if (reader.field === 2) readVariantStats(reader, draft);
+    else reader.skip();
+  }
+  reader.leave(outer);
+  return draft;
+}
 
 /** A `Usage.VariantStats`. */
-function readVariantStats(reader: ProtoReader): VariantStats {
+function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
   const outer = reader.enter();
-  const stats = { checkCount: 0, usedCount: 0, viewedCount: 0 };
   while (reader.next()) {
     switch (reader.field) {
       case 1:
-        stats.checkCount = reader.count();
+        draft.checks = reader.count();
         break;
       case 2: // requestCount
         reader.count();
         break;
       case 3:
-        stats.usedCount = reader.count();
+        draft.used = reader.count();
         break;
       case 4:
-        stats.viewedCount = reader.count();
+        draft.viewed = reader.count();
         break;
       default:
         reader.skip();
     }
   }
   reader.leave(outer);
-  return stats;
 }

@@ -23,7 +23,8 @@ export function newHead(): HeadDraft {
 /** The fields of a head, checked. @throws {Refusal} of status 400 */
 export function finishHead(draft: HeadDraft): ReportHead {
   if (draft.time === undefined) throw new Refusal('invalid_time', 'time is missing');
-  const head = { ...(draft as ReportHead), instanceName: draft.instanceName || undefined };
+  draft.instanceName ||= undefined;
+  const head = draft as ReportHead;
   checkHead(head);
   return head;
 }

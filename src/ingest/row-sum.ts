@@ -8,35 +8,35 @@ const scratch = new Uint8Array(256);
 const hashes = new Map<string, UserHash>();
 const mostHashes = 8192;
 
+/** Stands for a name that is missing. */
+const noName: UserHash = { high: 0, low: 1 };
+
 const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
 
 /**
- * 64 bits that are the same for the same rows in whatever order they come: the sum of a hash of each row. To sort rows
+ * 96 bits that are the same for the same rows in whatever order they come: the sum of a hash of each row. To sort rows
  * and to spell them out for a cryptographic hash would take several times as long as to read them did, and the only
- * one whom two reports with the same sum could harm is their sender.
+ * one whom two messages with the same sum could harm is their sender.
  */
 export class RowSum {
-  /** Rows so far. */
-  count = 0;
   private sumA = 0;
   private sumB = 0;
+  private sumC = 0;
   private a = 0;
   private b = 0;
+  private c = 0;
 
-  /** Ends the row that was begun by the first `name` or `number` since the last one. */
-  endRow(): void {
-    this.count += 1;
-    this.sumA = (this.sumA + avalanche(this.a)) >>> 0;
-    this.sumB = (this.sumB + avalanche(this.b ^ this.a)) >>> 0;
-    this.a = 0;
-    this.b = 0;
+  /** Begins a row. Rows of different kinds never stand for each other. */
+  begin(kind: number): void {
+    this.a = kind;
+    this.b = kind;
+    this.c = kind;
   }
 
   /** A name of the row; `undefined` where it could have one and has none. */
   name(name: string | undefined): void {
-    this.word(name === undefined ? 0 : 1);
-    if (name !== undefined) this.hash(hashOf(name));
+    this.hash(name === undefined ? noName : hashOf(name));
   }
 
   /** A hash that stands for a text of the row. */
@@ -52,15 +52,23 @@ export class RowSum {
     this.word(words[1]!);
   }
 
-  /** The sum of all rows. */
-  get total(): readonly [number, number] {
-    return [this.sumA, this.sumB];
+  /** A number of the row that is an integer of 32 bits. It goes into three lanes, each turned by its own angle. */
+  word(word: number): void {
+    this.a = Math.imul(rotate(this.a, 5) ^ word, 0x9e3779b1);
+    this.b = Math.imul(rotate(this.b, 11) ^ word, 0x85ebca6b);
+    this.c = Math.imul(rotate(this.c, 17) ^ word, 0xc2b2ae35);
   }
 
-  /** Two of the lanes of MurmurHash3 (A. Appleby). */
-  private word(word: number): void {
-    this.a = (Math.imul(rotate(this.a ^ scatter(word, 0xcc9e2d51, 0x1b873593), 13), 5) + 0xe6546b64) | 0;
-    this.b = (Math.imul(rotate(this.b ^ scatter(word, 0x239b961b, 0xab0e9789), 19), 5) + 0x561ccd1b) | 0;
+  /** Ends the row. */
+  end(): void {
+    this.sumA = (this.sumA + avalanche(this.a)) | 0;
+    this.sumB = (this.sumB + avalanche(this.b ^ this.a)) | 0;
+    this.sumC = (this.sumC + avalanche(this.c ^ this.b)) | 0;
+  }
+
+  /** The sum of all rows that have ended, as unsigned words. */
+  get total(): readonly [number, number, number] {
+    return [this.sumA >>> 0, this.sumB >>> 0, this.sumC >>> 0];
   }
 }
 
@@ -71,10 +79,6 @@ function hashOf(name: string): UserHash {
   const hash = murmur3(scratch, encoder.encodeInto(name, scratch).written);
   hashes.set(name, hash);
   return hash;
-}
-
-function scatter(word: number, first: number, second: number): number {
-  return Math.imul(rotate(Math.imul(word, first), 15), second);
 }
 
 function rotate(value: number, by: number): number {

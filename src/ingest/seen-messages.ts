@@ -1,9 +1,16 @@
 import { type Message, messageLifeMs } from '../store/messages.ts';
 import type { Batch } from './batch.ts';
+import { digestWords } from './digest.ts';
 import type { MessageIdentity } from './message-identity.ts';
+import { MessageTable } from './message-table.ts';
 
-/** Messages that are remembered, about 25 MB: five hundred a second for the life of one. */
-export const mostSeenMessages = 300_000;
+/** Messages that are remembered, about 13 MB: four hundred a second for the life of one. */
+export const mostSeenMessages = 2 ** 18;
+
+/** The time of a message that was not kept. */
+const never = Number.NEGATIVE_INFINITY;
+
+const kept = Promise.resolve();
 
 /**
  * The messages of the last ten minutes, so that a repetition is not counted again. The aggregate workers keep them on
@@ -11,16 +18,13 @@ export const mostSeenMessages = 300_000;
  */
 export class SeenMessages {
   private readonly limit: number;
-  /**
-   * When a message was counted, by its identity. Two generations: forgetting messages one by one from the front of a map
-   * leaves gaps there, which every look at its front must then pass over.
-   */
-  private recent = new Map<string, number>();
-  private older: ReadonlyMap<string, number> = new Map();
+  /** When a message was counted. Two generations, so that what is old is forgotten in one go. */
+  private recent = new MessageTable();
+  private older = new MessageTable();
   /** When the recent generation began, Unix ms. */
   private since = 0;
-  /** Messages whose commit is not over: no more than may wait for the disk. */
-  private readonly inFlight = new Map<string, Promise<void>>();
+  /** Messages whose commit is not over, by their batch: no more than may wait for the disk. */
+  private readonly inFlight = new Map<Batch, MessageIdentity[]>();
 
   /**
    * @param known what is on disk, the oldest first
@@ -28,48 +32,52 @@ export class SeenMessages {
    */
   constructor(known: Iterable<Message> = [], limit = mostSeenMessages) {
     this.limit = limit;
-    for (const { identity, at } of known) this.remember(nameOf(identity), at);
+    for (const { identity, at } of known) this.remember(digestWords(Buffer.from(identity)), at);
   }
 
   /**
-   * Counts a message unless it was counted before. A repetition of one whose commit is under way ends as that does.
+   * Whether a message was counted before: then it gives what resolves when that is on disk, and rejects when it was not
+   * kept after all.
    * @param now Unix ms
-   * @param count adds all that the message says to a batch, without waiting for anything
-   * @throws {Refusal} when the message was not kept: then it has not been seen, and may be sent again
    */
-  once(identity: MessageIdentity, now: number, count: () => Batch): Promise<void> {
-    const name = nameOf(identity);
-    const pending = this.inFlight.get(name);
-    if (pending !== undefined) return pending;
-    const keptAt = this.recent.get(name) ?? this.older.get(name);
-    if (keptAt !== undefined && now - keptAt < messageLifeMs) return Promise.resolve();
-    const batch = count();
+  find(identity: MessageIdentity, now: number): Promise<void> | undefined {
+    const at = this.recent.get(identity) ?? this.older.get(identity);
+    return at === undefined || now - at >= messageLifeMs ? undefined : this.commitOf(identity);
+  }
+
+  /** Takes a message that a batch has all of, counted at `now` (Unix ms). If that is not kept, it was not seen. */
+  add(identity: MessageIdentity, now: number, batch: Batch): void {
     batch.addMessage(identity, now);
-    const durable = this.settle(name, now, batch.durable);
-    this.inFlight.set(name, durable);
-    return durable;
+    this.remember(identity, now);
+    (this.inFlight.get(batch) ?? this.open(batch)).push(identity);
   }
 
-  private async settle(name: string, now: number, durable: Promise<void>): Promise<void> {
-    try {
-      await durable;
-      this.remember(name, now);
-    } finally {
-      this.inFlight.delete(name);
+  private commitOf(identity: MessageIdentity): Promise<void> {
+    for (const [batch, identities] of this.inFlight) {
+      if (identities.some((each) => each.every((word, at) => word === identity[at]))) return batch.durable;
     }
+    return kept;
   }
 
-  private remember(name: string, at: number): void {
+  private open(batch: Batch): MessageIdentity[] {
+    const identities: MessageIdentity[] = [];
+    this.inFlight.set(batch, identities);
+    batch.durable.then(
+      () => this.inFlight.delete(batch),
+      () => {
+        this.inFlight.delete(batch);
+        for (const identity of identities) this.remember(identity, never);
+      },
+    );
+    return identities;
+  }
+
+  private remember(identity: MessageIdentity, at: number): void {
     if (this.recent.size >= this.limit / 2 || at - this.since >= messageLifeMs) {
       this.older = this.recent;
-      this.recent = new Map();
+      this.recent = new MessageTable();
       this.since = at;
     }
-    this.recent.set(name, at);
+    this.recent.set(identity, at);
   }
-}
-
-/** One character a byte: the shortest key a map can have for it. */
-function nameOf(identity: MessageIdentity): string {
-  return Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).toString('latin1');
 }

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { apiKeysOf, createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { ApiKey } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
@@ -9,11 +10,13 @@ import { pageOf } from './lists.ts';
 import { route } from './route.ts';
 
 /** What somebody or something may do. */
-export const roleSchema = Type.Union([Type.Literal('Admin'), Type.Literal('User')]);
+export const roleSchema = Type.Union([Type.Literal('Admin'), Type.Literal('User')], {
+  description: 'An Admin manages everything in his teams; a User reads, and writes features and metrics.',
+});
 
 /** The body of `POST /teams/{id}/api-keys`. */
 export const newApiKeySchema = Type.Object(
-  { name: Type.String(), role: Type.Optional(roleSchema) },
+  { name: Type.String(named), role: Type.Optional(roleSchema) },
   { additionalProperties: false },
 );
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { createApplication, deleteApplication, patchApplication } from '../accounts/applications.ts';
 import { Refusal } from '../errors.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
 import type { Application } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
@@ -14,25 +15,39 @@ import { type Call, route } from './route.ts';
 const limit = { minimum: 0, maximum: 1_000_000_000 };
 
 const settings = {
-  allowedOrigins: Type.Array(Type.String()),
-  acceptClientIdentities: Type.Boolean(),
-  rate: Type.Union([Type.Null(), Type.Number(limit)]),
-  burst: Type.Union([Type.Null(), Type.Integer(limit)]),
+  allowedOrigins: Type.Array(Type.String(), {
+    description:
+      'Origins whose pages may send packets: `https://shop.example`, or `https://*.shop.example` for its subdomains. Without any, all may.',
+  }),
+  acceptClientIdentities: Type.Boolean({
+    description:
+      'Whether identities that clients assert (`u` of a packet) are attributed; they are not unless it is so.',
+  }),
+  rate: Type.Union([Type.Null(), Type.Number(limit)], {
+    description: 'Packets and reports a second; 0 is no limit, and `null` what the service has for all.',
+  }),
+  burst: Type.Union([Type.Null(), Type.Integer(limit)], {
+    description: 'Packets and reports at once; `null` is what the service has for all.',
+  }),
 };
 
 /** The body of `POST /applications`. */
 export const newApplicationSchema = Type.Object(
   {
-    name: Type.String(),
-    teamId: Type.Optional(Type.String()),
-    environments: Type.Optional(Type.Array(Type.String())),
+    name: Type.String(named),
+    teamId: Type.Optional(Type.String({ description: 'Your primary team when left out.' })),
+    environments: Type.Optional(
+      Type.Array(Type.String(named), {
+        description: 'Names of its first environments; Production, Staging and Development when left out.',
+      }),
+    ),
     ...Type.Partial(Type.Object(settings)).properties,
   },
   { additionalProperties: false },
 );
 
 /** The body of `PATCH /applications/{id}`. */
-export const applicationPatchSchema = Type.Partial(Type.Object({ name: Type.String(), ...settings }), {
+export const applicationPatchSchema = Type.Partial(Type.Object({ name: Type.String(named), ...settings }), {
   additionalProperties: false,
 });
 

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { clientsOf, createClient, deleteClient } from '../accounts/clients.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
@@ -11,9 +12,16 @@ import { route } from './route.ts';
 /** The body of `POST /teams/{id}/clients`. */
 export const newClientSchema = Type.Object(
   {
-    name: Type.String(),
-    type: Type.Union([Type.Literal('public'), Type.Literal('confidential')]),
-    redirectUris: Type.Array(Type.String()),
+    name: Type.String({ description: 'The login page shows it.', ...named }),
+    type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
+      description:
+        'A confidential client has a secret; what runs at its users cannot keep one, and is public.',
+    }),
+    redirectUris: Type.Array(Type.String(), {
+      description:
+        'Where it may be called back, letter for letter: `https:`, `http:` of the own machine, or a scheme of an app.',
+      documented: { minItems: 1, maxItems: 20 },
+    }),
   },
   { additionalProperties: false },
 );

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { createEnvironment, deleteEnvironment } from '../accounts/environments.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
@@ -9,7 +10,10 @@ import { pageOf } from './lists.ts';
 import { route } from './route.ts';
 
 /** The body of `POST /applications/{id}/environments`. */
-export const newEnvironmentSchema = Type.Object({ name: Type.String() }, { additionalProperties: false });
+export const newEnvironmentSchema = Type.Object(
+  { name: Type.String(named) },
+  { additionalProperties: false },
+);
 
 const readNewEnvironment = jsonBody(newEnvironmentSchema);
 

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { declareFeature, deleteFeature, patchFeature } from '../accounts/features.ts';
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Reply, Route } from '../http/types.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
@@ -22,18 +23,23 @@ export interface FeatureParts extends ManageParts {
   readonly staleAfter: number;
 }
 
-const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })]);
+const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
+  description: 'What the team says of it.',
+});
 
 /** The body of `POST /applications/{id}/features`. */
 export const newFeatureSchema = Type.Object(
-  { name: Type.String(), description: Type.Optional(description) },
+  { name: Type.String(named), description: Type.Optional(description) },
   { additionalProperties: false },
 );
 
 /** The body of `PATCH /applications/{id}/features/{feature}`. */
-export const featurePatchSchema = Type.Partial(Type.Object({ description, archived: Type.Boolean() }), {
-  additionalProperties: false,
-});
+export const featurePatchSchema = Type.Partial(
+  Type.Object({ description, archived: Type.Boolean({ description: 'Whether the team is done with it.' }) }),
+  {
+    additionalProperties: false,
+  },
+);
 
 const readNewFeature = jsonBody(newFeatureSchema);
 const readPatch = jsonBody(featurePatchSchema);

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { createKey, deleteKey } from '../accounts/application-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { ApplicationKey } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
@@ -12,8 +13,11 @@ import { route } from './route.ts';
 /** The body of `POST /applications/{id}/keys`. */
 export const newKeySchema = Type.Object(
   {
-    type: Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')]),
-    name: Type.Optional(Type.String()),
+    type: Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')], {
+      description:
+        'Frontend and Mobile keys are for browsers and apps and are no secrets; a Backend key is one.',
+    }),
+    name: Type.Optional(Type.String({ description: 'That of its type when left out.', ...named })),
   },
   { additionalProperties: false },
 );

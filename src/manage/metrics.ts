@@ -19,10 +19,14 @@ export interface MetricParts extends ManageParts {
 /** The body of `PUT /applications/{id}/metrics/{metric}`: a metric as the list shows it, or only what there is to say. */
 export const metricSchema = Type.Object(
   {
-    kind: Type.Union([Type.Literal('counter'), Type.Literal('gauge')]),
+    kind: Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
+      description: 'The numbers of a counter are summed; of a gauge the last one stays.',
+    }),
     unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
-    name: Type.Optional(Type.String()),
-    declared: Type.Optional(Type.Boolean()),
+    name: Type.Optional(Type.String({ description: 'The name in the path, if it is said again.' })),
+    declared: Type.Optional(
+      Type.Boolean({ description: 'Of no matter: so that what was read can be sent back.' }),
+    ),
   },
   { additionalProperties: false },
 );

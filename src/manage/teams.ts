@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { membersOf } from '../accounts/members.ts';
 import { createTeam, deleteTeam, patchTeam } from '../accounts/teams.ts';
 import { Refusal } from '../errors.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
 import type { Team } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
@@ -11,16 +12,18 @@ import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { type Call, route } from './route.ts';
 
-const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')]);
+const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
+  description: 'How much the team may have.',
+});
 
 /** The body of `POST /teams`. */
 export const newTeamSchema = Type.Object(
-  { name: Type.String(), plan: Type.Optional(plan) },
+  { name: Type.String(named), plan: Type.Optional(plan) },
   { additionalProperties: false },
 );
 
 /** The body of `PATCH /teams/{id}`. */
-export const teamPatchSchema = Type.Partial(Type.Object({ name: Type.String(), plan }), {
+export const teamPatchSchema = Type.Partial(Type.Object({ name: Type.String(named), plan }), {
   additionalProperties: false,
 });
 

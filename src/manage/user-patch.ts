@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { mustExist } from '../accounts/checks.ts';
 import { checkPassword, patchUser } from '../accounts/users.ts';
 import { Refusal } from '../errors.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply } from '../http/types.ts';
 import type { User } from '../store/records.ts';
 import { roleSchema } from './api-keys.ts';
@@ -21,15 +22,30 @@ export interface UserParts extends ManageParts {
   endSessions(userId: string): void;
 }
 
+/** An e-mail address in a body. */
+export const emailSchema = Type.String({
+  description: 'The user signs in with it.',
+  documented: { format: 'email' },
+});
+
+/** A password in a body. */
+export const passwordSchema = Type.String({
+  description: '8 characters at least, and 1024 bytes at most.',
+  documented: { format: 'password', minLength: 8, maxLength: 1024 },
+});
+
 /** The body of `PATCH /users/{id}`. */
 export const userPatchSchema = Type.Partial(
   Type.Object({
-    email: Type.String(),
-    name: Type.String(),
+    email: emailSchema,
+    name: Type.String(named),
     role: roleSchema,
-    primaryTeam: Type.String(),
-    password: Type.String(),
-    currentPassword: Type.String(),
+    primaryTeam: Type.String({ description: 'Id of one of the teams of the user.' }),
+    password: passwordSchema,
+    currentPassword: Type.String({
+      description: 'Your password as it is now: it takes that to change your password or e-mail address.',
+      documented: { format: 'password' },
+    }),
   }),
   { additionalProperties: false },
 );

@@ -3,6 +3,7 @@ import { mustExist } from '../accounts/checks.ts';
 import { newPassword } from '../accounts/passwords.ts';
 import { checkPassword, createUser, deleteUser } from '../accounts/users.ts';
 import { Refusal } from '../errors.ts';
+import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
 import { created, deleted, ok } from './answers.ts';
 import { roleSchema } from './api-keys.ts';
@@ -12,16 +13,24 @@ import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { type Call, route, type UserCall } from './route.ts';
 import { apiKeyAsUser, userJson } from './user-json.ts';
-import { checkManagesAllOf, patchUserFor, type UserParts } from './user-patch.ts';
+import {
+  checkManagesAllOf,
+  emailSchema,
+  passwordSchema,
+  patchUserFor,
+  type UserParts,
+} from './user-patch.ts';
 
 /** The body of `POST /users`. */
 export const newUserSchema = Type.Object(
   {
-    email: Type.String(),
-    name: Type.String(),
+    email: emailSchema,
+    name: Type.String(named),
     role: Type.Optional(roleSchema),
-    teams: Type.Optional(Type.Array(Type.String())),
-    password: Type.Optional(Type.String()),
+    teams: Type.Optional(
+      Type.Array(Type.String(), { description: 'Ids of teams of yours; your primary team when left out.' }),
+    ),
+    password: Type.Optional(passwordSchema),
   },
   { additionalProperties: false },
 );
@@ -56,11 +65,10 @@ function me({ directory, caller }: Call): Reply {
 
 async function create(parts: UserParts, { directory, caller, request }: Call): Promise<Reply> {
   const { password, teams = [caller.primaryTeam], ...rest } = await readNewUser(request);
-  checkOwnTeams(caller, teams);
   const chosen = password ?? newPassword(directory.randomBytes);
   checkPassword(chosen);
   const passwordHash = await parts.hashPassword(chosen);
-  checkOwnTeams(caller, teams); // He may have left one while the password was hashed.
+  checkOwnTeams(caller, teams); // Nothing comes in between from here on.
   const user = await createUser(directory, { role: 'User', ...rest, teams, passwordHash });
   const json = userJson(user, caller);
   return created(['users', user.id], password === undefined ? { ...json, password: chosen } : json);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { Batch } from '../../src/ingest/batch.ts';
-import { digestWords } from '../../src/ingest/person.ts';
+import { digestWords } from '../../src/ingest/digest.ts';
 import { seriesRef } from '../../src/store/blocks.ts';
 import { type Exposure, exposuresKey, readExposures, rowsPerPerson } from '../../src/store/exposures.ts';
 import { digestIdentity } from '../../src/store/instances.ts';

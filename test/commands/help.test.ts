@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { help, helpText, isCommand, summaries } from '../../src/commands/help.ts';
-import type { Terminal } from '../../src/terminal.ts';
+import { commandTable, isCommand } from '../../src/commands/command-table.ts';
+import { help, helpText } from '../../src/commands/help.ts';
 import { settings } from '../../src/config-schema.ts';
 import { UsageError } from '../../src/flags.ts';
+import type { Terminal } from '../../src/terminal.ts';
 
-const commands = Object.keys(summaries).filter(isCommand);
+const commands = Object.keys(commandTable).filter(isCommand);
 
 function run(...argv: string[]): { code: number; out: string } {
   let out = '';

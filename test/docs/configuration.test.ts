@@ -16,8 +16,9 @@ Every setting of \`flagmeter serve\` takes its value from the first of these tha
 4. the default
 
 A flag, variable or key that does not exist is an error, and so is a value that cannot be used: the server says which
-one and why, and ends with exit code 2. Byte counts are whole numbers and may end in \`KiB\`, \`MiB\` or \`GiB\`. Addresses
-are \`HOST:PORT\`; \`:8080\` is every IPv4 address, an IPv6 address stands in brackets, and port 0 takes any free port.
+one and why, and ends with exit code 2. The variables of the commands that talk to a server (\`flagmeter help login\`) are no
+settings, and do not count. Byte counts are whole numbers and may end in \`KiB\`, \`MiB\` or \`GiB\`. Addresses are
+\`HOST:PORT\`; \`:8080\` is every IPv4 address, an IPv6 address stands in brackets, and port 0 takes any free port.
 
 Together these must hold: each \`--queue-low-…\` is below its \`--queue-high-…\`; \`--batch-packets\` is at most
 \`--queue-high-packets\`, and \`--max-body\` at most \`--queue-high-bytes\`; \`--burst\` is at least 1 unless \`--rate\` is 0;

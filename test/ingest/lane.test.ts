@@ -50,6 +50,22 @@ test('what one turn of the event loop brings is one commit', async () => {
   expect(begun).toHaveLength(1);
 });
 
+test('but once there are enough packets they are on their way, and the rest of the turn is the next commit', async () => {
+  const { begun, heard, send } = openLane(1000);
+  send(64);
+  await Promise.resolve();
+  expect(begun).toHaveLength(1);
+  send(3);
+  await turn();
+  expect(begun).toHaveLength(1);
+  await begun[0]?.end();
+  await begun[1]?.end();
+  expect(heard).toEqual([64, 3]);
+  send(1);
+  await turn();
+  expect(begun).toHaveLength(3);
+});
+
 test('while a commit is in flight the next batch fills, and goes when the first is on disk', async () => {
   const { begun, heard, send } = openLane();
   send(1);

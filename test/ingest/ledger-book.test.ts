@@ -43,6 +43,25 @@ test('the rows of an hour are bounded whatever the reasons are', () => {
   expect(book.size).toBeLessThanOrEqual(1100);
 });
 
+test('the row of anything else accepted is the same as by its subject', () => {
+  const book = new LedgerBook(1, 2, []);
+  const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts, { nil: undefined });
+  const sender = fc.record({
+    environment: fc.option(fc.nat(3)),
+    route: fc.constantFrom('usage', 'metrics'),
+    transport: fc.constantFrom('http', 'grpc'),
+    userAgent: maybe(fc.oneof(fc.string({ maxLength: 600 }), fc.constantFrom('', 'undefined', 'a', '1 a'))),
+    instance: maybe(fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('', 'undefined', 'a', '1 a'))),
+  } as const);
+  fc.assert(
+    fc.property(sender, (from) => {
+      const sent: SentSubject = { ...from, outcome: 'accepted', status: 200, code: null };
+      expect(book.acceptedRow(sent)).toBe(book.row(sent));
+      expect(book.acceptedRow(sent)).toBe(book.row(sent));
+    }),
+  );
+});
+
 test('the row of accepted packets is the same as by its subject', () => {
   const book = new LedgerBook(1, 2, []);
   const agents = fc.option(fc.string({ maxLength: 300 }), { nil: undefined });

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { identityOfKey, identityOfMetrics, identityOfUsage } from '../../src/ingest/message-identity.ts';
+import {
+  identityOfKey,
+  identityOfMetrics,
+  identityOfUsage,
+  type MessageIdentity,
+} from '../../src/ingest/message-identity.ts';
 import { decodeMetrics } from '../../src/ingest/report-json-metrics.ts';
 import { decodeUsage } from '../../src/ingest/report-json-usage.ts';
 
-const scope = { application: 1, environment: 2 };
-const hex = (identity: Uint8Array) => Buffer.from(identity).toString('hex');
-const usage = (json: string, where = scope) => hex(identityOfUsage(where, decodeUsage(json)));
-const metrics = (json: string, where = scope) => hex(identityOfMetrics(where, decodeMetrics(json)));
+const environment = 2;
+const hex = (identity: MessageIdentity) =>
+  identity.map((word) => word.toString(16).padStart(8, '0')).join('-');
+const usage = (json: string, where = environment) => hex(identityOfUsage(where, decodeUsage(json)));
+const metrics = (json: string, where = environment) => hex(identityOfMetrics(where, decodeMetrics(json)));
 
 const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00Z"';
 const stat =
@@ -15,12 +21,12 @@ const full = `{${head},"instanceName":"i","processStartTime":"2026-01-01T00:00:0
 
 describe('of a usage report', () => {
   test('is 128 bits that never change: they are on disk', () => {
-    expect(usage(full)).toMatchInlineSnapshot(`"1c805ce3f4e4c44649b3d384b4b29c08"`);
+    expect(usage(full)).toMatchInlineSnapshot(`"00000002-45ef0de6-ea659ac6-3fe28736"`);
     expect(metrics(`{${head},"stats":[{"metric":"m","value":1.5}]}`)).toMatchInlineSnapshot(
-      `"13e5e05200e8e7e05e926cf598d63360"`,
+      `"00000002-0c8d1e6d-b9f47dba-56cf8605"`,
     );
-    expect(hex(identityOfKey('telemetry', scope, 'key'))).toMatchInlineSnapshot(
-      `"a7d0861f8ce84fb8634e3b59ba15faa5"`,
+    expect(hex(identityOfKey('telemetry', environment, 'key'))).toMatchInlineSnapshot(
+      `"00000002-751ff818-2b7a70a8-19f0b9c7"`,
     );
   });
 
@@ -55,29 +61,31 @@ describe('of a usage report', () => {
     expect(usage(json)).not.toBe(usage(full));
   });
 
-  test('differs between applications, environments and kinds of report', () => {
+  test('differs between environments and kinds of report', () => {
     const empty = `{${head}}`;
-    const all = [
-      usage(empty),
-      metrics(empty),
-      usage(empty, { application: 2, environment: 2 }),
-      usage(empty, { application: 1, environment: 3 }),
-      usage(empty, { application: 12, environment: 2 }),
-    ];
+    const all = [usage(empty), metrics(empty), usage(empty, 3), metrics(empty, 3)];
     expect(new Set(all).size).toBe(all.length);
   });
 });
 
 test('a key names a message of one route of one environment', () => {
   const all = [
-    identityOfKey('usage', scope, 'a'),
-    identityOfKey('usage', scope, 'b'),
-    identityOfKey('metrics', scope, 'a'),
-    identityOfKey('usage', { application: 1, environment: 3 }, 'a'),
-    identityOfKey('usage', { application: 2, environment: 2 }, 'a'),
+    identityOfKey('usage', environment, 'a'),
+    identityOfKey('usage', environment, 'b'),
+    identityOfKey('metrics', environment, 'a'),
+    identityOfKey('usage', 3, 'a'),
   ].map(hex);
   expect(new Set(all).size).toBe(all.length);
-  expect(hex(identityOfKey('usage', scope, 'a'))).toBe(all[0]);
+  expect(hex(identityOfKey('usage', environment, 'a'))).toBe(all[0]);
+});
+
+test('nothing in one environment can pass for a message of another', () => {
+  const empty = `{${head}}`;
+  for (const where of [1, 0xffffffff]) {
+    expect(identityOfUsage(where, decodeUsage(empty))[0]).toBe(where);
+    expect(identityOfMetrics(where, decodeMetrics(empty))[0]).toBe(where);
+    expect(identityOfKey('usage', where, 'a')[0]).toBe(where);
+  }
 });
 
 test('of a metrics report differs with a value, a series and the time of an observation', () => {

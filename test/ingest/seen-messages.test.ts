@@ -2,19 +2,29 @@ import { expect, test } from 'vitest';
 import { Batch } from '../../src/ingest/batch.ts';
 import { SeenMessages } from '../../src/ingest/seen-messages.ts';
 
-const identity = (n: number) => Uint8Array.from({ length: 16 }, (_, at) => (at === 0 ? n : 0xf0 + at));
+const words = (n: number) => [n, 0xf4f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
+
+/** The same as it is on disk. */
+function stored(n: number): Uint8Array {
+  const bytes = Buffer.alloc(16);
+  for (const [at, word] of words(n).entries()) bytes.writeUInt32BE(word, at * 4);
+  return bytes;
+}
+
 const minute = 60_000;
 
 /** Sends messages and keeps the batches that they were counted in. */
 function open(known: { identity: Uint8Array; at: number }[] = [], limit?: number) {
   const seen = new SeenMessages(known, limit);
   const batches: Batch[] = [];
-  const send = (n: number, now: number) =>
-    seen.once(identity(n), now, () => {
-      const batch = new Batch();
-      batches.push(batch);
-      return batch;
-    });
+  const send = (n: number, now: number) => {
+    const before = seen.find(words(n), now);
+    if (before !== undefined) return before;
+    const batch = new Batch();
+    batches.push(batch);
+    seen.add(words(n), now, batch);
+    return batch.durable;
+  };
   const keep = async (n: number, now: number) => {
     const sent = send(n, now);
     batches.at(-1)!.settle.kept();
@@ -36,10 +46,9 @@ test('a message is counted once in ten minutes', async () => {
       records: messageRecords,
       first: [...array.subarray(0, 5)],
     }));
-  const words = [0x01f1f2f3, 0xf4f5f6f7, 0xf8f9fafb, 0xfcfdfeff];
   expect(messages).toEqual([
-    { records: 1, first: [0, ...words] },
-    { records: 1, first: [10 * minute, ...words] },
+    { records: 1, first: [0, ...words(1)] },
+    { records: 1, first: [10 * minute, ...words(1)] },
   ]);
 });
 
@@ -65,7 +74,7 @@ test('it fails with it too, and then the message may be sent again', async () =>
 });
 
 test('what was on disk has been seen', async () => {
-  const { send, keep, batches } = open([{ identity: identity(1), at: 0 }]);
+  const { send, keep, batches } = open([{ identity: stored(1), at: 0 }]);
   await send(1, minute);
   expect(batches).toHaveLength(0);
   await keep(2, minute);
@@ -80,4 +89,16 @@ test('of more than the limit the oldest are forgotten', async () => {
   expect(batches).toHaveLength(3);
   await keep(1, 5);
   expect(batches).toHaveLength(4);
+});
+
+test('a batch that was not kept has none of its messages', async () => {
+  const seen = new SeenMessages();
+  const [first, second] = [new Batch(), new Batch()];
+  for (const n of [1, 2, 3]) seen.add(words(n), n, n === 3 ? second : first);
+  expect(seen.find(words(3), 4)).toBe(second.durable);
+  first.settle.refused(new Error('the disk'));
+  second.settle.kept();
+  await second.durable;
+  expect([1, 2].map((n) => seen.find(words(n), 5))).toEqual([undefined, undefined]);
+  await expect(seen.find(words(3), 5)).resolves.toBeUndefined();
 });

@@ -179,3 +179,22 @@ describe('the list of applications', () => {
     });
   });
 });
+
+test('lists show only what the caller is a member of', async () => {
+  const { call, application, tokens } = await openManageFixture();
+  const ids = async (token: string) =>
+    (await call('GET', '/applications', undefined, token)).json.items.map(({ id }: { id: string }) => id);
+  expect(await ids(tokens.user)).toEqual([application.id]);
+  expect(await ids(tokens.stranger)).toEqual([]);
+});
+
+test('nobody makes an application in a team that is not his', async () => {
+  const { call, strangersTeamId } = await openManageFixture();
+  for (const teamId of [strangersTeamId, 'team_none']) {
+    const answer = await call('POST', '/applications', { name: 'New', teamId });
+    expect(answer).toMatchObject({
+      status: 404,
+      json: { code: 'not_found', detail: 'There is no such team' },
+    });
+  }
+});

@@ -19,7 +19,8 @@ import { teamRoutes } from '../../src/manage/teams.ts';
 import { userRoutes } from '../../src/manage/users.ts';
 import type { Role, User } from '../../src/store/records.ts';
 import { commit } from '../../src/store/transact.ts';
-import { type Answer, type AuthFixture, openAuthFixture, type RequestParts, send } from '../auth/fixture.ts';
+import { type Answer, type AuthFixture, openAuthFixture, type RequestParts } from '../auth/fixture.ts';
+import { send } from './support/documented-send.ts';
 
 export interface ManageFixture extends AuthFixture {
   /** Tokens by what their holders are. The stranger is an Admin, but of another team. */

@@ -15,9 +15,10 @@ import type { ReportPool } from '../../src/manage/report-pool.ts';
 import { reportRoutes } from '../../src/manage/reports.ts';
 import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
-import { type Answer, type RequestParts, send } from '../auth/fixture.ts';
+import type { Answer, RequestParts } from '../auth/fixture.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ManageFixture, openManageFixture } from './fixture.ts';
+import { send } from './support/documented-send.ts';
 
 const dayMs = 86_400_000;
 

@@ -21,6 +21,7 @@ export interface Response {
 }
 
 export interface Operation {
+  readonly operationId: string;
   readonly parameters?: readonly { readonly name?: string; readonly example?: string }[];
   readonly security?: readonly object[];
   readonly requestBody?: { readonly content: Content };
@@ -41,6 +42,8 @@ export interface OpenApi {
   problemsOf(name: string): Map<string, unknown>;
   /** Checks a value against a schema of the document's components. */
   conforms(schema: string, value: unknown): boolean;
+  /** What checks the body of a request, by operation and content type. */
+  requestValidator(name: string, type: string): ValidateFunction;
   /** What checks the body of a response, by operation, status and content type. */
   responseValidator(name: string, status: number, type: string): ValidateFunction;
 }
@@ -58,14 +61,20 @@ export function readOpenApi(document: object): OpenApi {
   const responsesOf = (name: string) => operations.get(name)!.responses;
   const ajv = new Ajv2020({ strict: false, strictNumbers: true });
   ajv.addFormat('date-time', (text) => parseTime(text) !== undefined);
+  ajv.addFormat('email', /^[^@]+@[^@]+$/);
+  ajv.addFormat('password', true); // No rule: it only says that nobody is to look over one's shoulder.
   ajv.addSchema(document, 'openapi');
+  const validators = new Map<string, ValidateFunction>();
 
   /** What checks a value against the schema at a place of the document: `['components', 'schemas', 'Packet']`. */
   function validatorAt(place: readonly string[]): ValidateFunction {
     const pointer = place
       .map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'))
       .map(encodeURIComponent);
-    return ajv.compile({ $ref: `openapi#/${pointer.join('/')}` });
+    const $ref = `openapi#/${pointer.join('/')}`;
+    const validate = validators.get($ref) ?? ajv.compile({ $ref });
+    validators.set($ref, validate);
+    return validate;
   }
 
   return {
@@ -81,12 +90,17 @@ export function readOpenApi(document: object): OpenApi {
       return new Map(examples.map(([code, { value }]) => [code, value]));
     },
     conforms: (schema, value) => validatorAt(['components', 'schemas', schema])(value) as boolean,
-    responseValidator(name, status, type) {
-      const [method = '', path = ''] = name.split(' ');
-      const operation = ['paths', path, method.toLowerCase()];
-      return validatorAt([...operation, 'responses', String(status), 'content', type, 'schema']);
-    },
+    requestValidator: (name, type) =>
+      validatorAt([...placeOf(name), 'requestBody', 'content', type, 'schema']),
+    responseValidator: (name, status, type) =>
+      validatorAt([...placeOf(name), 'responses', String(status), 'content', type, 'schema']),
   };
+}
+
+/** Where an operation is in the document. */
+function placeOf(name: string): string[] {
+  const [method = '', path = ''] = name.split(' ');
+  return ['paths', path, method.toLowerCase()];
 }
 
 /** Every reference of a document that leads nowhere. */

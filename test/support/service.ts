@@ -7,7 +7,7 @@ import { startService } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { uwsEngine } from '../../src/http/engines/uws.ts';
 import { createLog } from '../../src/log.ts';
-import { openAccountStore } from '../../src/store/accounts.ts';
+import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
 
 /** A worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */
@@ -34,6 +34,8 @@ export interface LocalOptions {
   readonly data?: string;
   /** Those of the data directory, when it is prepared already. */
   readonly credentials?: Credentials;
+  /** The data directory's accounts, when they are open already; the service closes them. */
+  readonly accounts?: AccountStore;
 }
 
 /** Starts the service on free ports; `cleanUp` of binary.ts removes its directory. */
@@ -50,7 +52,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     ...(options.args ?? []),
   ];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
-  const accounts = openAccountStore(data);
+  const accounts = options.accounts ?? openAccountStore(data);
   const credentials =
     options.credentials ??
     (await prepareStore(accounts, { adminEmail: 'admin@localhost', clock, randomBytes }));

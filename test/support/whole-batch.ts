@@ -1,5 +1,5 @@
 import { Batch } from '../../src/ingest/batch.ts';
-import { digestWords } from '../../src/ingest/person.ts';
+import { digestWords } from '../../src/ingest/digest.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { digestIdentity, newInstanceId } from '../../src/store/instances.ts';
 import { subjectText } from '../../src/store/ledger.ts';
@@ -27,7 +27,7 @@ export function addWhole(batch: Batch, application: number, environment: number,
     }
   }
   for (const person of people) addPerson(batch, application, environment, person, at);
-  batch.addMessage(new Uint8Array(16).fill(environment), at);
+  batch.addMessage([environment, environment, environment, environment], at);
   addToLedger(batch, application, environment, at);
 }
 

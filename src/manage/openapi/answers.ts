@@ -2,12 +2,23 @@ import { headerNamed } from '../../http/openapi/headers.ts';
 import type { Json } from '../../http/openapi/json-schema.ts';
 import { fields, listOf, referTo, type Shape } from './shape.ts';
 
-/** Headers that answers of more than one route have: `components.headers` of the document. */
+const entityTag = { type: 'string', pattern: '^"[\\w-]{22}"$' };
+
+/** Headers that answers have: `components.headers` of the document. */
 export const answerHeaders = {
-  NotCached: { description: 'What belongs to one caller is kept by no cache.', schema: { const: 'no-store' } },
+  NotCached: {
+    description: 'What belongs to one caller is kept by no cache.',
+    required: true,
+    schema: { const: 'no-store' },
+  },
   EntityTag: {
     description: 'Stands for what the answer shows: a later change may name it in `If-Match`.',
-    schema: { type: 'string', pattern: '^"[\\w-]{22}"$' },
+    required: true,
+    schema: entityTag,
+  },
+  EntityTagOfUser: {
+    description: 'The same, of a user. An API key has none.',
+    schema: entityTag,
   },
   Location: { description: 'Where the thing is.', required: true, schema: { type: 'string' } },
   Challenge: {
@@ -17,15 +28,17 @@ export const answerHeaders = {
   },
 } as const;
 
+type Tag = 'EntityTag' | 'EntityTagOfUser';
+
 const notCached = { 'Cache-Control': headerNamed('NotCached') };
 
-/** One thing; `tagged` when it comes with an `ETag`. */
-export function one(shape: Shape, description: string, tag?: 'tagged'): Json {
+/** One thing. @param tag the header `ETag`, when it comes with one */
+export function one(shape: Shape, description: string, tag?: Tag): Json {
   return answer(description, tag, referTo(shape), shape.example);
 }
 
 /** A thing that was made, and where it is. */
-export function made(shape: Shape, description: string, tag?: 'tagged'): Json {
+export function made(shape: Shape, description: string, tag?: Tag): Json {
   const shown = answer(description, tag, referTo(shape), shape.example);
   return { ...shown, headers: { ...(shown['headers'] as Json), Location: headerNamed('Location') } };
 }
@@ -44,8 +57,8 @@ export function done(description: string): Json {
   return { description, headers: notCached };
 }
 
-function answer(description: string, tag: 'tagged' | undefined, schema: Json, example: unknown): Json {
-  const headers = tag === undefined ? notCached : { ...notCached, ETag: headerNamed('EntityTag') };
+function answer(description: string, tag: Tag | undefined, schema: Json, example: unknown): Json {
+  const headers = tag === undefined ? notCached : { ...notCached, ETag: headerNamed(tag) };
   return { description, headers, content: { 'application/json': { schema, example } } };
 }
 

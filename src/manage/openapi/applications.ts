@@ -4,12 +4,12 @@ import { environment } from './environments.ts';
 import type { Resource } from './operation.ts';
 import { paging } from './parameters.ts';
 import {
+  asGiven,
   bodyShape,
   exampleIds,
   exampleTime,
   fields,
   listOf,
-  orNull,
   referTo,
   type Shape,
   text,
@@ -20,19 +20,8 @@ const application: Shape = {
   name: 'Application',
   schema: fields({
     id: text('Its id.'),
-    name: text('Its name.'),
     teamId: text('Id of the team that it belongs to.'),
-    allowedOrigins: listOf({ type: 'string' }, 'Origins whose pages may send packets; empty: every one.'),
-    acceptClientIdentities: {
-      type: 'boolean',
-      description: 'Whether identities that clients assert (`u` of a packet) are attributed.',
-    },
-    rate: orNull({
-      type: 'number',
-      minimum: 0,
-      description: 'Packets and reports a second; 0 is no limit, `null` what the service has for all.',
-    }),
-    burst: orNull({ type: 'integer', minimum: 0, description: 'The most at once; `null` as with `rate`.' }),
+    ...asGiven(applicationPatchSchema, 'name', 'allowedOrigins', 'acceptClientIdentities', 'rate', 'burst'),
     environments: listOf(referTo(environment), 'In the order in which they were made.'),
     createdAt: time('When it was made.'),
     updatedAt: time('When it was changed the last time.'),
@@ -95,7 +84,7 @@ export const applications: Resource = {
     'GET /applications/:id': {
       operationId: 'getApplication',
       summary: 'Read an application',
-      answers: { 200: one(application, 'The application.', 'tagged') },
+      answers: { 200: one(application, 'The application.', 'EntityTag') },
     },
     'PATCH /applications/:id': {
       operationId: 'changeApplication',
@@ -103,7 +92,7 @@ export const applications: Resource = {
       description: 'A packet that comes after the answer is taken by the new settings.',
       body: applicationPatch,
       matches: true,
-      answers: { 200: one(application, 'The application as it is now.', 'tagged') },
+      answers: { 200: one(application, 'The application as it is now.', 'EntityTag') },
       refusals: { invalid_name: invalidName, plan_limit: tooManyOrigins },
     },
     'DELETE /applications/:id': {

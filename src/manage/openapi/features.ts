@@ -2,19 +2,20 @@ import { featurePatchSchema, newFeatureSchema } from '../features.ts';
 import { done, made, one, page } from './answers.ts';
 import type { Resource } from './operation.ts';
 import { filter, paging } from './parameters.ts';
-import { bodyShape, exampleTime, fields, orNull, type Shape, text, time } from './shape.ts';
+import { asGiven, bodyShape, exampleTime, fields, orNull, type Shape, time } from './shape.ts';
 
 const flag = (description: string) => ({ type: 'boolean', description });
 
 const feature: Shape = {
   name: 'Feature',
   schema: fields({
-    name: text('Its name.'),
-    description: orNull(text('What the team says of it.')),
+    ...asGiven(newFeatureSchema, 'name', 'description'),
     declared: flag('Whether the team has declared it; otherwise it was only seen.'),
-    archived: flag('Whether the team is done with it.'),
+    ...asGiven(featurePatchSchema, 'archived'),
     stale: flag('Whether it has not been seen for long, and was not declared lately either.'),
-    firstSeenAt: orNull(time('When it was seen first, to the minute; `null` if never, or if that is not known.')),
+    firstSeenAt: orNull(
+      time('When it was seen first, to the minute; `null` if never, or if that is not known.'),
+    ),
     lastSeenAt: orNull(time('When it was seen the last time, to the minute.')),
     createdAt: orNull(time('When it was declared.')),
     updatedAt: orNull(time('When what the team says of it was changed the last time.')),
@@ -40,7 +41,6 @@ const newFeature = bodyShape('NewFeature', newFeatureSchema, {
 const featurePatch = bodyShape('FeaturePatch', featurePatchSchema, { archived: true });
 
 const refusals = {
-  invalid_name: 'Cannot take the name of a feature: __other__ stands for all that is over a limit',
   plan_limit: 'The plan free allows no more than 200 declared features of an application',
   backpressure: 'Too many reports are waiting',
 } as const;
@@ -69,13 +69,17 @@ export const features: Resource = {
       operationId: 'declareFeature',
       summary: 'Declare a feature',
       body: newFeature,
-      answers: { 201: made(feature, 'The feature.', 'tagged') },
-      refusals: { ...refusals, conflict: 'The application has a declared feature of this name already' },
+      answers: { 201: made(feature, 'The feature.', 'EntityTag') },
+      refusals: {
+        ...refusals,
+        invalid_name: 'Cannot take the name of a feature: __other__ stands for all that is over a limit',
+        conflict: 'The application has a declared feature of this name already',
+      },
     },
     'GET /applications/:id/features/:feature': {
       operationId: 'getFeature',
       summary: 'Read a feature',
-      answers: { 200: one(feature, 'The feature. Its `ETag` is not changed by being seen.', 'tagged') },
+      answers: { 200: one(feature, 'The feature. Its `ETag` is not changed by being seen.', 'EntityTag') },
       refusals: { backpressure: refusals.backpressure, not_found: unknown },
     },
     'PATCH /applications/:id/features/:feature': {
@@ -84,7 +88,7 @@ export const features: Resource = {
       description: 'A feature that was only seen is declared by it.',
       body: featurePatch,
       matches: true,
-      answers: { 200: one(feature, 'The feature as it is now.', 'tagged') },
+      answers: { 200: one(feature, 'The feature as it is now.', 'EntityTag') },
       refusals: { ...refusals, not_found: unknown },
     },
     'DELETE /applications/:id/features/:feature': {
@@ -92,7 +96,6 @@ export const features: Resource = {
       summary: 'Remove what was declared of a feature',
       description: 'What was counted of it stays, and so does the feature when it was ever seen.',
       answers: { 204: done('It is declared no more.') },
-      refusals: { not_found: 'There is no such declared feature' },
     },
   },
 };

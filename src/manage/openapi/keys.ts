@@ -4,6 +4,7 @@ import { done, made, page } from './answers.ts';
 import type { Resource } from './operation.ts';
 import { paging } from './parameters.ts';
 import {
+  asGiven,
   bodyShape,
   exampleIds,
   exampleTime,
@@ -16,15 +17,9 @@ import {
   time,
 } from './shape.ts';
 
-const types = oneOf(
-  ['Frontend', 'Mobile', 'Backend'],
-  'Frontend and Mobile keys are for browsers and apps and are no secrets; a Backend key is one.',
-);
-
 const head: Json = {
   id: text('Its id, which is no secret.'),
-  type: types,
-  name: text('Its name; that of its type unless it was given one.'),
+  ...asGiven(newKeySchema, 'type', 'name'),
 };
 
 const createdAt = time('When it was made.');

@@ -2,20 +2,17 @@ import { metricSchema } from '../metrics.ts';
 import { done, made, one, page } from './answers.ts';
 import type { Resource } from './operation.ts';
 import { filter, paging } from './parameters.ts';
-import { bodyShape, fields, oneOf, type Shape, text } from './shape.ts';
+import { asGiven, bodyShape, fields, type Shape, text } from './shape.ts';
 
 /** The field that says what a metric's numbers mean. */
-export const kind = oneOf(
-  ['counter', 'gauge'],
-  'The numbers of a counter are summed; of a gauge the last one stays.',
-);
+export const kind = asGiven(metricSchema, 'kind');
 
 const metric: Shape = {
   name: 'Metric',
   schema: fields(
     {
       name: text('Its name.'),
-      kind,
+      ...kind,
       unit: text('What it is measured in; not there when nobody has said.'),
       declared: {
         type: 'boolean',

@@ -14,6 +14,12 @@ export function bodyShape(name: string, schema: object, example: Json): Shape {
   return { name, schema: jsonSchema(schema), example };
 }
 
+/** Fields that an answer shows as a body gives them. @param schema that checks the body */
+export function asGiven(schema: object, ...names: readonly string[]): Json {
+  const { properties } = jsonSchema(schema) as { properties: Json };
+  return Object.fromEntries(names.map((name) => [name, properties[name]]));
+}
+
 /** The schema of an object of an answer. @param optional fields that are not always there */
 export function fields(properties: Json, optional: readonly string[] = []): Json {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));

@@ -7,5 +7,8 @@ export const urlFlag: Flag = {
   name: 'url',
   value: 'URL',
   description: 'Address of the server',
-  more: `default: ${clientVariables.url}, else that of the last login, else ${usualUrl}`,
+  more: `default: ${clientVariables.url}, that of the last login, ${usualUrl}`,
 };
+
+/** For scripts. */
+export const jsonFlag: Flag = { name: 'json', description: 'Print JSON instead of text' };

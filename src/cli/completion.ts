@@ -1,0 +1,87 @@
+import type { Command } from './command.ts';
+
+/** Something that can be typed next. */
+export interface Choice {
+  readonly word: string;
+  readonly description: string;
+}
+
+/** A point of the command line, after the words that lead there: nothing, `apps`, `apps create`. */
+export interface Place {
+  readonly words: readonly string[];
+  /** Whether a command is complete there, so that its flags and operand follow, in any order. */
+  readonly isCommand: boolean;
+  readonly choices: readonly Choice[];
+  readonly flags: readonly FlagValue[];
+}
+
+/** What follows a flag that takes a value. */
+export interface FlagValue {
+  /** With its dashes. */
+  readonly flag: string;
+  readonly kind: 'words' | 'file' | 'anything';
+  readonly words: readonly string[];
+}
+
+/** Every place of a command line. @param table the commands by their first word */
+export function placesOf(
+  table: Readonly<Record<string, { readonly summary: string; readonly commands: readonly Command[] }>>,
+): readonly Place[] {
+  const first = Object.entries(table).map(([word, { summary }]) => ({ word, description: summary }));
+  const groups = Object.entries(table).flatMap(([word, { commands }]) =>
+    commands.length > 1 ? [groupPlace(word, commands)] : [],
+  );
+  const commands = Object.values(table).flatMap((entry) => entry.commands.map(commandPlace));
+  return [{ words: [], isCommand: false, choices: first, flags: [] }, ...groups, ...commands];
+}
+
+function groupPlace(word: string, commands: readonly Command[]): Place {
+  const choices = commands.map(({ name, summary }) => ({
+    word: name.slice(word.length + 1),
+    description: summary,
+  }));
+  return { words: [word], isCommand: false, choices, flags: [] };
+}
+
+function commandPlace({ name, operand, flags }: Command): Place {
+  const operands = (operand?.values ?? []).map((word) => ({ word, description: operand?.description ?? '' }));
+  const choices = flags.map((flag) => ({ word: `--${flag.name}`, description: flag.description }));
+  return {
+    words: name.split(' '),
+    isCommand: true,
+    choices: [...operands, ...choices],
+    flags: flags
+      .filter(({ value }) => value !== undefined)
+      .map(({ name: flag, values, file }) => ({
+        flag: `--${flag}`,
+        kind: values ? 'words' : file ? 'file' : 'anything',
+        words: values ?? [],
+      })),
+  };
+}
+
+/**
+ * The arms of a POSIX shell's `case` on `PLACE:FLAG`, for what follows a flag.
+ * @param then what is done for a flag
+ */
+export function valueArms(places: readonly Place[], then: (value: FlagValue) => string): string {
+  const arms = new Map<string, string[]>();
+  for (const { words, flags } of places) {
+    for (const value of flags) {
+      const patterns = arms.get(then(value)) ?? [];
+      arms.set(then(value), [...patterns, quoted(`${words.join(' ')}:${value.flag}`)]);
+    }
+  }
+  return Array.from(arms, ([action, patterns]) => `    ${patterns.join('|')}) ${action} ;;\n`).join('');
+}
+
+/** The words that begin several commands, as a pattern of a POSIX shell. */
+export function groupPattern(places: readonly Place[]): string {
+  const groups = places.filter(({ words, isCommand }) => words.length === 1 && !isCommand);
+  return groups.map(({ words }) => words.join(' ')).join('|');
+}
+
+/** A text in single quotes of a POSIX shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

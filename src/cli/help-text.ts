@@ -1,0 +1,48 @@
+import type { Command, Flag, Operand } from './command.ts';
+
+/** Where descriptions begin, and where lines end at the latest. */
+const descriptionColumn = 30;
+const width = 100;
+
+/** How a command is called, in lines that fit the terminal. */
+export function usageText({ name, operand, flags }: Command): string {
+  const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...flags.map(flagWord)];
+  const lines: string[] = [];
+  for (const word of words) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(lines.length === 0 ? word : `    ${word}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** What the operands and flags of commands mean, each once; what several commands share comes last. */
+export function flagsText(commands: readonly Command[]): string {
+  const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
+  const flags = commands.flatMap((command) => command.flags.map((flag) => entryText(valued(flag), flag)));
+  const isShared = (text: string) => flags.indexOf(text) !== flags.lastIndexOf(text);
+  const shared = flags.filter(isShared);
+  return [...new Set([...operands, ...flags.filter((text) => !isShared(text)), ...shared])].join('');
+}
+
+/** One entry of a list: what it is about, and what that means. */
+export function entryText(
+  head: string,
+  { description, more }: { readonly description: string; readonly more?: string },
+): string {
+  const first = `${`  ${head}`.padEnd(descriptionColumn - 1)} ${description}\n`;
+  return more === undefined ? first : `${first}${' '.repeat(descriptionColumn)}${more}\n`;
+}
+
+function operandWord({ name, optional }: Operand): string {
+  return optional ? `[${name}]` : name;
+}
+
+function flagWord(flag: Flag): string {
+  const word = flag.many ? `${valued(flag)} …` : valued(flag);
+  return flag.required ? word : `[${word}]`;
+}
+
+function valued({ name, value }: Flag): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
+}

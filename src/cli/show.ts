@@ -1,0 +1,23 @@
+/** A value of the API as people read it in a table. */
+export function show(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(show).join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'object') return show(nameOf(value));
+  return String(value).replace(time, '$1 $2 UTC');
+}
+
+/** The label of a field: `clientSecret` is "Client secret". */
+export function labelOf(field: string): string {
+  const words = field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
+}
+
+/** RFC 3339 in UTC, to the second. */
+const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
+
+/** Of a thing within another its name tells enough; of a warning, its code. */
+function nameOf(thing: object): unknown {
+  const { name, code } = thing as Readonly<Record<string, unknown>>;
+  return name ?? code ?? JSON.stringify(thing);
+}

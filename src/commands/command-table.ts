@@ -1,0 +1,170 @@
+import type { Command, Flag } from '../cli/command.ts';
+import { jsonFlag } from '../cli/common-flags.ts';
+import { loginCommand } from '../cli/login.ts';
+import { logoutCommand } from '../cli/logout.ts';
+import { commandsOf } from '../cli/resource.ts';
+import { type ResourceName, resources } from '../cli/resources.ts';
+import { type Setting, settings } from '../config-schema.ts';
+
+/** One word after `flagmeter`, with the commands that it begins. */
+export interface Entry {
+  readonly summary: string;
+  readonly commands: readonly Command[];
+  /** What the help text says besides, in lines of at most 100 columns. */
+  readonly notes?: string;
+}
+
+/** The flags that say where a data directory is. */
+const dataFlags: readonly Flag[] = [
+  {
+    name: 'data',
+    value: 'DIR',
+    file: true,
+    description: 'Data directory',
+    more: 'default: ./flagmeter-data, FLAGMETER_DATA',
+  },
+  {
+    name: 'config',
+    value: 'FILE',
+    file: true,
+    description: 'JSON file that may name the data directory',
+    more: 'FLAGMETER_CONFIG',
+  },
+];
+
+/** Commands that work on a data directory. */
+const server = {
+  serve: simple({
+    name: 'serve',
+    summary: 'Run the server; on an empty data directory it prepares it as init does',
+    flags: settings.map(flagOf),
+  }),
+  init: simple(
+    {
+      name: 'init',
+      summary: 'Prepare a data directory: the first administrator and the first API key, printed once',
+      flags: [
+        {
+          name: 'admin-email',
+          value: 'EMAIL',
+          required: true,
+          description: 'E-mail address that the administrator signs in with',
+        },
+        ...dataFlags,
+        {
+          name: 'admin-password-file',
+          value: 'FILE',
+          file: true,
+          description: 'First line is the password, 12 characters or more; - is standard input',
+          more: 'default: a password is made and printed',
+        },
+        jsonFlag,
+      ],
+    },
+    'A data directory that is prepared already is left as it is, with exit code 1.\n',
+  ),
+} as const;
+
+const rotate: Command = {
+  name: 'keys rotate',
+  summary: 'Make a new key that signs tokens, on this machine',
+  flags: [...dataFlags, jsonFlag],
+};
+
+/** Commands that talk to a server. */
+const client = {
+  login: simple(
+    loginCommand,
+    `
+The tokens are kept in $XDG_CONFIG_HOME/flagmeter/credentials.json (~/.config/flagmeter), which only
+this user may read, for each server apart. A session by browser renews itself for up to 90 days. One
+of an API key lasts an hour, unless --store keeps its secret there, too.
+
+Without a login: FLAGMETER_TOKEN is an access token that comes before all others, and of
+FLAGMETER_CLIENT_ID with FLAGMETER_CLIENT_SECRET each command makes a token for itself.
+`,
+  ),
+  logout: simple(logoutCommand),
+  apps: entryOf('apps'),
+  keys: {
+    summary: 'List, create and delete application keys; rotate the key that signs tokens',
+    commands: [...entryOf('keys').commands, rotate],
+    notes: `
+keys rotate works on the data directory of this machine, also while the server runs, which takes
+the new key up within seconds. Tokens of the key before stay valid until they expire; its private
+part is gone.
+`,
+  },
+  envs: entryOf('envs'),
+  features: entryOf('features'),
+  metrics: entryOf('metrics'),
+  users: entryOf('users'),
+  teams: entryOf('teams'),
+  'api-keys': entryOf('api-keys'),
+} as const satisfies Readonly<Record<'login' | 'logout' | ResourceName, Entry>>;
+
+/** `flagmeter completion` */
+export const completionCommand: Command = {
+  name: 'completion',
+  summary: 'Print a script that has a shell complete commands and flags',
+  operand: { name: 'SHELL', values: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
+  flags: [],
+};
+
+const others = {
+  completion: simple(
+    completionCommand,
+    `
+  bash                        source <(flagmeter completion bash), in ~/.bashrc
+  zsh                         source <(flagmeter completion zsh), in ~/.zshrc after compinit
+  fish                        flagmeter completion fish > ~/.config/fish/completions/flagmeter.fish
+`,
+  ),
+  version: simple({ name: 'version', summary: 'Print the version', flags: [] }),
+  help: simple({
+    name: 'help',
+    summary: 'Print this text, or what one command takes',
+    operand: {
+      name: 'COMMAND',
+      optional: true,
+      values: [...Object.keys({ ...server, ...client }), 'completion', 'version', 'help'],
+      description: 'A command',
+    },
+    flags: [],
+  }),
+} as const;
+
+/** Every command of the program, in the order of the help text. */
+export const commandTable: Readonly<Record<CommandName, Entry>> = { ...server, ...client, ...others };
+
+export type CommandName = keyof typeof server | keyof typeof client | keyof typeof others;
+
+/** The names of the commands, under the headings of the help text. */
+export const commandGroups: readonly { readonly title: string; readonly names: readonly string[] }[] = [
+  { title: 'Run a server', names: Object.keys(server) },
+  { title: 'Use a server', names: Object.keys(client) },
+  { title: 'Other', names: Object.keys(others) },
+];
+
+/** Whether there is such a command. */
+export function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(commandTable, name);
+}
+
+function simple(command: Command, notes?: string): Entry {
+  return { summary: command.summary, commands: [command], ...(notes === undefined ? {} : { notes }) };
+}
+
+function entryOf(name: ResourceName): Entry {
+  const resource = resources[name];
+  return {
+    summary: `List, create and delete ${resource.many}`,
+    commands: Object.values(commandsOf(resource)),
+  };
+}
+
+function flagOf({ flag: name, schema }: Setting): Flag {
+  const { value, description, enum: values } = schema;
+  const isFile = value === 'FILE' || value === 'DIR';
+  return { name, value, description, ...(values && { values }), ...(isFile && { file: true }) };
+}

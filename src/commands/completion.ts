@@ -1,0 +1,19 @@
+import { readGiven } from '../cli/command.ts';
+import { placesOf } from '../cli/completion.ts';
+import { bashScript } from '../cli/completion-bash.ts';
+import { fishScript } from '../cli/completion-fish.ts';
+import { zshScript } from '../cli/completion-zsh.ts';
+import type { Terminal } from '../terminal.ts';
+import { commandTable, completionCommand } from './command-table.ts';
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/**
+ * Prints the script that has a shell complete commands and flags.
+ * @throws {UsageError} for another shell
+ */
+export function completion(argv: readonly string[], terminal: Terminal): number {
+  const { operand: shell } = readGiven(completionCommand, argv);
+  terminal.out(scripts[shell as keyof typeof scripts](placesOf(commandTable)));
+  return 0;
+}

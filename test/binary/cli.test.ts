@@ -1,0 +1,231 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signInAt } from '../cli/sign-in.ts';
+import {
+  type Binary,
+  binaryPath,
+  type Credentials,
+  cleanUp,
+  freshDirectory,
+  prepare,
+  startBinary,
+  stop,
+} from '../support/binary.ts';
+
+let service: Binary;
+let credentials: Credentials;
+let url: string;
+
+/** What a user of the command line has set, whoever runs the server; none of it is a setting of the server. */
+const userVariables = {
+  FLAGMETER_URL: 'http://flags.invalid',
+  FLAGMETER_TOKEN: 'x',
+  FLAGMETER_CLIENT_ID: 'x',
+  FLAGMETER_CLIENT_SECRET: 'x',
+};
+
+beforeAll(async () => {
+  const data = `${freshDirectory()}/data`;
+  credentials = await prepare(data);
+  service = await startBinary({ data, env: userVariables });
+  url = `http://${service.http}`;
+});
+afterAll(async () => {
+  if (service) await stop(service);
+  cleanUp();
+});
+
+/** A user of this machine with a home of his own. */
+interface Home {
+  readonly env: Record<string, string>;
+  readonly credentialsFile: string;
+}
+
+function newHome(env: Record<string, string> = {}): Home {
+  const home = freshDirectory();
+  return {
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    credentialsFile: `${home}/.config/flagmeter/credentials.json`,
+  };
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function run({ env }: Home, ...args: string[]): Promise<Outcome> {
+  const options = { cwd: freshDirectory(), env, timeout: 60_000 };
+  const running = promisify(execFile)(binaryPath, args, options);
+  running.child.stdin?.end();
+  try {
+    return { code: 0, ...(await running) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as Outcome;
+    return { code, stdout, stderr };
+  }
+}
+
+/** Runs a command on a terminal; types each answer when its question is there. Gives all that the terminal showed. */
+async function onTerminal({ env }: Home, command: string, answers: [string, string][]): Promise<string> {
+  const child = spawn('script', ['-qec', `"${binaryPath}" ${command}; echo "exit $?"`, '/dev/null'], {
+    cwd: freshDirectory(),
+    env,
+  });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    const [question, answer] = answers[0] ?? [];
+    if (question === undefined || !shown.includes(question)) return;
+    answers.shift();
+    child.stdin.write(answer);
+  });
+  await once(child, 'close');
+  return shown.replaceAll('\r\n', '\n');
+}
+
+async function signedIn(): Promise<Home> {
+  const home = newHome();
+  const secret = `${freshDirectory()}/secret`;
+  writeFileSync(secret, `${credentials.clientSecret}\n`, { mode: 0o600 });
+  const argv = ['--url', url, '--client-id', credentials.clientId, '--client-secret-file', secret];
+  expect(await run(home, 'login', ...argv)).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `Signed in to ${url} as First API key\n`,
+  });
+  return home;
+}
+
+/** What a process shows on stderr, once it matches. */
+function shownBy(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    let shown = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      shown += text;
+      const found = pattern.exec(shown);
+      if (found !== null) resolve(found);
+    });
+    child.once('close', () => reject(new Error(`it ended with: ${shown}`)));
+  });
+}
+
+/** Makes the access token of a session look expired, so that it is renewed. */
+function expire({ credentialsFile }: Home): void {
+  const stored = JSON.parse(readFileSync(credentialsFile, 'utf8'));
+  stored.servers[url].expiresAt = 0;
+  writeFileSync(credentialsFile, JSON.stringify(stored));
+}
+
+describe('the command line', () => {
+  test('does for a script what it asks for, and says by its exit code what not', async () => {
+    const home = await signedIn();
+    expect(statSync(home.credentialsFile).mode & 0o777).toBe(0o600);
+    const made = await run(home, 'apps', 'create', 'Shop', '--env', 'Production', '--json');
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    const { id } = JSON.parse(made.stdout);
+    const key = await run(home, 'keys', 'create', 'Backend', '--app', 'Shop');
+    expect(key.stdout).toMatch(/^ {2}Key +fm_be_\w+$/m);
+    expect(key.stderr).toBe('Key: it is shown this once only; keep it in a safe place\n');
+    const listed = await run(home, 'apps', 'list');
+    expect(listed.stdout).toMatch(
+      /^ID +NAME +TEAM +ENVIRONMENTS +CREATED\napp_\w+ +Shop +team_\w+ +Production /,
+    );
+    expect(await run(home, 'envs', 'create', 'Production', '--app', id)).toMatchObject({
+      code: 6,
+      stdout: '',
+    });
+    expect(await run(home, 'apps', 'delete', 'Shop')).toMatchObject({ code: 0, stdout: '' });
+    expect(await run(home, 'apps', 'delete', 'Shop')).toEqual({
+      code: 5,
+      stdout: '',
+      stderr: 'There is no application Shop\n',
+    });
+    expect(await run(home, 'apps', 'lst')).toMatchObject({ code: 2, stdout: '' });
+    expect((await run(home, 'apps', 'list', '--url', 'http://127.0.0.1:1')).code).toBe(3);
+    expect(await run(home, 'logout')).toEqual({ code: 0, stdout: '', stderr: `Signed out of ${url}\n` });
+    expect((await run(home, 'apps', 'list', '--url', url)).code).toBe(3);
+  });
+
+  test('says on one line that nothing is there, or that it cannot be trusted', async () => {
+    const home = newHome({ FLAGMETER_TOKEN: 'x' });
+    expect(await run(home, 'apps', 'list', '--url', 'http://127.0.0.1:1')).toEqual({
+      code: 7,
+      stdout: '',
+      stderr: 'Cannot reach http://127.0.0.1:1: nothing listens there\n',
+    });
+    const tls = new URL('../http/support/tls/', import.meta.url).pathname;
+    const args = ['--tls-cert', `${tls}cert.pem`, '--tls-key', `${tls}key.pem`];
+    const secure = await startBinary({ args });
+    const refused = await run(home, 'apps', 'list', '--url', `https://${secure.http}`);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^Cannot trust https:\/\/[\d.:]+: DEPTH_ZERO_SELF_SIGNED_CERT; .*\n$/);
+    const trusting = newHome({ FLAGMETER_TOKEN: 'x', NODE_EXTRA_CA_CERTS: `${tls}cert.pem` });
+    expect(await run(trusting, 'apps', 'list', '--url', `https://${secure.http}`)).toMatchObject({
+      code: 3,
+      stderr: 'The server refuses the token in FLAGMETER_TOKEN\n',
+    });
+    await stop(secure);
+  });
+
+  test('does not mind who reads no further', async () => {
+    const { env } = newHome();
+    const argv = ['-c', `("${binaryPath}" help serve; echo "exit $?" >&2) | true`];
+    const { stderr } = await promisify(execFile)('bash', argv, { env });
+    expect(stderr).toBe('exit 0\n');
+  });
+});
+
+describe('on a terminal', () => {
+  test('the secret is asked for and not shown', async () => {
+    const home = newHome();
+    const command = `login --url ${url} --client-id ${credentials.clientId}`;
+    const shown = await onTerminal(home, command, [['Client secret: ', `${credentials.clientSecret}\r`]]);
+    expect(shown).toBe(`Client secret: \nSigned in to ${url} as First API key\nexit 0\n`);
+  });
+
+  test('titles are bold, unless NO_COLOR is set', async () => {
+    const home = await signedIn();
+    expect(await onTerminal(home, 'teams list', [])).toMatch(/^\u001b\[1mID .*\u001b\[0m\nteam_/);
+    const plain = { ...home, env: { ...home.env, NO_COLOR: '1' } };
+    expect(await onTerminal(plain, 'teams list', [])).toMatch(/^ID .*\nteam_/);
+  });
+
+  test('a person is asked before something is deleted', async () => {
+    const home = await signedIn();
+    await run(home, 'apps', 'create', 'Asked');
+    const no = await onTerminal(home, 'apps delete Asked', [['y or n: ', 'n\r']]);
+    expect(no).toMatch(/^Delete the application Asked .* y or n: n\nNothing was deleted\nexit 1\n$/);
+    const yes = await onTerminal(home, 'apps delete Asked', [['y or n: ', 'y\r']]);
+    expect(yes).toMatch(/y or n: y\nDeleted the application Asked .*\nexit 0\n$/);
+  });
+});
+
+describe('a session by browser', () => {
+  test('is opened, renewed by several commands at once, and ended', async () => {
+    const seen = `${freshDirectory()}/seen`;
+    const browser = `${freshDirectory()}/browser`;
+    writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > "${seen}"\n`);
+    chmodSync(browser, 0o755);
+    const home = newHome({ BROWSER: browser });
+    const child = spawn(binaryPath, ['login', '--url', url], { env: home.env });
+    const ended = once(child, 'close');
+    const [, address = ''] = await shownBy(child, /^ {2}(http.*)\n\n/m);
+    expect(await signInAt(address, credentials)).toContain('You are signed in.');
+    expect(await ended).toEqual([0, null]);
+    expect(readFileSync(seen, 'utf8')).toBe(address);
+
+    expire(home);
+    const all = await Promise.all(Array.from({ length: 6 }, () => run(home, 'users', 'list', '--json')));
+    expect(all.map(({ code, stderr }) => [code, stderr])).toEqual(Array.from({ length: 6 }, () => [0, '']));
+    expire(home);
+    expect(await run(home, 'users', 'list')).toMatchObject({ code: 0, stderr: '' });
+
+    expect((await run(home, 'logout')).code).toBe(0);
+    expect(JSON.parse(readFileSync(home.credentialsFile, 'utf8'))).toEqual({ current: null, servers: {} });
+  });
+});

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { decodeProtectedHeader } from 'jose';
+import { afterAll, expect, it } from 'vitest';
+import {
+  type Binary,
+  binaryPath,
+  type Credentials,
+  cleanUp,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+
+afterAll(cleanUp);
+
+const run = promisify(execFile);
+
+async function rotate(data: string): Promise<{ kid: string; alg: string; retired: string[] }> {
+  const { stdout } = await run(binaryPath, ['keys', 'rotate', '--data', data, '--json'], { env: {} });
+  return JSON.parse(stdout);
+}
+
+async function publishedKids({ http }: Binary): Promise<string[]> {
+  const { keys } = (await (await fetch(`http://${http}/.well-known/jwks.json`)).json()) as {
+    keys: { kid: string }[];
+  };
+  return keys.map(({ kid }) => kid);
+}
+
+async function untilPublished(service: Binary, kid: string): Promise<void> {
+  for (const end = Date.now() + 10_000; (await publishedKids(service))[0] !== kid; await pause(100))
+    if (Date.now() > end) throw new Error(`${kid} was not taken up: ${service.stderr()}`);
+}
+
+const kidOf = (accessToken: string) => decodeProtectedHeader(accessToken).kid;
+
+async function isGood({ http }: Binary, accessToken: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  return (await fetch(`http://${http}/api/v2/applications`, { headers })).status === 200;
+}
+
+async function auditedKids({ http }: Binary, credentials: Credentials): Promise<string[]> {
+  const { items } = (await manage(http, await token(http, credentials), 'GET', '/api/v2/audit', 200)) as {
+    items: { action: string; target: { id: string } }[];
+  };
+  return items.filter(({ action }) => action === 'signing-key.rotated').map(({ target }) => target.id);
+}
+
+it('rotates the signing key of a running service, and every token stays good', async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  let service = await startBinary({ data });
+  const before = await token(service.http, credentials);
+  const { kid, alg, retired } = await rotate(data);
+  expect({ alg, retired }).toEqual({ alg: 'ES256', retired: [kidOf(before)] });
+  await untilPublished(service, kid);
+  expect(service.stderr()).toMatch(new RegExp(`"another signing key signs now".*"keyId":"${kid}"`));
+  const after = await token(service.http, credentials);
+  expect(kidOf(after)).toBe(kid);
+  for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
+  // Nothing had to be told to the service: a crash right after the rotation loses none of it.
+  const { http } = service;
+  const last = await rotate(data);
+  await stop(service, 'SIGKILL');
+  service = await startBinary({
+    data,
+    args: ['--auth-url', `http://${http}`, '--base-url', `http://${http}`],
+  });
+  expect(await publishedKids(service)).toEqual([last.kid, kid, kidOf(before)]);
+  for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
+  expect(await auditedKids(service, credentials)).toEqual([last.kid, kid]);
+  await stop(service);
+});
+
+it.each(['RS256', 'EdDSA'])(
+  'makes a key for --signing-alg %s, and tokens of the old one stay good',
+  async (alg) => {
+    const data = `${freshDirectory()}/data`;
+    const credentials = await prepare(data);
+    let service = await startBinary({ data });
+    const { http } = service;
+    const before = await token(http, credentials);
+    await stop(service);
+    const urls = ['--auth-url', `http://${http}`, '--base-url', `http://${http}`];
+    service = await startBinary({ data, args: [...urls, '--signing-alg', alg] });
+    expect(service.stderr()).toContain('a signing key was made for --signing-alg');
+    const after = await token(service.http, credentials);
+    expect(decodeProtectedHeader(after)).toMatchObject({ alg, typ: 'at+jwt' });
+    for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
+    await stop(service);
+  },
+);

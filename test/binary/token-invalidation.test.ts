@@ -1,0 +1,63 @@
+import { afterAll, expect, test } from 'vitest';
+import {
+  type Binary,
+  cleanUp,
+  freshDirectory,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+
+afterAll(cleanUp);
+
+const ownListeners = ['--auth-listen', '127.0.0.1:0', '--api-listen', '127.0.0.1:0'];
+/** The same wherever the listeners are: a token must outlast a restart on other ports. */
+const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
+
+/** HOST:PORT of the listener of a host, from the ready line. */
+function listenerOf({ line }: Binary, host: 'auth' | 'api'): string {
+  return new RegExp(`\\b${host}=(\\S+)`).exec(line)?.[1] ?? '';
+}
+
+function invalidate(http: string, accessToken: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  return fetch(`http://${http}/api/account/invalidate-token`, { method: 'POST', headers });
+}
+
+/** The statuses of a request at each listener that takes tokens. */
+async function statuses(service: Binary, accessToken: string): Promise<Record<string, number>> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const api = await fetch(`http://${listenerOf(service, 'api')}/api/v2/applications`, { headers });
+  const auth = await fetch(`http://${listenerOf(service, 'auth')}/connect/userinfo`, { headers });
+  return { api: api.status, auth: auth.status };
+}
+
+/** The token of a client, which has no user: what is good there is only forbidden. */
+const good = { api: 200, auth: 403 };
+const refused = { api: 401, auth: 401 };
+
+test('an invalidated token is refused by every listener on the next request, and after a SIGKILL right behind the 200', async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  let service = await startBinary({ data, args: [...ownListeners, ...urls] });
+  const auth = listenerOf(service, 'auth');
+  const [first, second, other] = [
+    await token(auth, credentials),
+    await token(auth, credentials),
+    await token(auth, credentials),
+  ];
+  for (const text of [first, second, other]) expect(await statuses(service, text)).toEqual(good);
+
+  const answer = await invalidate(listenerOf(service, 'api'), first);
+  expect([answer.status, await answer.json()]).toEqual([200, { message: expect.any(String) }]);
+  expect(await statuses(service, first)).toEqual(refused);
+
+  expect((await invalidate(listenerOf(service, 'api'), second)).status).toBe(200);
+  service.kill('SIGKILL');
+  await service.exit;
+  service = await startBinary({ data, args: [...ownListeners, ...urls] });
+  for (const text of [first, second]) expect(await statuses(service, text)).toEqual(refused);
+  expect(await statuses(service, other)).toEqual(good);
+  await stop(service);
+});

@@ -1,0 +1,105 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Api, openApi } from '../../src/cli/api.ts';
+import { testClock } from '../accounts/fixture.ts';
+import { cleanUp, token } from '../support/binary.ts';
+import { startLocal } from '../support/service.ts';
+import { type TestSurroundings, testSurroundings } from './fixture.ts';
+
+afterAll(cleanUp);
+
+const access = { token: async () => 'a token', replace: async () => 'another token' };
+
+/** The API of a server that answers as a test says. */
+async function apiOf(listener: RequestListener): Promise<{ api: Api; surroundings: TestSurroundings }> {
+  const server = createServer(listener);
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const surroundings = testSurroundings();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
+  return { api: openApi(surroundings, url, access), surroundings };
+}
+
+describe('the management API', () => {
+  it('waits when it is told to, and goes on', async () => {
+    const clock = testClock();
+    const service = await startLocal({ clock, args: ['--api-rate', '1'] });
+    onTestFinished(() => service.stop());
+    const given = await token(service.http, service.credentials);
+    const surroundings = testSurroundings({ clock });
+    const api = openApi(surroundings, `http://${service.http}`, { ...access, token: async () => given });
+    const began = clock.now();
+    for (let request = 0; request < 5; request += 1) await api.call('GET', ['users', 'me']);
+    expect(clock.now() - began).toBe(3_000);
+    expect(surroundings.output.err).toBe('The server has too many requests; trying again in 1 s\n'.repeat(3));
+  });
+
+  it.each([
+    ['no time', undefined, [1, 2, 4, 8, 16]],
+    ['a time', '7', [7, 7, 7, 7, 7]],
+    ['no time at all', '0', [1, 1, 1, 1, 1]],
+    ['a time too long to wait', '61', []],
+  ])('gives up after a while when it is told to wait for %s', async (_what, retryAfter, waits) => {
+    let requests = 0;
+    const { api, surroundings } = await apiOf((_, response) => {
+      requests += 1;
+      response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+      response.end('{"code":"rate_limited","detail":"Too many"}');
+    });
+    const began = surroundings.clock.now();
+    await expect(api.call('POST', ['things'], {})).rejects.toMatchObject({
+      exitCode: 7,
+      message: 'Too many (rate_limited)',
+    });
+    expect(requests).toBe(waits.length + 1);
+    expect(surroundings.clock.now() - began).toBe(1000 * waits.reduce((sum, wait) => sum + wait, 0));
+  });
+
+  it('asks once more with another token, and not again', async () => {
+    const seen: unknown[] = [];
+    const { api } = await apiOf((request, response) => {
+      seen.push([request.method, request.url, request.headers.authorization]);
+      response.writeHead(401).end('{"code":"unauthorized","title":"A valid bearer token is required"}');
+    });
+    await expect(api.call('DELETE', ['a b', 'c/d'])).rejects.toMatchObject({
+      exitCode: 3,
+      message: 'A valid bearer token is required (unauthorized)',
+    });
+    expect(seen).toEqual([
+      ['DELETE', '/base/api/v2/a%20b/c%2Fd', 'Bearer a token'],
+      ['DELETE', '/base/api/v2/a%20b/c%2Fd', 'Bearer another token'],
+    ]);
+  });
+
+  it.each([
+    [400, 1],
+    [403, 4],
+    [404, 5],
+    [409, 6],
+    [412, 6],
+    [500, 1],
+    [503, 7],
+  ])('that answers %i is a failure with exit code %i', async (status, exitCode) => {
+    const { api } = await apiOf((_, response) => {
+      response.writeHead(status).end('{"code":"some_code","detail":"Some\\u001b detail"}');
+    });
+    await expect(api.call('GET', ['things'])).rejects.toMatchObject({
+      exitCode,
+      message: 'Some\ufffd detail (some_code)',
+    });
+  });
+
+  it.each<[number, string, number]>([
+    [200, '<html>', 1],
+    [200, '{}', 1],
+    [404, '<html>', 1],
+    [502, '<html>', 7],
+  ])('that answers %i %s is none', async (status, body, exitCode) => {
+    const { api } = await apiOf((_, response) => void response.writeHead(status).end(body));
+    await expect(api.list(['things'])).rejects.toMatchObject({
+      exitCode,
+      message: expect.stringContaining(`does not answer as a flagmeter server does (status ${status})`),
+    });
+  });
+});

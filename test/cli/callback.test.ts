@@ -1,0 +1,62 @@
+import { request } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openCallback } from '../../src/cli/callback.ts';
+
+async function open(patienceMs = 10_000) {
+  const callback = await openCallback('the state', patienceMs);
+  onTestFinished(() => callback.close());
+  return callback;
+}
+
+/** Sends a request whose target is not made better on the way. */
+function statusOf(redirectUri: string, method: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port: new URL(redirectUri).port, host: '127.0.0.1', method, path }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+describe('the listener that a sign-in comes back to', () => {
+  it('hands over what the browser brings, and shows how it ended', async () => {
+    const { redirectUri, arrived } = await open();
+    expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    const answer = fetch(`${redirectUri}?code=c&state=the+state`);
+    const arrival = await arrived;
+    expect(arrival.parameters.get('code')).toBe('c');
+    arrival.show('All is well.');
+    const response = await answer;
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('<p>All is well.</p>');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it.each([
+    ['GET', '/callback?code=c', 400],
+    ['GET', '/callback?code=c&state=the+statf', 400],
+    ['GET', '/callback?code=c&state=', 400],
+    ['POST', '/callback?code=c&state=the+state', 404],
+    ['GET', '/?code=c&state=the+state', 404],
+    ['GET', '//callback?code=c&state=the+state', 404],
+    ['GET', '//[', 404],
+  ])('turns away %s %s, and goes on waiting', async (method, target, status) => {
+    const { redirectUri, arrived } = await open();
+    expect(await statusOf(redirectUri, method, target)).toBe(status);
+    const answer = fetch(`${redirectUri}?error=access_denied&state=the+state`);
+    const { parameters, show } = await arrived;
+    expect(parameters.get('error')).toBe('access_denied');
+    show('');
+    await answer;
+  });
+
+  it('does not wait for ever', async () => {
+    const { arrived } = await open(1);
+    await expect(arrived).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('start again'),
+    });
+  });
+});

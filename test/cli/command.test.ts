@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { type Command, readGiven } from '../../src/cli/command.ts';
+import { UsageError } from '../../src/flags.ts';
+
+const plain: Command = {
+  name: 'apps list',
+  summary: '',
+  flags: [
+    { name: 'url', value: 'URL', description: '' },
+    { name: 'json', description: '' },
+  ],
+};
+
+const rich: Command = {
+  name: 'users create',
+  summary: '',
+  operand: { name: 'TYPE', description: '', values: ['Frontend', 'Backend', '-odd'] },
+  flags: [
+    { name: 'name', value: 'NAME', required: true, description: '' },
+    { name: 'role', value: 'ROLE', values: ['Admin', 'User'], description: '' },
+    { name: 'team', value: 'TEAM', many: true, description: '' },
+  ],
+};
+
+describe('what a command is called with', () => {
+  it('is its operand and its flags, in any order', () => {
+    const given = readGiven(rich, ['--team', 'a', 'Backend', '--name=x=y', '--team', 'b', '--name', 'z']);
+    expect(given.operand).toBe('Backend');
+    expect(given.value('name')).toBe('z');
+    expect(given.all('team')).toEqual(['a', 'b']);
+    expect([given.has('team'), given.has('role'), given.value('role')]).toEqual([true, false, undefined]);
+  });
+
+  it('may begin with a dash after two of them', () => {
+    expect(readGiven(rich, ['--name', 'n', '--', '-odd']).operand).toBe('-odd');
+  });
+
+  it.each<[Command, string[], string]>([
+    [plain, ['x'], "Cannot use the argument 'x': apps list takes no argument but flags"],
+    [plain, ['--jason'], 'Unknown flag --jason; the nearest known one is --json'],
+    [plain, ['--json=yes'], 'Cannot use --json with a value: it takes none'],
+    [plain, ['--url'], 'Cannot use --url alone: a value must follow'],
+    [rich, ['--name', 'n'], 'Cannot use users create without TYPE'],
+    [rich, ['', '--name', 'n'], 'Cannot use users create without TYPE'],
+    [rich, ['Backend'], 'Cannot use users create without --name'],
+    [
+      rich,
+      ['frontend', '--name', 'n'],
+      'Cannot use users create with frontend: must be Frontend, Backend or -odd',
+    ],
+    [rich, ['Backend', '--name', 'n', '--role', 'admin'], 'Cannot use --role admin: must be Admin or User'],
+    [
+      rich,
+      ['Backend', 'Frontend', '--name', 'n'],
+      "Cannot use the argument 'Frontend': users create takes only one, TYPE",
+    ],
+    [rich, ['-n', 'Backend'], "Cannot use the argument '-n': flags have two dashes, other arguments none"],
+  ])('is refused: %#', (command, argv, message) => {
+    expect(() => readGiven(command, argv)).toThrow(new UsageError(message));
+  });
+});

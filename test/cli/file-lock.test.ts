@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { underLock } from '../../src/cli/file-lock.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { testSurroundings } from './fixture.ts';
+
+/** The pid of a process that has ended. */
+const { pid: deadPid } = spawnSync('true');
+
+describe('work under a lock', () => {
+  it('is done by one at a time, and leaves nothing behind', async () => {
+    const directory = temporaryDirectory();
+    const surroundings = testSurroundings();
+    let within = 0;
+    let most = 0;
+    let done = 0;
+    const work = async () => {
+      within += 1;
+      most = Math.max(most, within);
+      await new Promise((resolve) => setImmediate(resolve));
+      within -= 1;
+      done += 1;
+    };
+    const all = Array.from({ length: 20 }, () => underLock(`${directory}/lock`, surroundings, work));
+    await Promise.all(all);
+    expect({ most, done }).toEqual({ most: 1, done: 20 });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('gives the lock back when the work fails', async () => {
+    const lock = `${temporaryDirectory()}/lock`;
+    const surroundings = testSurroundings();
+    const failing = underLock(lock, surroundings, async () => {
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await underLock(lock, surroundings, async () => 'done')).toBe('done');
+  });
+
+  it.each([
+    ['a process of this machine that is gone', `${deadPid}@${hostname()} 0`, 0],
+    ['a machine elsewhere, long ago', '1@elsewhere 0', 121],
+    ['nobody who can be known, long ago', '', 121],
+  ])('goes on when the lock was left behind by %s', async (_who, owner, ageSeconds) => {
+    const directory = temporaryDirectory();
+    const surroundings = testSurroundings();
+    writeFileSync(`${directory}/lock`, owner);
+    const since = surroundings.clock.now() / 1000 - ageSeconds;
+    utimesSync(`${directory}/lock`, since, since);
+    expect(await underLock(`${directory}/lock`, surroundings, async () => 'done')).toBe('done');
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it.each([
+    ['a living process', `${process.pid}@${hostname()} 0`],
+    ['a machine elsewhere', '1@elsewhere 0'],
+  ])('does not begin while the lock is that of %s', async (_who, owner) => {
+    const lock = `${temporaryDirectory()}/lock`;
+    const surroundings = testSurroundings();
+    writeFileSync(lock, owner);
+    // Its owner shows again and again that it is there.
+    const sleep = async (ms: number) => {
+      await surroundings.sleep(ms);
+      const now = surroundings.clock.now() / 1000;
+      utimesSync(lock, now, now);
+    };
+    await expect(underLock(lock, { ...surroundings, sleep }, async () => {})).rejects.toMatchObject({
+      exitCode: 7,
+      message: `Another flagmeter process does not give up ${lock}: end it first`,
+    });
+    expect(readFileSync(lock, 'utf8')).toBe(owner);
+  });
+
+  it('does not take away a lock that another has taken over', async () => {
+    const lock = `${temporaryDirectory()}/lock`;
+    const surroundings = { ...testSurroundings(), randomBytes };
+    await underLock(lock, surroundings, async () => writeFileSync(lock, 'another'));
+    expect(existsSync(lock)).toBe(true);
+  });
+});

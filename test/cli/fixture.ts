@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import type { Surroundings } from '../../src/cli/surroundings.ts';
+import { type TestClock, testClock } from '../accounts/fixture.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** A terminal and what is around it, with what a command did to it. */
+export interface TestSurroundings extends Surroundings {
+  readonly clock: TestClock;
+  /** What was written to standard output and to standard error. */
+  readonly output: { out: string; err: string };
+  /** Every question, with its answer left out. */
+  readonly questions: readonly string[];
+  /** Where the tokens are kept. */
+  readonly credentialsFile: string;
+}
+
+export interface SurroundingsOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The texts of the files that can be read. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What a person answers; without it nobody sits there. */
+  readonly answers?: readonly string[];
+  readonly clock?: TestClock;
+  readonly openBrowser?: (url: string) => void;
+  /** The configuration folder; a fresh one without. */
+  readonly folder?: string;
+}
+
+/** Surroundings with a clock that sleeping moves on. */
+export function testSurroundings(options: SurroundingsOptions = {}): TestSurroundings {
+  const { env = {}, files = {}, clock = testClock(), folder = temporaryDirectory(), openBrowser } = options;
+  const output = { out: '', err: '' };
+  const questions: string[] = [];
+  const answers = [...(options.answers ?? [])];
+  const ask = async (question: string) => {
+    questions.push(question);
+    return answers.shift() ?? '';
+  };
+  return {
+    out: (text) => {
+      output.out += text;
+    },
+    err: (text) => {
+      output.err += text;
+    },
+    env: { XDG_CONFIG_HOME: folder, ...env },
+    readFile(path) {
+      const text = files[path];
+      if (text === undefined) throw new Error('ENOENT: no such file');
+      return text;
+    },
+    clock,
+    randomBytes,
+    fetch: (url, init) => fetch(url, init),
+    // Others that run at the same time get their turn.
+    sleep: async (ms) => {
+      clock.advance(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    person: options.answers === undefined ? undefined : { ask, askSecret: ask },
+    bold: false,
+    openBrowser: openBrowser ?? (() => {}),
+    output,
+    questions,
+    credentialsFile: `${folder}/flagmeter/credentials.json`,
+  };
+}

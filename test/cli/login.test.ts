@@ -1,0 +1,255 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { login } from '../../src/cli/login.ts';
+import { logout } from '../../src/cli/logout.ts';
+import { openTokenStore, type StoredSession } from '../../src/cli/token-store.ts';
+import { UsageError } from '../../src/flags.ts';
+import { type SurroundingsOptions, type TestSurroundings, testSurroundings } from './fixture.ts';
+import { runService } from './running-service.ts';
+import { signInAt } from './sign-in.ts';
+
+const running = runService();
+const { clock } = running;
+
+function around(options: SurroundingsOptions = {}): TestSurroundings {
+  return testSurroundings({ clock, ...options });
+}
+
+/** Surroundings with a browser in which the administrator signs in. */
+function withBrowser(options: SurroundingsOptions = {}): TestSurroundings & { pages: Promise<string>[] } {
+  const pages: Promise<string>[] = [];
+  const openBrowser = (address: string) => void pages.push(signInAt(address, running.service.credentials));
+  return { ...around({ ...options, openBrowser }), pages };
+}
+
+function sessionOf(surroundings: TestSurroundings): StoredSession | undefined {
+  return openTokenStore(surroundings).read().servers[running.url];
+}
+
+/** The status that the management API gives to an access token. */
+async function statusOf({ accessToken }: StoredSession): Promise<number> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  return (await fetch(`${running.url}/api/v2/applications`, { headers })).status;
+}
+
+describe('login as an API key', () => {
+  it.each<[string, (id: string, secret: string) => [string[], SurroundingsOptions]]>([
+    [
+      'a file',
+      (id, secret) => [['--client-id', id, '--client-secret-file', 's'], { files: { s: `${secret}\nx` } }],
+    ],
+    ['the variable', (id, secret) => [['--client-id', id], { env: { FLAGMETER_CLIENT_SECRET: secret } }]],
+    [
+      'the variables',
+      (id, secret) => [[], { env: { FLAGMETER_CLIENT_ID: id, FLAGMETER_CLIENT_SECRET: secret } }],
+    ],
+    ['a person', (id, secret) => [['--client-id', id], { answers: [secret] }]],
+  ])('takes the secret from %s, and does not keep it', async (_where, given) => {
+    const { clientId, clientSecret } = running.service.credentials;
+    const [argv, options] = given(clientId, clientSecret);
+    const surroundings = around(options);
+    expect(await login([...argv, '--url', `${running.url}/`], surroundings)).toBe(0);
+    expect(surroundings.output).toEqual({ out: '', err: `Signed in to ${running.url} as First API key\n` });
+    const session = sessionOf(surroundings) as StoredSession;
+    expect(session).toEqual({
+      authUrl: running.url,
+      clientId,
+      scope: 'openid flagmeter',
+      accessToken: expect.any(String),
+      expiresAt: clock.now() + 3_600_000,
+    });
+    expect(await statusOf(session)).toBe(200);
+  });
+
+  it('keeps the secret when it is told to', async () => {
+    const { clientId, clientSecret } = running.service.credentials;
+    const surroundings = around({ answers: [clientSecret] });
+    await login(['--url', running.url, '--client-id', clientId, '--store'], surroundings);
+    expect(sessionOf(surroundings)?.clientSecret).toBe(clientSecret);
+  });
+
+  it('with a wrong secret fails with 3, and what was kept before is still there', async () => {
+    const { clientId, clientSecret } = running.service.credentials;
+    const surroundings = around({ answers: [clientSecret, 'wrong'] });
+    await login(['--url', running.url, '--client-id', clientId], surroundings);
+    const before = sessionOf(surroundings) as StoredSession;
+    await expect(login(['--url', running.url, '--client-id', clientId], surroundings)).rejects.toMatchObject({
+      exitCode: 3,
+      message: 'The client is unknown or its secret is wrong (invalid_client)',
+    });
+    expect(sessionOf(surroundings)).toEqual(before);
+    expect(await statusOf(before)).toBe(200);
+  });
+
+  it('ends the session that it takes the place of', async () => {
+    const { clientId, clientSecret } = running.service.credentials;
+    const surroundings = around({ answers: [clientSecret, clientSecret] });
+    await login(['--url', running.url, '--client-id', clientId], surroundings);
+    const before = sessionOf(surroundings) as StoredSession;
+    await login(['--url', running.url, '--client-id', clientId], surroundings);
+    expect(await statusOf(before)).toBe(401);
+    expect(await statusOf(sessionOf(surroundings) as StoredSession)).toBe(200);
+  });
+
+  it.each([
+    [
+      ['--client-id', 'x'],
+      'Cannot sign in without a secret: use --client-secret-file or FLAGMETER_CLIENT_SECRET',
+    ],
+    [['--client-id', 'x', '--client-secret-file', 'no'], 'Cannot read --client-secret-file no: ENOENT'],
+    [['--store'], 'Cannot use --store without --client-id'],
+    [['--client-secret-file', 's'], 'Cannot use --client-secret-file without --client-id'],
+    [['--client-secret', 's'], 'Unknown flag --client-secret'],
+    [['--url', 'flags.example'], 'Cannot use --url flags.example: must be an address'],
+    [['--url', 'http://me:secret@flags.example'], 'Cannot use --url http://…@flags.example: must be'],
+    [['--auth-url', 'x'], 'Cannot use --auth-url x: must be an address'],
+  ])('of %j is refused', async (argv, message) => {
+    const attempt = login(argv, around());
+    await expect(attempt).rejects.toThrow(UsageError);
+    await expect(attempt).rejects.toThrow(message);
+  });
+
+  it('warns of an address that is not encrypted', async () => {
+    const surroundings = around({ answers: ['x'] });
+    const attempt = login(['--url', 'http://flags.invalid', '--client-id', 'x'], surroundings);
+    await expect(attempt).rejects.toMatchObject({ exitCode: 7 });
+    expect(surroundings.output.err).toBe(
+      'Caution: this address is not encrypted, so others on the way can read the tokens\n',
+    );
+  });
+});
+
+describe('login with a browser', () => {
+  it('keeps a session that can be renewed', async () => {
+    const surroundings = withBrowser();
+    expect(await login(['--url', running.url], surroundings)).toBe(0);
+    expect(surroundings.output.err).toMatch(
+      new RegExp(
+        `^Open this address .*\n\n  ${running.url}/connect/authorize\\?.*\n\nSigned in to ${running.url} as admin@localhost\n$`,
+      ),
+    );
+    expect(await Promise.all(surroundings.pages)).toEqual([expect.stringContaining('You are signed in.')]);
+    const session = sessionOf(surroundings) as StoredSession;
+    expect(session).toMatchObject({ clientId: 'flagmeter-cli', refreshToken: expect.any(String) });
+    expect(session.scope).toBe('openid email flagmeter');
+    expect(await statusOf(session)).toBe(200);
+  });
+
+  it('says nothing of the code, the verifier or a token', async () => {
+    const surroundings = withBrowser();
+    await login(['--url', running.url], surroundings);
+    const { accessToken, refreshToken } = sessionOf(surroundings) as StoredSession;
+    for (const secret of [accessToken, refreshToken, 'code=', 'code_verifier'])
+      expect(surroundings.output.err).not.toContain(secret);
+  });
+
+  it.each([
+    ['the wrong issuer', { code: 'c', iss: 'http://evil.example' }, /does not come from/, 1],
+    ['no issuer', { code: 'c' }, /does not come from/, 1],
+    ['no code', { iss: '' }, /has no code/, 1],
+    ['a made-up code', { code: 'c', iss: '' }, /The code is not valid \(invalid_grant\)$/, 3],
+    [
+      'a refusal',
+      { error: 'access_denied', error_description: 'No\u0007', iss: '' },
+      /^No\ufffd \(access_denied\)$/,
+      3,
+    ],
+  ])('that comes back with %s fails, and keeps nothing', async (_what, answer, message, exitCode) => {
+    const pages: Promise<string>[] = [];
+    const openBrowser = (address: string) => {
+      const asked = new URL(address).searchParams;
+      const back = new URLSearchParams({ ...answer, state: asked.get('state') ?? '' });
+      if (back.get('iss') === '') back.set('iss', running.url);
+      pages.push(fetch(`${asked.get('redirect_uri')}?${back}`).then((response) => response.text()));
+    };
+    const surroundings = around({ openBrowser });
+    await expect(login(['--url', running.url], surroundings)).rejects.toMatchObject({
+      exitCode,
+      message: expect.stringMatching(message),
+    });
+    expect(await Promise.all(pages)).toEqual([expect.stringContaining('This did not work')]);
+    expect(sessionOf(surroundings)).toBeUndefined();
+  });
+
+  it('does not go to a token host that calls itself something else', async () => {
+    const { port } = new URL(running.url);
+    const attempt = login(['--url', `http://localhost:${port}`], withBrowser());
+    await expect(attempt).rejects.toMatchObject({
+      exitCode: 1,
+      message: `The token host at http://localhost:${port} says that its address is ${running.url}: use that one, with --url or --auth-url`,
+    });
+  });
+});
+
+/** Starts a server for one test; gives its address. */
+async function start(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('login at something else', () => {
+  it.each<[number, string, RegExp]>([
+    [404, '{}', /is no token host; --auth-url names the one of the server$/],
+    [200, '<html>', /does not answer as a flagmeter server does \(status 200\)$/],
+    [200, '{"issuer":"x"}', /does not answer as a flagmeter server does \(status 200\)$/],
+    [500, '{}', /does not answer as a flagmeter server does \(status 500\)$/],
+  ])('that answers %i %s says so', async (status, body, message) => {
+    const address = await start((_, response) => void response.writeHead(status).end(body));
+    const attempt = login(['--url', address], around());
+    await expect(attempt).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(message) });
+  });
+
+  it('than the API keeps nothing, and ends what it got', async () => {
+    const address = await start((_, response) => void response.writeHead(404).end('{}'));
+    const surroundings = withBrowser();
+    let got: StoredSession | undefined;
+    const watched = async (target: string, init: RequestInit) => {
+      const response = await fetch(target, init);
+      if (target.endsWith('/connect/token'))
+        got = {
+          accessToken: ((await response.clone().json()) as { access_token: string }).access_token,
+        } as StoredSession;
+      return response;
+    };
+    const attempt = login(['--url', address, '--auth-url', running.url], { ...surroundings, fetch: watched });
+    await expect(attempt).rejects.toThrow(
+      `${address} does not answer as a flagmeter server does (status 404)`,
+    );
+    expect(openTokenStore(surroundings).read()).toEqual({ current: null, servers: {} });
+    expect(await statusOf(got as StoredSession)).toBe(401);
+  });
+});
+
+describe('logout', () => {
+  it.each(['a browser', 'an API key'])('ends a session by %s on the server, and forgets it', async (by) => {
+    const { clientId, clientSecret } = running.service.credentials;
+    const surroundings = withBrowser({ answers: [clientSecret] });
+    await login(
+      by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
+      surroundings,
+    );
+    const session = sessionOf(surroundings) as StoredSession;
+    surroundings.output.err = '';
+    expect(await logout([], surroundings)).toBe(0);
+    expect(surroundings.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
+    expect(openTokenStore(surroundings).read()).toEqual({ current: null, servers: {} });
+    expect(await statusOf(session)).toBe(401);
+    expect(await logout(['--url', running.url], surroundings)).toBe(0);
+    expect(surroundings.output.err).toContain(`Not signed in to ${running.url}\n`);
+  });
+
+  it('forgets the tokens also when the server cannot be told', async () => {
+    const { clientId, clientSecret } = running.service.credentials;
+    const surroundings = around({ answers: [clientSecret] });
+    await login(['--url', running.url, '--client-id', clientId], surroundings);
+    const offline = { ...surroundings, fetch: () => Promise.reject(new Error('no network')) };
+    await expect(logout([], offline)).rejects.toMatchObject({
+      exitCode: 1,
+      message: `The tokens are forgotten here, but may still be valid: Cannot reach ${running.url}: no network`,
+    });
+    expect(sessionOf(surroundings)).toBeUndefined();
+  });
+});

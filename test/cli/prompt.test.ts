@@ -1,0 +1,70 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { type Keyboard, type Person, personAt } from '../../src/cli/prompt.ts';
+
+/** A person at a keyboard, and what the terminal showed and was set to. */
+function atKeyboard(): { person: Person; typed: PassThrough; shown: () => string; modes: boolean[] } {
+  const modes: boolean[] = [];
+  let shown = '';
+  const typed = new PassThrough();
+  const keyboard = Object.assign(typed, { setRawMode: (mode: boolean) => modes.push(mode) });
+  const person = personAt(keyboard as unknown as Keyboard, (text) => {
+    shown += text;
+  });
+  return { person, typed, shown: () => shown, modes };
+}
+
+describe('a question', () => {
+  it.each([
+    ['yes\n', 'yes'],
+    ['yes\r\nmore', 'yes'],
+    ['\n', ''],
+  ])('answered with %j gets %j', async (text, answer) => {
+    const { person, typed, shown, modes } = atKeyboard();
+    const asked = person.ask('Sure? ');
+    typed.write(text);
+    expect(await asked).toBe(answer);
+    expect([shown(), modes]).toEqual(['Sure? ', []]);
+  });
+
+  it('gets nothing when the input ends', async () => {
+    const { person, typed } = atKeyboard();
+    typed.end();
+    expect(await person.ask('Sure? ')).toBe('');
+  });
+
+  it('is asked again over the same keyboard', async () => {
+    const { person, typed } = atKeyboard();
+    typed.write('first\n');
+    expect(await person.ask('? ')).toBe('first');
+    typed.write('second\n');
+    expect(await person.ask('? ')).toBe('second');
+    expect(typed.listenerCount('data') + typed.listenerCount('end')).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a secret', () => {
+  it.each([
+    [['s3cret\r'], 's3cret'],
+    [['s3', 'cr', 'et\n'], 's3cret'],
+    [['sx\u007f3y\bcret\r'], 's3cret'],
+    [['wrong\u0015s3cret\r'], 's3cret'],
+    [['half\u0004'], 'half'],
+    [['\u007f\r'], ''],
+    [['pässwörd 🎉x\u007f\r'], 'pässwörd 🎉'],
+  ])('typed as %j is %j, and is not shown', async (chunks, secret) => {
+    const { person, typed, shown, modes } = atKeyboard();
+    const asked = person.askSecret('Secret: ');
+    for (const chunk of chunks) typed.write(chunk);
+    expect(await asked).toBe(secret);
+    expect([shown(), modes]).toEqual(['Secret: \n', [true, false]]);
+  });
+
+  it('can be broken off, and the terminal is as before', async () => {
+    const { person, typed, modes } = atKeyboard();
+    const asked = person.askSecret('Secret: ');
+    typed.write('abc\u0003');
+    await expect(asked).rejects.toMatchObject({ exitCode: 130, message: 'Interrupted' });
+    expect(modes).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,296 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runResource } from '../../src/cli/resource-command.ts';
+import type { ResourceName } from '../../src/cli/resources.ts';
+import { keys } from '../../src/commands/keys.ts';
+import { UsageError } from '../../src/flags.ts';
+import { createApplication, manage, token } from '../support/binary.ts';
+import { type SurroundingsOptions, testSurroundings } from './fixture.ts';
+import { runService } from './running-service.ts';
+
+const running = runService('--api-rate', '0');
+const { clock } = running;
+let access: string;
+let application: string;
+
+beforeAll(async () => {
+  access = await token(running.service.http, running.service.credentials);
+});
+beforeEach(async () => {
+  application = await createApplication(running.service.http, access, { name: 'Shop' });
+});
+
+interface Outcome {
+  readonly out: string;
+  readonly err: string;
+  readonly questions: readonly string[];
+}
+
+/** Runs a command as the administrator's API key. */
+async function run(command: string, options: SurroundingsOptions = {}): Promise<Outcome> {
+  const [name, ...argv] = command.split(' ').map((word) => word.replaceAll('+', ' '));
+  const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: access, ...options.env };
+  const surroundings = testSurroundings({ clock, ...options, env });
+  expect(await runResource(name as ResourceName, argv, surroundings)).toBe(0);
+  return { ...surroundings.output, questions: surroundings.questions };
+}
+
+/** What the API says. */
+function api(method: string, path: string, expected: number, body?: object): Promise<unknown> {
+  return manage(running.service.http, access, method, `/api/v2${path}`, expected, body);
+}
+
+/** A name that no other test uses. */
+let count = 0;
+function fresh(): string {
+  count += 1;
+  return `thing-${count}`;
+}
+
+describe.each<{
+  resource: ResourceName;
+  path: () => string;
+  create: (name: string) => string;
+  field: string;
+}>([
+  { resource: 'apps', path: () => '/applications', create: (name) => name, field: 'name' },
+  {
+    resource: 'keys',
+    path: () => `/applications/${application}/keys`,
+    create: (name) => `Frontend --app ${application} --name ${name}`,
+    field: 'name',
+  },
+  {
+    resource: 'envs',
+    path: () => `/applications/${application}/environments`,
+    create: (name) => `${name} --app ${application}`,
+    field: 'name',
+  },
+  {
+    resource: 'features',
+    path: () => `/applications/${application}/features`,
+    create: (name) => `${name} --app ${application} --description What+it+is`,
+    field: 'name',
+  },
+  {
+    resource: 'metrics',
+    path: () => `/applications/${application}/metrics`,
+    create: (name) => `${name} --app ${application} --kind gauge --unit EUR`,
+    field: 'name',
+  },
+  {
+    resource: 'users',
+    path: () => '/users',
+    create: (name) => `${name}@example.com --name Some+Body`,
+    field: 'email',
+  },
+  {
+    resource: 'api-keys',
+    path: () => `/teams/${running.service.credentials.teamId}/api-keys`,
+    create: (name) => name,
+    field: 'name',
+  },
+])('$resource', ({ resource, path, create, field }) => {
+  const called = (name: string) => (field === 'email' ? `${name}@example.com` : name);
+  const within = () => (path().startsWith('/applications/') ? ` --app ${application}` : '');
+
+  it('are created, listed and deleted, as people read them', async () => {
+    const name = fresh();
+    const made = await run(`${resource} create ${create(name)}`);
+    expect(made.out).toMatch(new RegExp(`^ {2}\\w[\\w ]*  +${called(name)}$`, 'm'));
+    const listed = await run(`${resource} list${within()}`);
+    expect(listed.out).toMatch(/^[A-Z][A-Z -]+\n/);
+    expect(listed.out).toMatch(new RegExp(`\\b${called(name)}\\b`));
+    const deleted = await run(`${resource} delete ${called(name)}${within()}`);
+    expect([deleted.out, deleted.questions]).toEqual(['', []]);
+    expect(deleted.err).toMatch(new RegExp(`^Deleted the [\\w ]+ ${called(name)}( \\(\\w+\\))? at http://`));
+    const after = await run(`${resource} list${within()} --json`);
+    expect(after.out).not.toContain(called(name));
+  });
+
+  it('are, for scripts, what the API says', async () => {
+    const name = fresh();
+    const made = JSON.parse((await run(`${resource} create ${create(name)} --json`)).out);
+    expect(made[field]).toBe(called(name));
+    const listed = await run(`${resource} list${within()} --json`);
+    expect(listed.out).toMatch(/^\{.*\}\n$/);
+    expect(JSON.parse(listed.out)).toEqual(await api('GET', `${path()}?limit=200`, 200));
+  });
+});
+
+describe('a list', () => {
+  it('has the items of all pages', async () => {
+    const names = Array.from({ length: 201 }, (_, index) => `f${index}`);
+    for (const name of names) await api('POST', `/applications/${application}/features`, 201, { name });
+    const { out } = await run(`features list --app ${application} --json`);
+    const { items, nextCursor } = JSON.parse(out);
+    expect(items.map((item: { name: string }) => item.name)).toEqual(names.toSorted());
+    expect(nextCursor).toBeNull();
+  });
+
+  it('can be narrowed to what is wanted', async () => {
+    await api('POST', `/applications/${application}/features`, 201, { name: 'old' });
+    await api('PATCH', `/applications/${application}/features/old`, 200, { archived: true });
+    await api('POST', `/applications/${application}/features`, 201, { name: 'new' });
+    const { out } = await run(`features list --app ${application} --archived false`);
+    expect(out).toMatch(/^NAME .*\nnew +declared/);
+    expect(out).not.toMatch(/^old/m);
+  });
+
+  it('that is empty says so, but not to a script', async () => {
+    expect(await run(`keys list --app ${application}`)).toMatchObject({
+      out: '',
+      err: 'There are no application keys\n',
+    });
+    expect(await run(`keys list --app ${application} --json`)).toMatchObject({
+      out: '{"items":[],"nextCursor":null}\n',
+      err: '',
+    });
+  });
+});
+
+describe('a secret', () => {
+  it.each([
+    ['keys create Backend --app', 'Key', 'key'],
+    ['api-keys create', 'Client secret', 'clientSecret'],
+    ['users create', 'Password', 'password'],
+  ])('of %s is printed once, with a word of warning', async (command, label, field) => {
+    const rest = () => {
+      const name = fresh();
+      return { keys: application, 'api-keys': name, users: `${name}@example.com --name N` }[
+        command.split(' ')[0] as 'keys'
+      ];
+    };
+    const text = await run(`${command} ${rest()}`);
+    expect(text.out).toMatch(new RegExp(`^  ${label} +\\S{16,}$`, 'm'));
+    expect(text.err).toBe(`${label}: it is shown this once only; keep it in a safe place\n`);
+    const json = await run(`${command} ${rest()} --json`);
+    expect(JSON.parse(json.out)[field]).toMatch(/^\S{16,}$/);
+    expect(json.err).toBe(text.err);
+  });
+
+  it('that is none comes without a warning', async () => {
+    expect((await run(`keys create Frontend --app ${application}`)).err).toBe('');
+  });
+
+  it('for a user is taken from a file, and not printed', async () => {
+    const files = { p: 'correct horse battery\nsecond line' };
+    const { out, err } = await run(`users create ${fresh()}@example.com --name N --password-file p`, {
+      files,
+    });
+    expect(out + err).not.toMatch(/password|horse/i);
+  });
+});
+
+describe('what a command names', () => {
+  it('is taken by its id before a name, and a name that is there twice is refused', async () => {
+    const id = await createApplication(running.service.http, access, { name: application });
+    expect((await run(`envs create ${fresh()} --app ${application}`)).out).toContain('Name');
+    const attempt = run('envs list --app Shop');
+    await expect(attempt).rejects.toThrow(UsageError);
+    await expect(attempt).rejects.toThrow(/^Cannot tell which application is meant by Shop: use one of app_/);
+    expect((await run(`apps delete ${application}`)).err).toContain(`Shop (${application})`);
+    expect((await run(`apps delete ${application}`)).err).toContain(`${application} (${id})`);
+  });
+
+  it('can be a team, for what belongs to one', async () => {
+    const team = await run('teams create Other+team --json');
+    const { id } = JSON.parse(team.out);
+    await api('DELETE', `/teams/${id}`, 404);
+    const name = fresh();
+    const made = await run(
+      `apps create ${name} --team ${running.service.credentials.teamId} --env One --env Two --json`,
+    );
+    expect(JSON.parse(made.out)).toMatchObject({
+      teamId: running.service.credentials.teamId,
+      environments: [{ name: 'One' }, { name: 'Two' }],
+    });
+    const user = await run(`users create ${name}@example.com --name N --team Default --role Admin --json`);
+    expect(JSON.parse(user.out)).toMatchObject({
+      role: 'Admin',
+      teams: [running.service.credentials.teamId],
+    });
+  });
+
+  it.each(['.', '..'])('never leads elsewhere: %s', async (name) => {
+    await expect(run(`envs delete ${name} --app ${application}`)).rejects.toThrow(
+      new UsageError(`Cannot use the name '${name}': it cannot be in an address`),
+    );
+    await api('GET', `/applications/${application}`, 200);
+  });
+
+  it('may hold what an address is made of', async () => {
+    const name = 'a/b?c#d%2e';
+    await run(`envs create ${name} --app ${application}`);
+    expect((await run(`envs delete ${name} --app ${application}`)).err).toContain(name);
+    const left = (await run(`envs list --app ${application} --json`)).out;
+    expect(JSON.parse(left).items).toHaveLength(3);
+  });
+});
+
+describe('before it deletes', () => {
+  const answering = (...answers: string[]) => ({ answers });
+
+  it.each(['y', 'Y', 'yes', ' yes '])('a person is asked, and %j means it', async (answer) => {
+    const { questions, err } = await run(`apps delete ${application}`, answering(answer));
+    expect(questions).toEqual([
+      `Delete the application Shop (${application}) at ${running.url}: its keys and all that was counted for it? y or n: `,
+    ]);
+    expect(err).toMatch(/^Deleted /);
+    await api('GET', `/applications/${application}`, 404);
+  });
+
+  it.each(['n', '', 'yess', 'Shop'])('a person is asked, and %j leaves it', async (answer) => {
+    await expect(run(`apps delete ${application}`, answering(answer))).rejects.toMatchObject({
+      exitCode: 1,
+      message: 'Nothing was deleted',
+    });
+    await api('GET', `/applications/${application}`, 200);
+  });
+
+  it('nobody is asked who says --yes', async () => {
+    expect((await run(`apps delete ${application} --yes`, answering())).questions).toEqual([]);
+    await api('GET', `/applications/${application}`, 404);
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['envs create Production --app Here', 6, /\(conflict\)$/],
+    ['envs delete Nowhere --app Here', 5, /\(not_found\)$/],
+    ['apps delete Nowhere', 5, /^There is no application Nowhere$/],
+    ['apps list --url http://127.0.0.1:9', 7, /^Cannot reach/],
+    ['apps create Here --team Nowhere', 5, /^There is no team Nowhere$/],
+  ])('of %s ends with %i', async (command, exitCode, message) => {
+    if (command.includes('Here')) await createApplication(running.service.http, access, { name: 'Here' });
+    const attempt = run(command.replace('--app Here', `--app ${application}`));
+    await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
+  });
+
+  it('for want of a role ends with 4', async () => {
+    const { clientId, clientSecret } = JSON.parse((await run(`api-keys create ${fresh()} --json`)).out);
+    const env = { FLAGMETER_TOKEN: '', FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
+    expect((await run('apps list', { env })).out).toContain(application);
+    await expect(run(`apps create ${fresh()}`, { env })).rejects.toMatchObject({
+      exitCode: 4,
+      message: 'This needs the role Admin (forbidden)',
+    });
+  });
+
+  it.each([
+    ['apps', 'Cannot use apps alone: say list, create, delete'],
+    ['apps lst', 'Unknown command apps lst; the nearest known one is apps list'],
+    ['apps constructor', 'Unknown command apps constructor; the nearest known one is apps create'],
+    ['apps create', 'Cannot use apps create without NAME'],
+    ['keys list', 'Cannot use keys list without --app'],
+    ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],
+  ])('of %s, which is used wrongly, is for the user', async (command, message) => {
+    await expect(run(command)).rejects.toThrow(new UsageError(message));
+  });
+});
+
+it('keys are application keys, and rotate is one of its words', async () => {
+  const surroundings = testSurroundings({ clock });
+  await expect(async () => keys(['rotat'], surroundings)).rejects.toThrow(
+    'Unknown command keys rotat; the nearest known one is keys rotate',
+  );
+});

@@ -1,0 +1,15 @@
+import { TestBrowser } from '../auth/test-browser.ts';
+import type { Credentials } from '../support/binary.ts';
+
+/**
+ * Signs the administrator in at the address that the command line has printed, and goes where the browser is sent then.
+ * @returns the page that the command line shows him
+ */
+export async function signInAt(address: string, { adminEmail, adminPassword }: Credentials): Promise<string> {
+  const { host, pathname, search } = new URL(address);
+  const browser = new TestBrowser(host, '127.0.0.1');
+  await browser.open(`${pathname}${search}`);
+  const page = await browser.submit({ email: adminEmail, password: adminPassword, action: 'sign-in' });
+  if (page.location === undefined) throw new Error(`not signed in: ${page.status} ${page.error}`);
+  return (await fetch(page.location)).text();
+}

@@ -1,0 +1,108 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openTokenStore, type StoredSession, withSession } from '../../src/cli/token-store.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { testSurroundings } from './fixture.ts';
+
+const session: StoredSession = {
+  authUrl: 'https://auth.example',
+  clientId: 'flagmeter-cli',
+  scope: 'openid flagmeter',
+  accessToken: 'a.b.c',
+  expiresAt: 1,
+  refreshToken: 'r',
+};
+const url = 'https://flags.example';
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+describe('the token store', () => {
+  it('keeps sessions by server, for its user only', async () => {
+    const surroundings = testSurroundings();
+    const store = openTokenStore(surroundings);
+    expect(store.read()).toEqual({ current: null, servers: {} });
+    await store.exclusively(async () => {
+      store.write({ ...withSession(store.read(), url, session), current: url });
+      store.write(withSession(store.read(), 'https://other.example', session));
+    });
+    expect(openTokenStore(surroundings).read()).toEqual({
+      current: url,
+      servers: { [url]: session, 'https://other.example': session },
+    });
+    const file = surroundings.credentialsFile;
+    expect([modeOf(file), modeOf(dirname(file))]).toEqual(['600', '700']);
+    expect(readdirSync(dirname(file))).toEqual(['credentials.json']);
+  });
+
+  it('closes a folder and a file that were open to others', async () => {
+    const surroundings = testSurroundings();
+    const file = surroundings.credentialsFile;
+    mkdirSync(dirname(file), { mode: 0o755 });
+    writeFileSync(file, '{"current":null,"servers":{}}');
+    chmodSync(file, 0o644);
+    const store = openTokenStore(surroundings);
+    await store.exclusively(async () => store.write(withSession(store.read(), url, session)));
+    expect([modeOf(file), modeOf(dirname(file))]).toEqual(['600', '700']);
+  });
+
+  it.each([
+    ['XDG_CONFIG_HOME', { XDG_CONFIG_HOME: '/xdg', HOME: '/home' }, '/xdg/flagmeter/credentials.json'],
+    ['HOME', { XDG_CONFIG_HOME: '', HOME: '/home' }, '/home/.config/flagmeter/credentials.json'],
+    ['HOME', { XDG_CONFIG_HOME: 'relative', HOME: '/home' }, '/home/.config/flagmeter/credentials.json'],
+  ])('is where %s says', (_name, env, path) => {
+    const root = temporaryDirectory();
+    const within = Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, value.startsWith('/') ? root + value : value]),
+    );
+    mkdirSync(dirname(root + path), { recursive: true });
+    writeFileSync(root + path, JSON.stringify({ current: 'https://here.example', servers: {} }));
+    expect(openTokenStore(testSurroundings({ env: within })).read().current).toBe('https://here.example');
+  });
+
+  it.each(['', '{', '[]', '{"current":null}', '{"current":null,"servers":{"https://x":{"accessToken":1}}}'])(
+    'says so when the file holds %j, and keeps it as it is',
+    (text) => {
+      const surroundings = testSurroundings();
+      const file = surroundings.credentialsFile;
+      mkdirSync(dirname(file));
+      writeFileSync(file, text);
+      expect(() => openTokenStore(surroundings).read()).toThrow(
+        `Cannot use ${file}: it is damaged; remove it, then sign in again`,
+      );
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    },
+  );
+
+  it('that cannot be made is named', async () => {
+    const root = temporaryDirectory();
+    writeFileSync(`${root}/file`, '');
+    const store = openTokenStore(testSurroundings({ folder: `${root}/file` }));
+    await expect(store.exclusively(async () => {})).rejects.toThrow(
+      `Cannot keep tokens in ${root}/file/flagmeter: `,
+    );
+  });
+
+  it('leaves the old file alone when the new one cannot be written', async () => {
+    const surroundings = testSurroundings();
+    const store = openTokenStore(surroundings);
+    await store.exclusively(async () => {
+      store.write(withSession(store.read(), url, session));
+      const looping: StoredSession & { self?: unknown } = { ...session };
+      looping.self = looping;
+      expect(() => store.write(withSession(store.read(), url, looping))).toThrow('Cannot write');
+    });
+    expect(store.read().servers[url]).toEqual(session);
+    expect(existsSync(`${surroundings.credentialsFile}.lock`)).toBe(false);
+  });
+});

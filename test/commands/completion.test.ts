@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { commandTable } from '../../src/commands/command-table.ts';
+import { completion } from '../../src/commands/completion.ts';
+import { UsageError } from '../../src/flags.ts';
+import { testSurroundings } from '../cli/fixture.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+function scriptFor(shell: string): string {
+  const surroundings = testSurroundings();
+  expect(completion([shell], surroundings)).toBe(0);
+  return surroundings.output.out;
+}
+
+const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
+
+describe('the script for bash', () => {
+  /** What bash offers for the last word. */
+  function offered(...words: string[]): string[] {
+    const directory = temporaryDirectory();
+    writeFileSync(`${directory}/script`, scriptFor('bash'));
+    writeFileSync(`${directory}/a file`, '');
+    const set = 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))';
+    const run = `source ./script; ${set}; _flagmeter; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const argv = ['-c', run, 'bash', 'flagmeter', ...words];
+    return execFileSync('bash', argv, { cwd: directory, encoding: 'utf8' }).split('\n').filter(Boolean);
+  }
+
+  it.each<[string[], string[]]>([
+    [[''], Object.keys(commandTable)],
+    [['ap'], ['apps', 'api-keys']],
+    [
+      ['apps', ''],
+      ['list', 'create', 'delete'],
+    ],
+    [['keys', 'r'], ['rotate']],
+    [
+      ['users', 'create', '--'],
+      ['--name', '--role', '--team', '--password-file', '--url', '--json'],
+    ],
+    [
+      ['users', 'create', '--role', ''],
+      ['Admin', 'User'],
+    ],
+    [['users', 'create', '--name', ''], []],
+    [['keys', 'create', '--app', 'x', 'F'], ['Frontend']],
+    [['login', '--client-secret-file', 'a'], ['a file']],
+    [
+      ['serve', '--log-level', ''],
+      ['debug', 'info', 'warn', 'error'],
+    ],
+    [
+      ['help', 'lo'],
+      ['login', 'logout'],
+    ],
+    [['nothing', ''], []],
+  ])('offers after %j: %j', (words, offers) => {
+    expect(offered(...words)).toEqual(offers);
+  });
+});
+
+describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
+  it('knows every command and every flag', () => {
+    const script = scriptFor(shell);
+    for (const { name, flags } of commands) {
+      expect(script).toContain(name);
+      for (const flag of flags)
+        expect(script).toContain(shell === 'fish' ? `-l ${flag.name}` : `--${flag.name}`);
+    }
+  });
+});
+
+describe('completion', () => {
+  it.each([[[]], [['tcsh']], [['bash', 'zsh']]])('of %j is refused', (argv) => {
+    expect(() => completion(argv, testSurroundings())).toThrow(UsageError);
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NewApiKey } from '../../src/accounts/api-keys.ts';
+import { access } from '../../src/manage/access.ts';
+import { cleanUp } from '../support/binary.ts';
+import { departures, read } from './support/conformance.ts';
+import { goodRequest, operationNamed } from './support/targets.ts';
+import { type Lot, openWorld, type World } from './support/world.ts';
+
+/**
+ * Every route, and the status that each kind of caller gets: who has no token, or one that is malformed, expired,
+ * invalidated, or without the service's scope; an Admin of another team; a User and an Admin of the team; and the
+ * team's API keys of either role. `:self` is the caller himself; all other things are of the team.
+ */
+const matrix = `
+                                                           none malf. exp. inval. scope other User Admin key:User key:Admin
+GET    /applications                                       401  401   401  401    401   200   200  200   200      200
+POST   /applications                                       401  401   401  401    401   201   403  201   403      201
+GET    /applications/:id                                   401  401   401  401    401   404   200  200   200      200
+PATCH  /applications/:id                                   401  401   401  401    401   404   403  200   403      200
+DELETE /applications/:id                                   401  401   401  401    401   404   403  204   403      204
+GET    /applications/:id/environments                      401  401   401  401    401   404   200  200   200      200
+POST   /applications/:id/environments                      401  401   401  401    401   404   403  201   403      201
+DELETE /applications/:id/environments/:name                401  401   401  401    401   404   403  204   403      204
+GET    /applications/:id/keys                              401  401   401  401    401   404   200  200   200      200
+POST   /applications/:id/keys                              401  401   401  401    401   404   403  201   403      201
+DELETE /applications/:id/keys/:keyId                       401  401   401  401    401   404   403  204   403      204
+GET    /applications/:id/features                          401  401   401  401    401   404   200  200   200      200
+POST   /applications/:id/features                          401  401   401  401    401   404   201  201   201      201
+GET    /applications/:id/features/:feature                 401  401   401  401    401   404   200  200   200      200
+PATCH  /applications/:id/features/:feature                 401  401   401  401    401   404   200  200   200      200
+DELETE /applications/:id/features/:feature                 401  401   401  401    401   404   204  204   204      204
+GET    /applications/:id/metrics                           401  401   401  401    401   404   200  200   200      200
+PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   404   200  200   200      200
+DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   404   204  204   204      204
+GET    /applications/:id/usage                             401  401   401  401    401   404   200  200   200      200
+GET    /applications/:id/measurements                      401  401   401  401    401   404   200  200   200      200
+GET    /applications/:id/ingest                            401  401   401  401    401   404   200  200   200      200
+GET    /applications/:id/identities/:identity/exposures    401  401   401  401    401   404   200  200   200      200
+DELETE /applications/:id/identities/:identity              401  401   401  401    401   404   403  204   403      204
+GET    /teams                                              401  401   401  401    401   200   200  200   200      200
+POST   /teams                                              401  401   401  401    401   201   403  201   403      201
+GET    /teams/:id                                          401  401   401  401    401   404   200  200   200      200
+PATCH  /teams/:id                                          401  401   401  401    401   404   403  200   403      200
+DELETE /teams/:id                                          401  401   401  401    401   404   403  204   403      204
+GET    /teams/:id/members                                  401  401   401  401    401   404   200  200   200      200
+GET    /teams/:id/members/:userId                          401  401   401  401    401   404   200  200   200      200
+PUT    /teams/:id/members/:userId                          401  401   401  401    401   404   403  200   403      200
+DELETE /teams/:id/members/:userId                          401  401   401  401    401   404   403  204   403      204
+GET    /teams/:id/api-keys                                 401  401   401  401    401   404   403  200   403      200
+POST   /teams/:id/api-keys                                 401  401   401  401    401   404   403  201   403      201
+DELETE /teams/:id/api-keys/:clientId                       401  401   401  401    401   404   403  204   403      204
+GET    /teams/:id/clients                                  401  401   401  401    401   404   403  200   403      200
+POST   /teams/:id/clients                                  401  401   401  401    401   404   403  201   403      201
+DELETE /teams/:id/clients/:clientId                        401  401   401  401    401   404   403  204   403      204
+GET    /users                                              401  401   401  401    401   200   200  200   200      200
+POST   /users                                              401  401   401  401    401   201   403  201   403      201
+GET    /users/me                                           401  401   401  401    401   200   200  200   200      200
+GET    /users/:id                                          401  401   401  401    401   404   200  200   200      200
+GET    /users/:self                                        401  401   401  401    401   200   200  200   404      404
+PATCH  /users/:id                                          401  401   401  401    401   404   403  200   403      200
+PATCH  /users/:self                                        401  401   401  401    401   200   200  200   404      404
+DELETE /users/:id                                          401  401   401  401    401   404   403  204   403      204
+DELETE /users/:self                                        401  401   401  401    401   409   403  409   404      404
+GET    /audit                                              401  401   401  401    401   200   403  200   403      200
+POST   /api/account/invalidate-token                       401  400   401  401    200   200   200  200   200      200
+`;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.service.stop();
+  cleanUp();
+});
+
+interface Caller {
+  /** Id of the user or API key. */
+  readonly id: string;
+  /** The `Authorization` header. */
+  readonly header: string | undefined;
+}
+
+/** The columns of the matrix: who calls, by the team that the things of the path are of. */
+const callers: readonly (readonly [name: string, (lot: Lot) => Promise<Caller>])[] = [
+  ['nobody', () => as(world.admin, undefined)],
+  ['who has a malformed token', () => as(world.admin, 'not-a-token')],
+  ['who has an expired token', () => as(world.admin, world.sign(world.admin, 3_600_000))],
+  ['who has an invalidated token', () => as(world.admin, invalidated())],
+  ['who has a token for something else', () => as(world.admin, world.sign(world.admin, 0, 'openid email'))],
+  ['an Admin of another team', () => as(world.stranger, world.sign(world.stranger))],
+  ['a User', () => as(world.user, world.sign(world.user))],
+  ['an Admin', () => as(world.admin, world.sign(world.admin))],
+  ['an API key with the role User', ({ keys }) => asKey(keys.User)],
+  ['an API key with the role Admin', ({ keys }) => asKey(keys.Admin)],
+];
+
+async function as({ id }: { id: string }, token: string | undefined | Promise<string>): Promise<Caller> {
+  const sent = await token;
+  return { id, header: sent && `Bearer ${sent}` };
+}
+
+function asKey(key: NewApiKey): Promise<Caller> {
+  return as({ id: key.apiKey.clientId }, world.tokenOf(key));
+}
+
+async function invalidated(): Promise<string> {
+  const token = await world.sign(world.admin);
+  const answer = await world.send(`Bearer ${token}`, 'POST', '/api/account/invalidate-token');
+  expect(answer.status).toBe(200);
+  return token;
+}
+
+const rows = matrix
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => {
+    const [method = '', path = '', ...statuses] = line.split(/ +/);
+    return { route: `${method} ${path}`, statuses: statuses.map(Number) };
+  });
+
+const cases = rows.flatMap(({ statuses, ...row }) =>
+  callers.map(([name, callAs], column) => ({ ...row, name, callAs, status: statuses[column]! })),
+);
+
+test('every route is in the matrix', () => {
+  const routes = rows.map(({ route }) => route).filter((route) => !route.endsWith(':self'));
+  expect(routes).toEqual([...Object.keys(access), 'POST /api/account/invalidate-token']);
+});
+
+/** The latest entry of the audit log that is not of something in the background. */
+async function latestChange(): Promise<unknown> {
+  const answer = await world.send(world.asAdmin, 'GET', '/api/v2/audit?limit=20');
+  const { items } = (await answer.json()) as { items: { actor: { type: string } }[] };
+  return items.find(({ actor }) => actor.type !== 'system');
+}
+
+describe.each(cases)('$route', ({ route, name, callAs, status }) => {
+  test(`answers ${name} ${status}`, async () => {
+    const { method, path, body, lot } = await goodRequest(world, route);
+    const { id, header } = await callAs(lot);
+    const before = await latestChange();
+    const answer = await read(await world.send(header, method, path.replace(':self', id), body));
+    expect(answer).toMatchObject({ status });
+    expect(departures(operationNamed(route), answer)).toEqual([]);
+    const changed = JSON.stringify(await latestChange()) !== JSON.stringify(before);
+    expect(changed).toBe(status < 400 && isNoted(route, id));
+    if (status === 401) expect(answer.headers['www-authenticate']).toBe(challengeFor(header));
+  });
+});
+
+/** Whether what is done is in the part of the audit log that an Admin of the team reads. */
+function isNoted(route: string, id: string): boolean {
+  return !route.startsWith('GET') && !changesNothing.has(route) && id !== world.stranger.id;
+}
+
+/** He is a member already; and of people that are forgotten, nothing is kept at all. */
+const changesNothing: ReadonlySet<string> = new Set([
+  'PUT /teams/:id/members/:userId',
+  'DELETE /applications/:id/identities/:identity',
+]);
+
+const hidden = rows.filter(({ route, statuses: [, , , , , other] }) => route.includes(':') && other === 404);
+
+test.each(hidden)('$route: what is of another team looks like what is not there', async ({ route }) => {
+  const { method, path, body } = await goodRequest(world, route);
+  const stranger = `Bearer ${await world.sign(world.stranger)}`;
+  const nowhere = `/api/v2${route.replace(/^\w+ /, '').replaceAll(/:\w+/g, 'none')}`;
+  const [there, none] = [
+    await world.send(stranger, method, path, body),
+    await world.send(stranger, method, nowhere, body),
+  ];
+  expect(await read(there)).toMatchObject({ status: none.status, text: await none.text() });
+});
+
+/** RFC 6750 §3: an error is named only when a token came. */
+function challengeFor(header: string | undefined): string {
+  return header === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
+}

@@ -1,0 +1,36 @@
+import { ask } from './targets.ts';
+import type { World } from './world.ts';
+
+/** Makes an application with something in every report, and a key that has leaked; gives its path. */
+export async function busyApplication(world: World): Promise<string> {
+  const body = { name: 'Shop', acceptClientIdentities: true, allowedOrigins: ['https://shop.example'] };
+  const { id } = (await ask(world, 'POST', '/api/v2/applications', body)) as { id: string };
+  const path = `/api/v2/applications/${id}`;
+  const keyOf = async (type: string) =>
+    ((await ask(world, 'POST', `${path}/keys`, { type })) as { key: string }).key;
+  const [mobile, backend] = [await keyOf('Mobile'), await keyOf('Backend')];
+  const post = async (route: string, body: object, status: number, headers = {}) => {
+    const json = { 'content-type': 'application/json', 'user-agent': 'test', ...headers };
+    const answer = await world.send(undefined, 'POST', route, body, json);
+    if (answer.status !== status)
+      throw new Error(`${route} answered ${answer.status}: ${await answer.text()}`);
+  };
+  const packet = {
+    k: mobile,
+    e: 'Production',
+    f: { checkout: { on: [3, 2, 1] } },
+    m: { purchases: 2 },
+    u: 'user-7',
+  };
+  await post('/api/frontend/telemetry', packet, 202);
+  await post('/api/frontend/telemetry', { ...packet, k: backend }, 404);
+  await post('/api/frontend/telemetry', { ...packet, e: 'Nowhere' }, 404);
+  await post('/api/frontend/telemetry', packet, 403, { origin: 'https://shop.test' });
+  const value = { metric: 'purchases', feature: 'checkout', variantValues: { on: 2 } };
+  const time = new Date().toISOString();
+  const report = { appKey: backend, environment: 'Production', time, instanceName: 'web-1', stats: [value] };
+  await post('/api/metrics', report, 200);
+  await post('/api/metrics', report, 200); // Again: noted as repeated.
+  await post('/api/frontend/identities', { identity: 'user-7' }, 200, { authorization: backend });
+  return path;
+}

@@ -1,0 +1,16 @@
+import { expect } from 'vitest';
+import type { Dispatch } from '../../../src/http/types.ts';
+import { type Answer, type RequestParts, send as sendAny } from '../../auth/fixture.ts';
+import { bodyDepartures, departures, operationOf } from './conformance.ts';
+
+/** Sends a request, and holds it and its answer against the document: a body that is served must be a documented one. */
+export async function send(dispatch: Dispatch, target: string, parts: RequestParts = {}): Promise<Answer> {
+  const answer = await sendAny(dispatch, target, parts);
+  const operation = operationOf(parts.method ?? 'GET', target.replace(/\?.*/, ''));
+  if (operation === undefined) return answer;
+  expect(departures(operation, answer), `${operation}: what is answered`).toEqual([]);
+  if (answer.status < 400) {
+    expect(bodyDepartures(operation, parts.body ?? ''), `${operation}: what is served`).toEqual([]);
+  }
+  return answer;
+}

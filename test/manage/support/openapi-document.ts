@@ -1,0 +1,10 @@
+import { describeManagementApi } from '../../../src/manage/openapi/document.ts';
+import { readOpenApi } from '../../support/openapi.ts';
+
+export const openapi = describeManagementApi({
+  issuer: 'https://auth.example',
+  audience: 'https://api.example',
+  serviceScope: 'flagmeter',
+});
+export const document = readOpenApi(openapi);
+export const { operations, statusesOf, problemsOf, conforms } = document;

@@ -1,0 +1,160 @@
+import { createKey } from '../../support/binary.ts';
+import type { Recipe, Wanted } from './recipe.ts';
+import { ask, make, takeUser } from './targets.ts';
+import type { Lot, World } from './world.ts';
+
+const features = '/applications/:id/features';
+const metric = '/applications/:id/metrics/:metric';
+
+const afterPath =
+  (more: string): Recipe =>
+  async (_world, { path }) => ({ path: `${path}${more}` });
+
+const withBody =
+  (body: object): Recipe =>
+  async () => ({ body });
+
+/** What only one route answers, or what takes more than it does elsewhere. */
+export const specialRecipes: Readonly<Record<string, Recipe>> = {
+  [`PUT ${metric} 201`]: afterPath('-new'),
+  'PUT /teams/:id/members/:userId 201': addSomebody,
+  'PUT /teams/:id/members/:userId store_unavailable': addSomebody,
+
+  'POST /applications not_found': withBody({ name: 'Shop', teamId: 'none' }),
+  'POST /users not_found': withBody({ name: 'Ada', email: 'x@example.com', teams: ['none'] }),
+  [`GET ${features}/:feature not_found`]: afterPath('-none'),
+  [`PATCH ${features}/:feature not_found`]: afterPath('-none'),
+  [`POST ${features} invalid_name`]: withBody({ name: '__other__' }),
+  [`PUT ${metric} invalid_name`]: async (_world, { path }) => ({ path: path.replace(/[^/]+$/, '__other__') }),
+  'GET /applications/:id/ingest invalid_query': afterPath(
+    '?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',
+  ),
+
+  'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),
+  [`POST ${features} conflict`]: async () => ({ again: () => ({}) }),
+  'POST /teams conflict': async ({ tokenOf, empty }) => ({
+    authorization: `Bearer ${await tokenOf(empty.keys.Admin)}`,
+  }),
+  'PATCH /teams/:id conflict': async (world) => ({
+    path: await crowdedTeam(world, 4),
+    body: { plan: 'free' },
+  }),
+  'DELETE /teams/:id conflict': async (world) => ({ path: await crowdedTeam(world, 1) }),
+  'DELETE /teams/:id/members/:userId conflict': leaveOnlyTeam,
+  'POST /users conflict': withBody({ name: 'Ada', email: 'ADA@example.com' }),
+  'PATCH /users/:id conflict': withBody({ email: 'ADA@example.com' }),
+  'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
+
+  'POST /applications plan_limit': async (world) => {
+    const { teamId } = await freeLot(world);
+    return { body: { name: 'Shop', teamId }, again: () => ({}) };
+  },
+  'PATCH /applications/:id plan_limit': withBody({ allowedOrigins: Array(101).fill('https://shop.example') }),
+  'POST /applications/:id/environments plan_limit': fillUp('environments', (time) => ({
+    name: `Test ${time}`,
+  })),
+  'POST /applications/:id/keys plan_limit': fillUp('keys', () => ({ type: 'Mobile' })),
+  [`POST ${features} plan_limit`]: fillUp('features', (time) => ({ name: `feature-${time}` })),
+  [`PATCH ${features}/:feature plan_limit`]: declareOneMore,
+  [`PUT ${metric} plan_limit`]: async (world) => {
+    const path = await freeApplication(world);
+    return { again: (time) => ({ path: `${path}/metrics/metric-${time}` }) };
+  },
+  'POST /teams plan_limit': async ({ sign, stranger }) => ({
+    authorization: `Bearer ${await sign(stranger)}`,
+    again: () => ({}),
+  }),
+  'PUT /teams/:id/members/:userId plan_limit': async (world) => {
+    const lot = await freeLot(world);
+    return { again: () => ({ path: memberOf(world, lot) }) };
+  },
+  'POST /teams/:id/api-keys plan_limit': inFreeTeam('api-keys'),
+  'POST /teams/:id/clients plan_limit': inFreeTeam('clients'),
+  'POST /users plan_limit': async (world) => {
+    const teams = [(await freeLot(world)).teamId];
+    return { again: (time) => ({ body: { name: 'New', email: `${teams[0]}-${time}@example.com`, teams } }) };
+  },
+
+  'POST /users backpressure': withBody({ name: 'Ada', email: 'y@example.com', password: 'a password' }),
+  'PATCH /users/:id backpressure': withBody({ password: 'a password' }),
+
+  'POST /api/account/invalidate-token 200': anyToken,
+  'POST /api/account/invalidate-token store_unavailable': anyToken,
+  'POST /api/account/invalidate-token 400': async () => ({ authorization: 'Bearer not-a-token' }),
+  'POST /api/account/invalidate-token 401': async () => ({ authorization: undefined }),
+  'GET /api/v2/openapi.json 200': async () => ({ authorization: undefined }),
+  'GET /api/v2/openapi.json 304': async () => ({ headers: { 'if-none-match': '*' } }),
+};
+
+async function anyToken({ sign, admin }: World): Promise<Partial<Wanted>> {
+  return { authorization: `Bearer ${await sign(admin)}` };
+}
+
+/** A spare team on the plan free. */
+async function freeLot(world: World): Promise<Lot> {
+  const lot = world.spareLots.pop()!;
+  await ask(world, 'PATCH', `/api/v2/teams/${lot.teamId}`, { plan: 'free' });
+  return lot;
+}
+
+/** The path of an application of a team on the plan free. */
+async function freeApplication(world: World): Promise<string> {
+  const { teamId } = await freeLot(world);
+  return `/api/v2/applications/${await make(world, '/api/v2/applications', { name: 'Shop', teamId }, 'id')}`;
+}
+
+/** Makes things of an application until there are too many. */
+function fillUp(collection: string, bodyOf: (time: number) => object): Recipe {
+  return async (world) => ({
+    path: `${await freeApplication(world)}/${collection}`,
+    again: (time) => ({ body: bodyOf(time) }),
+  });
+}
+
+/** Makes things of a team until there are too many. */
+function inFreeTeam(collection: string): Recipe {
+  return async (world) => ({
+    path: `/api/v2/teams/${(await freeLot(world)).teamId}/${collection}`,
+    again: () => ({}),
+  });
+}
+
+/** The path of a spare team with so many applications. */
+async function crowdedTeam(world: World, applications: number): Promise<string> {
+  const { teamId } = world.spareLots.pop()!;
+  for (let at = 0; at < applications; at += 1) {
+    await make(world, '/api/v2/applications', { name: 'Shop', teamId }, 'id');
+  }
+  return `/api/v2/teams/${teamId}`;
+}
+
+/** The path of somebody as a member of a team that he is not in. */
+function memberOf(world: World, { teamId }: Lot): string {
+  return `/api/v2/teams/${teamId}/members/${takeUser(world)}`;
+}
+
+/** Somebody is put into a team who is not in it. */
+async function addSomebody(world: World): Promise<Partial<Wanted>> {
+  return { path: memberOf(world, world.spareLots.pop()!) };
+}
+
+/** An Admin who leaves the only team that he is in. */
+async function leaveOnlyTeam(world: World): Promise<Partial<Wanted>> {
+  const { teamId } = world.spareLots.pop()!;
+  const body = { name: 'Bob', email: 'bob@example.com', role: 'Admin', teams: [teamId] };
+  const id = await make(world, '/api/v2/users', body, 'id');
+  const token = await world.sign({ ...world.admin, id, teams: [teamId], primaryTeam: teamId });
+  return { authorization: `Bearer ${token}`, path: `/api/v2/teams/${teamId}/members/${id}` };
+}
+
+/** Changes a feature that was only seen when no more may be declared. */
+async function declareOneMore(world: World): Promise<Partial<Wanted>> {
+  const path = await freeApplication(world);
+  const token = world.asAdmin.replace('Bearer ', '');
+  const { key } = await createKey(world.service.http, token, path.split('/').at(-1)!, 'Mobile');
+  const packet = { k: key, e: 'Production', f: { seen: { on: [1] } } };
+  const type = { 'content-type': 'application/json' };
+  await world.send(undefined, 'POST', '/api/frontend/telemetry', packet, type);
+  for (let at = 0; at < 200; at += 1) await ask(world, 'POST', `${path}/features`, { name: `feature-${at}` });
+  return { path: `${path}/features/seen` };
+}

@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { helpText } from '../src/commands/help.ts';
+import { temporaryDirectory } from './support/temporary.ts';
 
 const root = join(import.meta.dirname, '..');
 
 function flagmeter(...argv: string[]) {
-  const env = { PATH: process.env['PATH'], HOME: '/nonexistent' };
+  const env = { PATH: process.env['PATH'], HOME: temporaryDirectory() };
   const ended = spawnSync(join(root, 'node_modules/.bin/bun'), [join(root, 'src/main.ts'), ...argv], {
     env,
     encoding: 'utf8',

@@ -62,7 +62,7 @@ export function parseParameters(text: string): { form: Form; repeated: ReadonlyS
 
 /** Undoes the encoding of `application/x-www-form-urlencoded`; `undefined` when it is broken. */
 export function decodeFormText(encoded: string): string | undefined {
-  return percentDecode(encoded.replaceAll('+', ' '));
+  return percentDecode(encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded);
 }
 
 /** A parameter that must be there. @throws {OAuthError} `invalid_request` */

@@ -1,3 +1,4 @@
+import { targetOf } from '../accounts/applications.ts';
 import type { Clock } from '../clock.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Route } from '../http/types.ts';
@@ -42,8 +43,12 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
       const exposures = exposuresOf(parts, environment.number, parts.digestOf(application, identity));
       return ok({ identity, environment: environment.name, exposures });
     }),
-    route(parts, `DELETE ${path}`, async ({ application, params: { identity = '' } }) => {
+    route(parts, `DELETE ${path}`, async ({ application, directory, params: { identity = '' } }) => {
       await parts.forget(application, identity);
+      // The log says that somebody was forgotten, not who: it would remember him.
+      await directory.change((draft) =>
+        draft.note('identity.forgotten', application.teamId, targetOf(application)),
+      );
       return deleted;
     }),
   ];

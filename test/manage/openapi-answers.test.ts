@@ -46,7 +46,7 @@ beforeAll(async () => {
   usual = await openWorld();
   limited = await openWorld(['--api-rate', '1']);
   full = await openWorld();
-});
+}, 60_000);
 afterAll(async () => {
   for (const { service } of [usual, limited, full]) await service.stop();
   cleanUp();
@@ -127,7 +127,7 @@ describe('a full disk', () => {
     full.store.environment.transactionSync = () => {
       throw noRoom;
     };
-  });
+  }, 60_000);
 
   test.each(named(cases))('%s', async (_name, one) => {
     await check(one, await send(full, wanted.get(one.route)!));

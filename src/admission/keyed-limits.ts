@@ -36,9 +36,4 @@ export class KeyedLimits {
     if (this.buckets.size > this.most) this.buckets.delete(this.buckets.keys().next().value as string);
     return bucket.take(now);
   }
-
-  /** Seconds until a key has a token, without taking it; 0 when there is one. */
-  wait(key: string, now: number): number {
-    return this.buckets.get(key)?.wait(now) ?? 0;
-  }
 }

@@ -38,7 +38,6 @@ export function clientEndpoint(
     const form = await readForm(request);
     const authorization = request.header('authorization');
     const client = claimedId(authorization, form);
-    parts.failures.check(client, request.remoteAddress, parts.clock.monotonic());
     const authenticate = () => authenticateClient(parts.directory, authorization, form);
     try {
       return reply(await answer({ form, request, authenticate }));

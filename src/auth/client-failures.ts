@@ -16,26 +16,20 @@ export class ClientFailures {
   readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
 
   /**
-   * Lets a client try, unless it failed too often.
+   * Counts a failure. What was right is not asked about: nobody's wrong guesses keep out who knows the secret.
    * @param now monotonic ms
-   * @throws {OAuthError} `temporarily_unavailable`, with status 429
+   * @throws {OAuthError} `temporarily_unavailable`, with status 429, when there were too many
    */
-  check(clientId: string, address: string, now: number): void {
+  note(clientId: string, address: string, now: number): void {
     const wait = Math.max(
-      this.#clients.wait(keyOf(clientId, address), now),
-      this.#addresses.wait(networkOf(address), now),
+      this.#clients.take(keyOf(clientId, address), now),
+      this.#addresses.take(networkOf(address), now),
     );
     if (wait === 0) return;
     throw new OAuthError('temporarily_unavailable', 'Too many requests have failed; wait, then try again', {
       status: 429,
       retryAfter: wait,
     });
-  }
-
-  /** Counts a failure. */
-  note(clientId: string, address: string, now: number): void {
-    this.#clients.take(keyOf(clientId, address), now);
-    this.#addresses.take(networkOf(address), now);
   }
 }
 

@@ -35,6 +35,19 @@ export function maySignIn({ teams }: Pick<User, 'teams'>, { teamId }: OAuthClien
   return teamId === null || teams.includes(teamId);
 }
 
+/**
+ * The user's teams that a client acts in for him: of a team's client that team alone. Who runs it must not come by what its
+ * members may do elsewhere.
+ */
+export function teamsThrough(
+  { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
+  client: OAuthClient | undefined,
+): Pick<User, 'teams' | 'primaryTeam'> {
+  const only = client?.teamId;
+  if (only == null) return { teams, primaryTeam };
+  return { teams: teams.filter((team) => team === only), primaryTeam: only };
+}
+
 /** Whether a client registered this redirect URI. @param baseUrl the public URL of the management API */
 export function matchesRedirect(
   { redirectUris }: Pick<OAuthClient, 'redirectUris'>,

@@ -48,7 +48,9 @@ async function answer(parts: EndSessionParts, request: Request): Promise<Reply> 
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
     await end(parts, request, { userId: signIn.user.id, signIn });
   }
-  return asked.returnTo === undefined ? signedOutPage() : goBack(asked.returnTo);
+  // Nobody shows that he was signed in to the client: then this is no way to send a browser anywhere.
+  if (asked.returnTo === undefined || (hint ?? signIn) === undefined) return signedOutPage();
+  return goBack(asked.returnTo);
 }
 
 /** A client that shows an access token is no browser on its way: it gets a status, unless it wants to be sent somewhere. */

@@ -5,7 +5,7 @@ import { type Sweep, type SweepStep, sweepSteps } from '../store/sweep.ts';
 import type { Health } from '../store/transact.ts';
 import { isBrakeOver } from './brakes.ts';
 import { invalidationKeyAt } from './invalidation.ts';
-import { endsAt, removeSession, signedInUser } from './sessions.ts';
+import { endsAt, removeSession } from './sessions.ts';
 
 export interface SweepParts {
   readonly accounts: AccountStore;
@@ -61,7 +61,8 @@ function stepsAt({ accounts, health, directory }: SweepParts, now: number): read
     }),
     steps({
       table: sessions,
-      isOver: (_, session) => now >= endsAt(session) || signedInUser(directory, session) === undefined,
+      // Who may not have it now may have it again: then a new password must still find it, and end it.
+      isOver: (_, session) => now >= endsAt(session) || !directory.users.has(session.userId),
       remove: (key, session) => removeSession(accounts, key, session),
     }),
     steps({

@@ -1,7 +1,8 @@
 import type { User } from '../store/records.ts';
 import { issueAccessToken, type TokenSettings } from './access-token.ts';
+import { findClient, teamsThrough } from './clients.ts';
 import { issueIdToken } from './id-token.ts';
-import type { Turn } from './sessions.ts';
+import type { SessionParts, Turn } from './sessions.ts';
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
 
 /**
@@ -10,20 +11,21 @@ import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
  * @param nonce for the ID token, which comes when `openid` is in the scope
  */
 export async function signUserTokens(
-  settings: TokenSettings,
+  settings: TokenSettings & Pick<SessionParts, 'directory'>,
   { key, session, refreshToken, access }: Turn,
   user: User,
   { scope, nonce }: { readonly scope: string; readonly nonce: string | null },
 ): Promise<TokenAnswer> {
   const { clientId, authTime } = session;
   const scopes = scope.split(' ');
+  const { teams, primaryTeam } = teamsThrough(user, findClient(settings.directory, clientId));
   const subject = {
     sub: user.id,
     client_id: clientId,
     scope,
     role: user.role,
-    team: [...user.teams],
-    primaryTeam: user.primaryTeam,
+    team: [...teams],
+    primaryTeam,
     email: user.email,
     name: user.name,
     sid: key,

@@ -37,6 +37,14 @@ export function createValidation(parts: ValidationParts): ValidateToken {
   };
 }
 
+/** Whether a token that was validated before is good still. */
+export function isStillValid(
+  { clock, directory, invalidation }: ValidationParts,
+  claims: AccessClaims,
+): boolean {
+  return clock.now() < claims.exp * 1000 && !invalidation.has(claims) && holderExists(directory, claims);
+}
+
 /** The claims of an access token, or `undefined` when it is none that is valid now. */
 export async function validOrNot(validate: ValidateToken, token: string): Promise<AccessClaims | undefined> {
   try {

@@ -14,7 +14,7 @@ import { revocationRoutes } from '../auth/revocation.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { tokenRoutes } from '../auth/token-endpoint.ts';
 import { userinfoRoutes } from '../auth/userinfo.ts';
-import { createValidation } from '../auth/validate-token.ts';
+import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
 import { documentRoute } from '../http/openapi/document-route.ts';
 import type { Route } from '../http/types.ts';
@@ -103,9 +103,10 @@ function apiRoutes(
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     forget: (application, identity) => instances.forget(application, identity),
   };
-  const manage = {
+  const manage: ManageParts = {
     directory,
     authenticate: createBearer(tokens),
+    isStillValid: (claims) => isStillValid(tokens, claims),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
   };
   return [

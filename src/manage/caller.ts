@@ -1,6 +1,7 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { KeyedLimits } from '../admission/keyed-limits.ts';
 import type { Authenticate } from '../auth/bearer.ts';
+import { findClient, teamsThrough } from '../auth/clients.ts';
 import type { Role } from '../store/records.ts';
 
 /** Who makes a request of the management API. */
@@ -16,6 +17,8 @@ export interface Caller {
 export interface ManageParts {
   readonly directory: Directory;
   readonly authenticate: Authenticate;
+  /** Whether a token that was authenticated is good still: a body may take its time to come. */
+  readonly isStillValid: (claims: Claims) => boolean;
   /** Requests that one token may make, by its `jti`. */
   readonly rates: KeyedLimits;
 }
@@ -28,7 +31,7 @@ export type Claims = Awaited<ReturnType<Authenticate>>;
  * time to come. A team that he joined or left counts at once, and so does the loss of his role or of all he had.
  */
 export function callerOf(
-  { users, apiKeys }: Pick<Directory, 'users' | 'apiKeys'>,
+  { users, apiKeys, clients }: Pick<Directory, 'users' | 'apiKeys' | 'clients'>,
   { sub: id, client_id: clientId, role, team, primaryTeam }: Claims,
 ): Caller {
   if (id === clientId) {
@@ -44,16 +47,18 @@ export function callerOf(
       },
     };
   }
+  const now = () =>
+    teamsThrough(users.get(id) ?? { teams: [], primaryTeam: '' }, findClient({ clients }, clientId));
   return {
     id,
     get role() {
       return users.get(id)?.role === 'Admin' ? role : 'User';
     },
     get teams() {
-      return users.get(id)?.teams ?? [];
+      return now().teams;
     },
     get primaryTeam() {
-      return users.get(id)?.primaryTeam ?? '';
+      return now().primaryTeam;
     },
   };
 }

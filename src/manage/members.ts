@@ -1,16 +1,14 @@
 import { addMember, findMember, membersOf, removeMember } from '../accounts/members.ts';
 import { Refusal } from '../errors.ts';
 import type { Reply, Route } from '../http/types.ts';
+import type { User } from '../store/records.ts';
 import { created, deleted, ok } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { Caller, ManageParts } from './caller.ts';
 import { pageOf } from './lists.ts';
 import { route, type TeamCall } from './route.ts';
 import { userJson } from './user-json.ts';
 
-/**
- * `/api/v2/teams/{id}/members` and what is below. A user's id is his invitation: it has 96 random bits, so an Admin can add
- * whom he shares a team with, and who told him his id.
- */
+/** `/api/v2/teams/{id}/members` and what is below. An Admin adds whom he shares a team with already, and nobody else. */
 export function memberRoutes(parts: ManageParts): readonly Route[] {
   const path = '/teams/:id/members';
   return [
@@ -23,12 +21,19 @@ export function memberRoutes(parts: ManageParts): readonly Route[] {
       ok(userJson(findMember(directory, team.id, userId), caller)),
     ),
     route(parts, `PUT ${path}/:userId`, async ({ directory, caller, team, params: { userId = '' } }) => {
+      checkKnown(caller, directory.users.get(userId));
       const { user, added } = await addMember(directory, team.id, userId);
       const json = userJson(user, caller);
       return added ? created(['teams', team.id, 'members', userId], json) : ok(json);
     }),
     route(parts, `DELETE ${path}/:userId`, remove),
   ];
+}
+
+/** Nobody is drawn into a team by somebody who is a stranger to all of his. @throws {Refusal} `not_found` */
+function checkKnown({ teams }: Caller, user: User | undefined): void {
+  if (user?.teams.some((team) => teams.includes(team))) return;
+  throw new Refusal('not_found', 'There is no such user');
 }
 
 async function remove({ directory, caller, team, params: { userId = '' } }: TeamCall): Promise<Reply> {

@@ -58,7 +58,12 @@ export function route<Name extends RouteName>(
       return found;
     };
     const found = check();
-    const directory = method === 'GET' ? parts.directory : changedBy(parts.directory, caller, request, check);
+    const checkAgain = () => {
+      if (!parts.isStillValid(claims)) throw new Unauthorized(true);
+      check();
+    };
+    const directory =
+      method === 'GET' ? parts.directory : changedBy(parts.directory, caller, request, checkAgain);
     return handle({ caller, request, params, directory, ...found } as CallOf<Name>);
   }
 
@@ -68,15 +73,18 @@ export function route<Name extends RouteName>(
     handle(request, params) {
       const claims = parts.authenticate(request);
       // Most tokens were seen before: then nothing here waits for anything.
-      if (!(claims instanceof Promise)) return answer(request, params, claims);
-      return claims.then((validated) => answer(request, params, validated)).catch(challenge);
+      const reply =
+        claims instanceof Promise
+          ? claims.then((validated) => answer(request, params, validated))
+          : answer(request, params, claims);
+      return reply instanceof Promise ? reply.catch(challenge) : reply;
     },
   };
 }
 
 /**
- * The same directory, for changes of a caller. What he may do is checked again with each of them: he may have lost it
- * since, and nobody else decides how long his body takes to come.
+ * The same directory, for changes of a caller. His token and what he may do are checked again with each of them: he may have
+ * lost them since, and nobody else decides how long his body takes to come.
  */
 function changedBy(
   directory: Directory,

@@ -24,15 +24,3 @@ test('however many keys there are, the memory is bounded, and the key in use kee
   }
   expect(limits.size).toBe(3);
 });
-
-test('how long a key would have to wait can be asked without taking anything', () => {
-  const limits = new KeyedLimits(2, 2);
-  for (let asked = 0; asked < 3; asked += 1) expect(limits.wait('a', 0)).toBe(0);
-  expect(limits.size).toBe(0);
-  limits.take('a', 0);
-  limits.take('a', 0);
-  expect([limits.wait('a', 0), limits.wait('a', 250), limits.wait('a', 500), limits.wait('b', 0)]).toEqual([
-    0.5, 0.25, 0, 0,
-  ]);
-  expect(limits.take('a', 500)).toBe(0);
-});

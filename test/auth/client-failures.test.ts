@@ -12,21 +12,20 @@ async function fail(times: number, ask: () => Promise<{ status: number }>): Prom
 }
 
 describe('a client that fails again and again', () => {
-  test('has to wait, also with the right secret, and then goes on', async () => {
+  test('has to wait, but not with the right secret', async () => {
     const { post, addClient, clock } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
     const ask = (client_secret: string) =>
       post('/connect/token', { ...grant, client_id: apiKey.clientId, client_secret });
     expect(new Set(await fail(60, () => ask('wrong')))).toEqual(new Set([401]));
-    for (const secret of ['wrong', clientSecret]) {
-      expect(await ask(secret)).toMatchObject({
-        status: 429,
-        headers: { 'retry-after': '1', 'cache-control': 'no-store' },
-        json: { error: 'temporarily_unavailable' },
-      });
-    }
-    clock.advance(1000);
+    expect(await ask('wrong')).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '1', 'cache-control': 'no-store' },
+      json: { error: 'temporarily_unavailable' },
+    });
     expect(await ask(clientSecret)).toMatchObject({ status: 200 });
+    clock.advance(1000);
+    expect(await ask('wrong')).toMatchObject({ status: 401 });
   });
 
   test('does not stop another client', async () => {
@@ -70,15 +69,15 @@ describe('failures', () => {
   test('from one address stop it whatever client it says it is, and no other address', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
-    expect(() => failures.check('another', '192.0.2.1', 0)).toThrow('Too many requests');
-    failures.check('another', '192.0.2.2', 0);
-    failures.check('another', '192.0.2.1', 100);
+    expect(() => failures.note('another', '192.0.2.1', 0)).toThrow('Too many requests');
+    failures.note('another', '192.0.2.2', 0);
+    failures.note('another', '192.0.2.1', 100);
   });
 
   test('from one IPv6 network count together', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 60; n += 1) failures.note('client', `2001:db8::${n + 1}`, 0);
-    expect(() => failures.check('client', '2001:db8::ffff', 0)).toThrow('Too many requests');
-    failures.check('client', '2001:db8:0:1::1', 0);
+    expect(() => failures.note('client', '2001:db8::ffff', 0)).toThrow('Too many requests');
+    failures.note('client', '2001:db8:0:1::1', 0);
   });
 });

@@ -49,15 +49,22 @@ describe('a refresh', () => {
   test('tells what the user is now', async () => {
     const { tokens, refresh, directory, user } = await openSessionFixture();
     const old = await tokens();
-    const team = await createTeam(directory, 'Second');
-    await addMember(directory, team.id, user.id);
     await patchUser(directory, user.id, { name: 'Ada L.', email: 'lovelace@example.com' });
     const { json } = await refresh(old.refresh_token);
     expect(decodeJwt(json.access_token)).toMatchObject({
       name: 'Ada L.',
       email: 'lovelace@example.com',
-      team: [...user.teams, team.id],
     });
+  });
+
+  test('names of the user no other team than that of the client', async () => {
+    const { tokens, refresh, directory, user, team } = await openSessionFixture();
+    const { refresh_token } = await tokens();
+    const second = await createTeam(directory, 'Second');
+    await addMember(directory, second.id, user.id);
+    await patchUser(directory, user.id, { primaryTeam: second.id });
+    const { json } = await refresh(refresh_token);
+    expect(decodeJwt(json.access_token)).toMatchObject({ team: [team.id], primaryTeam: team.id });
   });
 
   test('is good for the idle time of 30 days, again and again, until 90 days after the sign-in', async () => {

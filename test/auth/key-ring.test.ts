@@ -181,7 +181,8 @@ describe('another --signing-alg', () => {
     const keys = await open('EdDSA');
     await rotate();
     await keys.refresh();
-    expect(keys.published.map(({ alg }) => alg)).toEqual(['EdDSA', 'EdDSA', 'ES256']);
+    const [current, ...retired] = keys.published.map(({ alg }) => alg);
+    expect([current, ...retired.sort()]).toEqual(['EdDSA', 'ES256', 'EdDSA']);
   });
 });
 

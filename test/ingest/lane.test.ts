@@ -52,7 +52,7 @@ test('what one turn of the event loop brings is one commit', async () => {
 
 test('but once there are enough packets they are on their way, and the rest of the turn is the next commit', async () => {
   const { begun, heard, send } = openLane(1000);
-  send(64);
+  send(128);
   await Promise.resolve();
   expect(begun).toHaveLength(1);
   send(3);
@@ -60,7 +60,7 @@ test('but once there are enough packets they are on their way, and the rest of t
   expect(begun).toHaveLength(1);
   await begun[0]?.end();
   await begun[1]?.end();
-  expect(heard).toEqual([64, 3]);
+  expect(heard).toEqual([128, 3]);
   send(1);
   await turn();
   expect(begun).toHaveLength(3);

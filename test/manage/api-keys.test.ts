@@ -65,7 +65,10 @@ describe('an API key', () => {
     const [own] = (await as(ada, 'GET', path)).json.items;
     await as(ada, 'DELETE', `${path}/${own.clientId}`);
     late.arrive();
-    expect(await late.answer).toMatchObject({ status: 404 });
+    expect(await late.answer).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    });
     expect((await as(ada, 'GET', path)).json.items).toHaveLength(1);
   });
 

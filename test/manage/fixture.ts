@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
+import type { AccessClaims } from '../../src/auth/access-token.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
 import { provePassword } from '../../src/auth/prove-password.ts';
 import { endSessionsOf } from '../../src/auth/sessions.ts';
+import { isStillValid } from '../../src/auth/validate-token.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
 import { apiKeyRoutes } from '../../src/manage/api-keys.ts';
@@ -43,6 +45,7 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
     directory,
     accounts: fixture.store,
     authenticate: createBearer(settings),
+    isStillValid: (claims: AccessClaims) => isStillValid(settings, claims),
     rates: new KeyedLimits(rate, rate),
   };
   const passwords = {

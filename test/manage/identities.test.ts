@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
+import type { AccessClaims } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
+import { isStillValid } from '../../src/auth/validate-token.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { identityRoutes } from '../../src/manage/identities.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
@@ -194,6 +196,7 @@ test('members see, admins forget, and strangers find nothing', async () => {
   const routes = identityRoutes({
     directory,
     authenticate: createBearer(settings),
+    isStillValid: (claims: AccessClaims) => isStillValid(settings, claims),
     rates: new KeyedLimits(0, 0),
     store,
     clock,

@@ -52,32 +52,40 @@ test('pages show once who is there all the time, while members come and go', asy
 });
 
 describe('adding a member', () => {
-  test('takes his id, is the same when it is done twice, and counts at once', async () => {
-    const { as, ada, tom, path, team, strangersTeamId } = await open();
+  test('of whom the Admin shares a team with is the same when it is done twice, and counts at once', async () => {
+    const { as, bob, tom, path, team, strangersTeamId } = await open();
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 404 });
     const member = `${path}/${tom.user.id}`;
-    const added = await as(ada, 'PUT', member);
-    expect(added).toMatchObject({ status: 201, json: { name: 'Tom', teams: [team.id], primaryTeam: null } });
+    const added = await as(bob, 'PUT', member);
+    expect(added).toMatchObject({ status: 201, json: { name: 'Tom', teams: [strangersTeamId, team.id] } });
     expect(added.headers['location']).toBe(`/api/v2${member}`);
-    expect(await as(ada, 'PUT', member)).toMatchObject({ status: 200, json: added.json });
+    expect(await as(bob, 'PUT', member)).toMatchObject({ status: 200, json: added.json });
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 200 });
     const own = (await as(tom, 'GET', '/users/me')).json;
     expect(own).toMatchObject({ teams: [strangersTeamId, team.id], primaryTeam: strangersTeamId });
   });
 
+  test('of another team is not for an Admin who shares none with him: he looks like nobody', async () => {
+    const { as, ada, tom, path, directory } = await open();
+    const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
+    expect(refused).toMatchObject({ status: 404, json: { code: 'not_found' } });
+    expect(await as(ada, 'PUT', `${path}/user_none`)).toEqual(refused);
+    expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
+  });
+
   test('gives no say in his account to an Admin of one of his teams only', async () => {
-    const { as, ada, tom, path } = await open();
-    await as(ada, 'PUT', `${path}/${tom.user.id}`);
+    const { as, ada, bob, tom, path } = await open();
+    await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });
     expect(await as(ada, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 403 });
   });
 
   test('that is nobody is 404, and beyond the plan 403', async () => {
-    const { as, ada, tom, path, team, person } = await open();
+    const { as, ada, bob, tom, path, team, person } = await open();
     expect(await as(ada, 'PUT', `${path}/user_none`)).toMatchObject({ status: 404 });
     for (const name of ['F', 'G']) await person(name);
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
-    const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
+    const refused = await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
     expect(await as(ada, 'POST', '/users', { email: 'h@example.com', name: 'H' })).toMatchObject({
       status: 403,

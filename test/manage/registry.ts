@@ -1,8 +1,10 @@
 import { onTestFinished } from 'vitest';
 import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import { createAggregator } from '../../src/aggregate/aggregator.ts';
+import type { AccessClaims } from '../../src/auth/access-token.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
+import { isStillValid } from '../../src/auth/validate-token.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { addPacket } from '../../src/ingest/add-packet.ts';
 import { Batch } from '../../src/ingest/batch.ts';
@@ -45,6 +47,7 @@ export async function openRegistry(): Promise<Registry> {
   const parts = {
     directory,
     authenticate: createBearer(settings),
+    isStillValid: (claims: AccessClaims) => isStillValid(settings, claims),
     rates: new KeyedLimits(0, 0),
     reports: reportsInThisThread(createReports(store)),
     clock,

@@ -199,7 +199,7 @@ describe('deleting a user', () => {
     const late = await slowly(tom, 'PATCH', `/users/${bob.user.id}`, { name: 'Rob' });
     expect(await as(bob, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 204 });
     late.arrive();
-    expect(await late.answer).toMatchObject({ status: 404 });
+    expect(await late.answer).toMatchObject({ status: 401 });
     expect((await as(ada, 'GET', `/users/${bob.user.id}`)).json.name).toBe('Bob');
   });
 });

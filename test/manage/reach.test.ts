@@ -1,0 +1,54 @@
+import { decodeJwt } from 'jose';
+import { expect, test } from 'vitest';
+import { addMember } from '../../src/accounts/members.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import { issueAccessToken } from '../../src/auth/access-token.ts';
+import { openPeopleFixture } from './people.ts';
+
+test("a token from a team's sign-in client reaches that team alone, whatever else its user may do", async () => {
+  const { directory, settings, clock, ada, team, callWith } = await openPeopleFixture();
+  const evil = await createTeam(directory, 'Evil');
+  await addMember(directory, evil.id, ada.user.id);
+  const clientOf = async (teamId: string) => {
+    const client = {
+      clientId: `client_of_${teamId}`,
+      number: 1,
+      teamId,
+      name: 'Console',
+      redirectUris: ['https://rp.example/cb'],
+      secretHash: null,
+      createdAt: clock.now(),
+    };
+    await directory.change((draft) => draft.put('clients', client.clientId, client));
+    return client.clientId;
+  };
+  const statusesWith = async (client_id: string) => {
+    const token = await issueAccessToken(settings, {
+      sub: ada.user.id,
+      client_id,
+      scope: 'openid flagmeter',
+      role: 'Admin',
+      team: [evil.id, team.id],
+      primaryTeam: team.id,
+    });
+    const ask = (id: string) => callWith(`Bearer ${token}`, 'GET', `/teams/${id}`);
+    return [(await ask(evil.id)).status, (await ask(team.id)).status];
+  };
+  expect(await statusesWith(await clientOf(evil.id))).toEqual([200, 404]);
+  expect(await statusesWith(await clientOf(team.id))).toEqual([404, 200]);
+  expect(await statusesWith('flagmeter-cli')).toEqual([200, 200]);
+});
+
+test('a token that is made invalid while a body is on its way makes no change any more', async () => {
+  const { slowly, settings, ada, tokens, as, team, store } = await openPeopleFixture();
+  const path = `/teams/${team.id}/api-keys`;
+  const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, {
+    name: 'backdoor',
+    role: 'Admin',
+  });
+  const { jti = '', exp = 0 } = decodeJwt(tokens.admin);
+  store.environment.transactionSync(() => settings.invalidation.add({ jti, exp }));
+  late.arrive();
+  expect(await late.answer).toMatchObject({ status: 401 });
+  expect(JSON.stringify((await as(ada, 'GET', path)).json)).not.toContain('backdoor');
+});

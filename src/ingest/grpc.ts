@@ -23,9 +23,11 @@ export interface GrpcListener {
 
 /**
  * What one connection may take, and how long it may stay. Calls of a connection that wait for their turn cost their
- * sender memory, not us; peers that are gone without a word are found by the pings.
+ * sender memory, not us; peers that are gone without a word are found by the pings. Nobody can ask for what channelz
+ * counts of each call.
  */
 const connectionOptions: ChannelOptions = {
+  'grpc.enable_channelz': 0,
   'grpc.max_concurrent_streams': 128,
   'grpc.keepalive_time_ms': 120_000,
   'grpc.keepalive_timeout_ms': 20_000,

@@ -22,7 +22,7 @@ interface Queued {
  * Packets with which a first batch sets off. A turn of the event loop may read hundreds of them and take milliseconds:
  * the disk would be idle meanwhile, and the senders afterwards.
  */
-const enoughPackets = 64;
+const enoughPackets = 128;
 
 /**
  * The way to one aggregate worker. While a commit is in flight the next batch fills (group commit): the disk sets the

@@ -8,15 +8,21 @@ export const sendersPerHour = 50;
 const rowsPerHour = 1000;
 /** User-Agents that an environment's hour finds without making up the row anew. */
 const knownAgents = 100;
-/** Senders of reports that an hour finds so, and the most characters that tell one from the others. */
+/** Senders of reports that an hour finds so, and the longest User-Agent that one may have. */
 const knownSenders = 200;
-const longestSender = 500;
+const longestAgent = 300;
 
 /** A subject whose sender is as it was sent. */
 export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
   readonly userAgent: string | undefined;
   readonly instance?: string | undefined;
 };
+
+/** Something that was accepted, as it was sent, and its row. */
+interface Sent {
+  readonly sent: SentSubject;
+  readonly row: LedgerRow;
+}
 
 /** The rows of one application and hour. It is bounded, though strangers choose what is in it. */
 export class LedgerBook {
@@ -27,8 +33,9 @@ export class LedgerBook {
   /** Rows of accepted packets, by the environment's number and the User-Agent as it was sent. */
   private readonly packets = new Map<number, Map<string | undefined, LedgerRow>>();
 
-  /** Rows of other things accepted, by all that tells their senders apart. */
-  private readonly reports = new Map<string, LedgerRow>();
+  /** Rows of other things accepted, by the instance that sent them. */
+  private readonly reports = new Map<string | undefined, Sent[]>();
+  private reportSenders = 0;
 
   /** @param known what the store has of this hour */
   constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
@@ -67,12 +74,14 @@ export class LedgerBook {
 
   /** The row of something else that was accepted, such as a report: found in the same way. */
   acceptedRow(subject: SentSubject): LedgerRow {
-    const { environment, route, transport, userAgent, instance } = subject;
-    const sender = `${environment} ${route} ${transport} ${userAgent?.length} ${userAgent} ${instance?.length} ${instance}`;
-    const known = this.reports.get(sender);
-    if (known !== undefined) return known;
+    const { instance, userAgent = '' } = subject;
+    const ofInstance = this.reports.get(instance) ?? [];
+    const known = ofInstance.find(({ sent }) => isSameSender(sent, subject));
+    if (known !== undefined) return known.row;
     const row = this.row(subject);
-    if (this.reports.size < knownSenders && sender.length <= longestSender) this.reports.set(sender, row);
+    if (this.reportSenders >= knownSenders || userAgent.length > longestAgent) return row;
+    this.reportSenders += 1;
+    this.reports.set(instance, [...ofInstance, { sent: subject, row }]);
     return row;
   }
 
@@ -95,6 +104,16 @@ export class LedgerBook {
     this.packets.set(environment, agents);
     return agents;
   }
+}
+
+/** Of two things accepted, sent by the same instance. */
+function isSameSender(a: SentSubject, b: SentSubject): boolean {
+  return (
+    a.userAgent === b.userAgent &&
+    a.environment === b.environment &&
+    a.route === b.route &&
+    a.transport === b.transport
+  );
 }
 
 function senderText({ userAgent, instance }: LedgerSubject): string {

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { testClock } from '../accounts/fixture.ts';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
 import { type LocalOptions, startLocal } from '../support/service.ts';
 
@@ -52,9 +53,10 @@ test('of observations the last one by its own time wins, in whatever order they 
 });
 
 test('a value from the future is the last one only until the next', async () => {
-  const { send, read, stop } = await open();
-  await send(Date.now(), { observations: [{ metric: 'heat', time: '2999-01-01T00:00:00Z', value: 1 }] });
-  await send(Date.now() + 60_000, { observations: [{ metric: 'heat', value: 2 }] });
+  const clock = testClock();
+  const { send, read, stop } = await open({ clock });
+  await send(clock.now(), { observations: [{ metric: 'heat', time: '2999-01-01T00:00:00Z', value: 1 }] });
+  await send(clock.now() + 1_000, { observations: [{ metric: 'heat', value: 2 }] });
   expect(await read()).toMatchObject([{ last: 2 }]);
   await stop();
 });

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { KeyType } from '../store/records.ts';
 
 /** Gives that many random bytes, from a cryptographic source outside of tests. */
@@ -35,13 +35,13 @@ export function newClientSecret(randomBytes: RandomBytes): string {
 
 /** SHA-256 of a secret's UTF-8 text, hex. Enough for what has 128 random bits or more; not for passwords. */
 export function hashSecret(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** Whether a secret has this SHA-256 (hex), in a time that does not depend on where they differ. */
-export function matchesHash(secret: string, hash: string): boolean {
-  const found = createHash('sha256').update(secret).digest();
-  const wanted = Buffer.from(hash, 'hex');
+export function matchesHash(secret: string, wantedHash: string): boolean {
+  const found = hash('sha256', secret, 'buffer');
+  const wanted = Buffer.from(wantedHash, 'hex');
   return found.length === wanted.length && timingSafeEqual(found, wanted);
 }
 

@@ -70,7 +70,7 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
   };
 }
 
-/** Checked in the order 404, 503, 429; then the report is counted, unless it was before. */
+/** Checked at once, in the order 404, 503, 429; then the report is counted, unless it was before. */
 function receive<Report extends ReportHead>(
   parts: ReceiverParts,
   kind: Kind<Report>,

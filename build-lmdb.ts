@@ -32,6 +32,7 @@ const sources = [
   join(library, 'mdb.c'),
   join(library, 'midl.c'),
   join(lz4, 'lz4.c'),
+  join(root, 'glibc-2.34.c'),
 ];
 
 /**
@@ -92,7 +93,8 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   const stamp = join(folder, 'stamp');
   const { CC = 'gcc', CXX = 'g++' } = process.env;
   const { version } = JSON.parse(readFileSync(join(lmdb, 'package.json'), 'utf8')) as { version: string };
-  const wanted = JSON.stringify([version, CC, CXX, flags, mends.map(({ text }) => text)]);
+  const own = readFileSync(join(root, 'glibc-2.34.c'), 'utf8');
+  const wanted = JSON.stringify([version, CC, CXX, flags, linking, own, mends.map(({ text }) => text)]);
   if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
     mkdirSync(join(folder, 'source'), { recursive: true });
     // One source includes this header of Node without a use for it; those of Node-API have none of the name.
@@ -143,12 +145,17 @@ async function compile(folder: string, addon: string, cc: string, cxx: string): 
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
-  const linking =
-    process.platform === 'darwin'
-      ? ['-undefined', 'dynamic_lookup']
-      : ['-static-libstdc++', '-static-libgcc', '-lpthread'];
   await run([cxx, '-shared', '-s', '-o', addon, ...objects, ...linking]);
 }
+
+/**
+ * The C++ runtime is linked in, so that the machine needs none. What of it nothing uses is left out: that would ask for a
+ * newer glibc (`arc4random`, 2.36).
+ */
+const linking =
+  process.platform === 'darwin'
+    ? ['-undefined', 'dynamic_lookup']
+    : ['-static-libstdc++', '-static-libgcc', '-lpthread', '-Wl,--gc-sections', '-Wl,--exclude-libs,ALL'];
 
 /** lmdb looks for an add-on here before it takes the one that npm installed. */
 function offerToNode(addon: string): void {

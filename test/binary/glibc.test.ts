@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import { resolve } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { binaryPath, cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
+
+afterAll(cleanUp);
+
+const root = resolve(import.meta.dirname, '../..');
+const linux = platform() === 'linux';
+
+/** Versions of glibc that a file asks for, as numbers: 2.34 is 234. */
+function glibcVersions(file: string): number[] {
+  const symbols = execFileSync('objdump', ['-T', file], { encoding: 'utf8', maxBuffer: 64 << 20 });
+  return [...symbols.matchAll(/\bGLIBC_2\.(\d+)/g)].map(([, minor]) => 200 + Number(minor));
+}
+
+const throwing = `
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+static void fail(int depth) { if (depth == 0) throw std::runtime_error("caught"); fail(depth - 1); }
+static void attempt() { try { fail(40); } catch (const std::exception &error) { puts(error.what()); } }
+int main() { std::thread other(attempt); other.join(); attempt(); }
+`;
+
+describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
+  test.each([
+    ['dist/flagmeter', requireBinary(binaryPath)],
+    ['the LMDB add-on in it', resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`)],
+  ])('%s asks for nothing newer', (_, file) => {
+    const versions = glibcVersions(file);
+    expect(versions.length).toBeGreaterThan(0);
+    expect(Math.max(...versions)).toBeLessThanOrEqual(234);
+  });
+
+  test('C++ exceptions find their handlers without what glibc 2.35 brought', () => {
+    const directory = freshDirectory();
+    writeFileSync(`${directory}/throwing.cpp`, throwing);
+    execFileSync('gcc', ['-c', `${root}/glibc-2.34.c`, '-o', `${directory}/glibc.o`]);
+    const program = `${directory}/throwing`;
+    const inputs = [`${directory}/throwing.cpp`, `${directory}/glibc.o`, '-o', program];
+    execFileSync('g++', [
+      ...inputs,
+      '-static-libstdc++',
+      '-static-libgcc',
+      '-ffunction-sections',
+      '-Wl,--gc-sections',
+    ]);
+    expect(execFileSync(program, { encoding: 'utf8' })).toBe('caught\ncaught\n');
+    expect(execFileSync('objdump', ['-T', program], { encoding: 'utf8' })).not.toContain('_dl_find_object');
+  });
+});

@@ -1,8 +1,9 @@
-import { closest } from 'fastest-levenshtein';
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import Value from 'typebox/value';
 import { clientVariables } from './client-variables.ts';
 import { type Setting, type Settings, settings } from './config-schema.ts';
 import { readFlags, UsageError } from './flags.ts';
+import { nearestKnown } from './nearest.ts';
 import { parseSize, showSize } from './size.ts';
 
 /** The server's settings, checked and frozen. */
@@ -61,18 +62,31 @@ function fromFlags(argv: readonly string[]): Layer {
   return layer;
 }
 
+/**
+ * Variables that Kubernetes sets in every pod for a Service whose name begins with `flagmeter`: `FLAGMETER_PORT`,
+ * `FLAGMETER_GRPC_SERVICE_HOST`, `FLAGMETER_PORT_8080_TCP_ADDR` and so on. No setting is named like them.
+ */
+const serviceLink =
+  /^FLAGMETER_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+
+/** Variables that Kubernetes has set for a Service, and that are no settings. */
+export function serviceLinksIn(env: ConfigSources['env']): readonly string[] {
+  return Object.keys(env).filter(isServiceLink);
+}
+
+function isServiceLink(name: string): boolean {
+  return serviceLink.test(name) && !settings.some(({ variable }) => variable === name);
+}
+
 /** An empty variable counts as one that is not set: that is how compose files leave a setting out. */
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
-    if (!name.startsWith('FLAGMETER_') || passedOver.has(name)) continue;
+    if (!name.startsWith('FLAGMETER_') || passedOver.has(name) || isServiceLink(name)) continue;
     const setting = settings.find(({ variable }) => variable === name);
     if (setting === undefined) {
-      const nearest = closest(
-        name,
-        settings.map(({ variable }) => variable),
-      );
-      throw new UsageError(`Unknown environment variable ${name}; the nearest known one is ${nearest}`);
+      const known = settings.map(({ variable }) => variable);
+      throw new UsageError(`Unknown environment variable ${name}${nearestKnown(name, known)}`);
     }
     if (raw !== undefined && raw !== '') layer.set(setting.key, { raw, by: `from ${name}` });
   }
@@ -85,7 +99,7 @@ function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
   for (const [name, raw] of Object.entries(readObject(path, readFile))) {
     const key = keys.find((known) => known === name || flagOf(known) === name);
     if (key === undefined) {
-      throw new UsageError(`Unknown key ${name} in ${path}; the nearest known one is ${closest(name, keys)}`);
+      throw new UsageError(`Unknown key ${name} in ${path}${nearestKnown(name, keys)}`);
     }
     if (layer.has(key)) throw new UsageError(`Cannot use ${path}: ${key} is in it twice`);
     layer.set(key, { raw, by: `from ${path}` });
@@ -93,7 +107,6 @@ function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
   return layer;
 }
 
-/** The parser's own message is left out: it quotes the file, and a secret with it. */
 function readObject(path: string, readFile: ConfigSources['readFile']): object {
   let text: string;
   try {
@@ -105,12 +118,25 @@ function readObject(path: string, readFile: ConfigSources['readFile']): object {
   try {
     object = JSON.parse(text);
   } catch {
-    throw new UsageError(`Cannot use --config ${path}: must be valid JSON`);
+    throw new UsageError(`Cannot use --config ${path}: must be valid JSON${whereBroken(text)}`);
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw new UsageError(`Cannot use --config ${path}: must hold one JSON object`);
   }
   return object;
+}
+
+/** The place and the reason of the first error. The file is not quoted: it may hold a secret. */
+function whereBroken(text: string): string {
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const [first] = errors;
+  if (first === undefined) return '';
+  const before = text.slice(0, first.offset).split('\n');
+  const reason = printParseErrorCode(first.error)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return ` (line ${before.length}, column ${before.at(-1)!.length + 1}: ${reason})`;
 }
 
 function check(setting: Setting, given: Given): string | number {

@@ -1,4 +1,4 @@
-import { closest } from 'fastest-levenshtein';
+import { nearestKnown } from './nearest.ts';
 
 /** The caller asked for something that does not exist or cannot be: exit code 2, with the message on stderr. */
 export class UsageError extends Error {
@@ -70,7 +70,7 @@ function following(name: string, rest: Iterator<string>): string {
 function unknownFlag(name: string, known: KnownFlags): string {
   const names = namesOf(known);
   if (names.length === 0) return `Unknown flag --${name}; there are none here`;
-  return `Unknown flag --${name}; the nearest known one is --${closest(name, names)}`;
+  return `Unknown flag --${name}${nearestKnown(name, names, '--')}`;
 }
 
 function namesOf({ values, switches = [] }: KnownFlags): string[] {

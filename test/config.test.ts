@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clientVariables } from '../src/client-variables.ts';
-import { type ConfigSources, loadConfig } from '../src/config.ts';
+import { type ConfigSources, loadConfig, serviceLinksIn } from '../src/config.ts';
 import { settings } from '../src/config-schema.ts';
 import { UsageError } from '../src/flags.ts';
 
@@ -74,6 +74,23 @@ describe('loadConfig', () => {
 
   it('counts an empty variable as not set', () => {
     expect(load([], { FLAGMETER_WORKERS: '', PATH: '/bin' }).workers).toBe(1);
+  });
+
+  it.each([
+    'FLAGMETER_PORT',
+    'FLAGMETER_PORT_8080_TCP',
+    'FLAGMETER_PORT_8080_TCP_ADDR',
+    'FLAGMETER_PORT_8080_TCP_PORT',
+    'FLAGMETER_PORT_8080_TCP_PROTO',
+    'FLAGMETER_SERVICE_HOST',
+    'FLAGMETER_SERVICE_PORT',
+    'FLAGMETER_SERVICE_PORT_HTTP',
+    'FLAGMETER_GRPC_PORT_8081_TCP_ADDR',
+    'FLAGMETER_GRPC_SERVICE_HOST',
+  ])('passes over %s, which Kubernetes sets for a Service, and names it', (name) => {
+    const env = { [name]: 'tcp://10.0.0.7:8080', FLAGMETER_SERVICE_SCOPE: 'flags' };
+    expect(load([], env).serviceScope).toBe('flags');
+    expect(serviceLinksIn(env)).toEqual([name]);
   });
 
   it('passes over the variables of the commands that talk to a server', () => {
@@ -193,19 +210,22 @@ describe('loadConfig refuses', () => {
     );
   });
 
-  it.each<[unknown, string]>([
+  it.each<[unknown, string | RegExp]>([
     [{ workers: '99' }, 'Cannot use --workers 99 (from f.json): must be a whole number from 1 to 64'],
     [{ workers: 1.5 }, 'Cannot use --workers 1.5 (from f.json)'],
     [{ workers: null }, 'Cannot use --workers null (from f.json)'],
     [{ workers: [1] }, 'Cannot use --workers [1] (from f.json)'],
     [{ data: 7 }, 'Cannot use --data 7 (from f.json): must be a path'],
     [{ worker: 1 }, 'Unknown key worker in f.json; the nearest known one is workers'],
-    [{ config: 'g.json' }, 'Unknown key config in f.json'],
+    [{ config: 'g.json' }, /^Unknown key config in f.json$/],
     ['{"__proto__": 1}', 'Unknown key __proto__ in f.json'],
     [{ maxBody: 100, 'max-body': 100 }, 'Cannot use f.json: maxBody is in it twice'],
     [[], 'Cannot use --config f.json: must hold one JSON object'],
     ['null', 'Cannot use --config f.json: must hold one JSON object'],
-    ['{', 'Cannot use --config f.json: must be valid JSON'],
+    ['{', 'Cannot use --config f.json: must be valid JSON (line 1, column 2: close brace expected)'],
+    ['{\n  "rate": 5\n  "data": "d"\n}', 'must be valid JSON (line 3, column 3: comma expected)'],
+    ['{"rate": 5,}', 'must be valid JSON (line 1, column 12: property name expected)'],
+    ['', 'must be valid JSON (line 1, column 1: value expected)'],
   ])('the file %j', (file, message) => {
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(message);
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(UsageError);

@@ -47,7 +47,7 @@ describe('flagmeter', () => {
 
   it.each([
     [['serv'], 'Unknown command serv; the nearest known one is serve\n'],
-    [['--data', 'x'], 'Unknown command --data; the nearest known one is init\n'],
+    [['--data', 'x'], 'Unknown command --data; flagmeter help lists them\n'],
     [['init', '--jason'], 'Unknown flag --jason; the nearest known one is --json\n'],
     [['version', '--x'], 'Unknown flag --x; there are none here\n'],
     [['--version', '--x=secret'], 'Unknown flag --x; there are none here\n'],

@@ -1,5 +1,5 @@
-import { closest } from 'fastest-levenshtein';
 import { UsageError } from '../flags.ts';
+import { nearestKnown } from '../nearest.ts';
 import { type Api, type Item, openApi } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import { Failure } from './failure.ts';
@@ -42,7 +42,7 @@ export async function runResource(
   if (verb === undefined) throw new UsageError(`Cannot use ${name} alone: say ${words.join(', ')}`);
   if (!isVerb(verb))
     throw new UsageError(
-      `Unknown command ${name} ${verb}; the nearest known one is ${name} ${closest(verb, words)}`,
+      `Unknown command ${name} ${verb}${nearestKnown(verb, words, `${name} `) || `: say ${words.join(', ')}`}`,
     );
   const given = readGiven(commandsOf(resource)[verb], argv);
   const url = serverUrlOf(surroundings, given.value('url'));

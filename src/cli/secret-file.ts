@@ -1,12 +1,27 @@
 import { UsageError } from '../flags.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** The first line of the file that a flag names, `-` for standard input. @throws {UsageError} when it cannot be read */
+/**
+ * The first line of the file that a flag names, `-` for standard input. No message repeats the flag's value: by mistake it
+ * is the secret itself.
+ * @throws {UsageError} when it cannot be read
+ */
 export function readSecretFile(flag: string, path: string, terminal: Terminal): string {
   try {
     return terminal.readFile(path).split(/\r?\n/, 1)[0] ?? '';
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot read --${flag} ${path}: ${why}`);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const why = reasons[code] ?? (code === '' ? 'it cannot be read' : `it cannot be read (${code})`);
+    throw new UsageError(
+      `Cannot read the file that --${flag} names: ${why}. Give the name of a file whose first line is the secret, ` +
+        'or - for standard input',
+    );
   }
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  ENAMETOOLONG: 'there is no such file',
+};

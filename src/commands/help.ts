@@ -1,15 +1,15 @@
-import { closest } from 'fastest-levenshtein';
 import { entryText, flagsText, usageText } from '../cli/help-text.ts';
 import { groups, type Setting, settings } from '../config-schema.ts';
 import { UsageError } from '../flags.ts';
+import { nearestKnown } from '../nearest.ts';
 import { showSize } from '../size.ts';
 import type { Terminal } from '../terminal.ts';
 import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
 
 /** The complaint about a command that does not exist. */
 export function unknownCommand(name: string): UsageError {
-  const nearest = closest(name, Object.keys(commandTable));
-  return new UsageError(`Unknown command ${name}; the nearest known one is ${nearest}`);
+  const near = nearestKnown(name, Object.keys(commandTable));
+  return new UsageError(`Unknown command ${name}${near || '; flagmeter help lists them'}`);
 }
 
 /**

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { isPrepared, prepareStore } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
 import type { Engine } from '../http/types.ts';
-import { createLog } from '../log.ts';
+import { createLog, type Log } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
@@ -31,6 +31,7 @@ const leastClosingMs = 250;
 export async function serve(argv: readonly string[], terminal: Terminal): Promise<number> {
   const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   const log = createLog(config.logLevel, terminal.err, systemClock);
+  warnOfServiceLinks(terminal, log);
   const lock = await lockDataDirectory(config.data);
   try {
     const accounts = openAccountStore(config.data);
@@ -55,6 +56,15 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   } finally {
     await lock.release();
   }
+}
+
+function warnOfServiceLinks({ env }: Terminal, log: Log): void {
+  const variables = serviceLinksIn(env);
+  if (variables.length === 0) return;
+  log.warn('environment variables that Kubernetes sets for a Service are passed over', {
+    variables,
+    hint: 'enableServiceLinks: false in the pod keeps them out',
+  });
 }
 
 /** On an empty data directory `serve` does what `init` does. */

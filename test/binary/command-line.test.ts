@@ -104,6 +104,13 @@ function asUser(data: string): [command: string, ...args: string[]] {
 }
 
 describe('serve', () => {
+  test('starts beside a Service of Kubernetes that is named flagmeter, and says what it passes over', async () => {
+    const env = { FLAGMETER_PORT: 'tcp://10.96.0.7:8080', FLAGMETER_SERVICE_HOST: '10.96.0.7' };
+    const service = await startBinary({ env });
+    expect(service.stderr()).toMatch(/Kubernetes.*"FLAGMETER_PORT","FLAGMETER_SERVICE_HOST"/);
+    await stop(service);
+  });
+
   test('on an empty data directory prints the credentials once, to stderr', async () => {
     const data = `${freshDirectory()}/data`;
     const first = await startBinary({ data });

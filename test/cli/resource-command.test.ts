@@ -279,7 +279,7 @@ describe('a refusal', () => {
   it.each([
     ['apps', 'Cannot use apps alone: say list, create, delete'],
     ['apps lst', 'Unknown command apps lst; the nearest known one is apps list'],
-    ['apps constructor', 'Unknown command apps constructor; the nearest known one is apps create'],
+    ['apps constructor', 'Unknown command apps constructor: say list, create, delete'],
     ['apps create', 'Cannot use apps create without NAME'],
     ['keys list', 'Cannot use keys list without --app'],
     ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],

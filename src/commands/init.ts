@@ -69,7 +69,7 @@ function readPassword(path: string | undefined, terminal: Terminal): string | un
   const password = readSecretFile('admin-password-file', path, terminal);
   if ([...password].length < shortestPassword || !isPassword(password)) {
     const must = `its first line must be a password of at least ${shortestPassword} characters and at most 1024 bytes`;
-    throw new UsageError(`Cannot use --admin-password-file ${path}: ${must}`);
+    throw new UsageError(`Cannot use the file that --admin-password-file names: ${must}`);
   }
   return password;
 }

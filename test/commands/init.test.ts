@@ -95,17 +95,25 @@ describe('init', () => {
     expect((await run(['--data', data, ...admin])).code).toBe(0);
   });
 
+  it.each([
+    ['no file has that name', {}],
+    ['what is in it is too short', { 'hunter2-hunter2': 'short' }],
+  ])('does not repeat a password that is given in place of its file: %s', async (_, files) => {
+    const attempt = run(
+      ['--data', freshDirectory(), ...admin, '--admin-password-file', 'hunter2-hunter2'],
+      files,
+    );
+    await expect(attempt).rejects.toThrow('--admin-password-file');
+    await expect(attempt).rejects.not.toThrow('hunter2');
+  });
+
   it.each<[string[], Record<string, string>, string]>([
     [[], {}, 'Cannot prepare a store without --admin-email'],
     [['--admin-email', 'admin'], {}, 'Cannot use --admin-email admin: must be one address'],
     [['--admin-email', 'a@b, c@d'], {}, 'must be one address'],
     [['--admin-email', 'a@b\nc'], {}, 'must be one address'],
     [['--admin-email', `${'a'.repeat(251)}@b.c`], {}, 'must be one address'],
-    [
-      [...admin, '--admin-password-file', 'p'],
-      {},
-      'Cannot read --admin-password-file p: ENOENT: no such file',
-    ],
+    [[...admin, '--admin-password-file', 'p'], {}, 'Cannot read the file that --admin-password-file names: '],
     [[...admin, '--admin-password-file', 'p'], { p: '' }, 'a password of at least 12 characters'],
     [[...admin, '--admin-password-file', 'p'], { p: '\nlong enough password' }, 'a password of at least 12'],
     [

@@ -41,6 +41,7 @@ import { reportRoutes } from '../manage/reports.ts';
 import { teamRoutes } from '../manage/teams.ts';
 import type { UserParts } from '../manage/user-patch.ts';
 import { userRoutes } from '../manage/users.ts';
+import { welcomeRoutes } from '../manage/welcome.ts';
 import { commit } from '../store/transact.ts';
 import type { Core } from './core.ts';
 import { type Host, type HostListener, urlOf } from './listeners.ts';
@@ -110,6 +111,7 @@ function apiRoutes(
     rates: new KeyedLimits(apiRate, 2 * apiRate),
   };
   return [
+    ...welcomeRoutes(tokens),
     documentRoute('/api/v2/openapi.json', describeManagementApi(tokens)),
     ...invalidateTokenRoutes(tokens),
     ...auditRoutes({ ...manage, accounts }),

@@ -54,7 +54,9 @@ button.other { margin-top: .75rem; color: var(--text); background: none; border-
 button.other:hover { border-color: var(--field); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .note { margin-top: 1.25rem; font-size: .875rem; }
-code { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--text); }
+code, pre { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--text); }
+pre { margin: .75rem 0 1.25rem; white-space: pre-wrap; }
+a { color: var(--accent); }
 @media (max-width: 30rem) {
   body { display: block; padding: 0; background: var(--card); }
   main { max-width: none; padding: 1.75rem 1.25rem; border: 0; border-radius: 0; }

@@ -1,17 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { Refusal } from '../errors.ts';
+import { CallerQueue } from './caller-queue.ts';
 import type { HashTask, VerifyTask } from './password-worker.ts';
 import type { RandomBytes } from './secrets.ts';
 
-/** Hashes passwords in threads of their own: one hash takes tens of milliseconds, in which nothing else would be answered. */
+/**
+ * Hashes passwords in threads of their own: one hash takes tens of milliseconds, in which nothing else would be answered.
+ * Whoever calls the management API gets one thread at a time, together with all other callers, so that however much
+ * they ask for, people can sign in.
+ */
 export interface PasswordPool {
-  /** @throws {Refusal} `backpressure` when too many passwords wait already */
-  checkRoom(): void;
+  /**
+   * @param caller an id of a caller of the management API; without it, it is a sign-in
+   * @throws {Refusal} `backpressure` when too many passwords wait already, `rate_limited` when too many of this caller do
+   */
+  checkRoom(caller?: string): void;
   /** As `hashPassword`. Throws as `checkRoom` too. */
-  hash(password: string, randomBytes: RandomBytes): Promise<string>;
+  hash(password: string, randomBytes: RandomBytes, caller: string): Promise<string>;
   /** As `verifyPassword`. Throws as `checkRoom` too. */
-  verify(password: string, hash: string): Promise<boolean>;
+  verify(password: string, hash: string, caller?: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -34,18 +42,22 @@ export function startPasswordPool(workerFile: string): PasswordPool {
     maxQueue,
     idleTimeout,
   });
-  function checkRoom(): void {
+  const callers = new CallerQueue();
+  function checkPool(): void {
     if (pool.queueSize < maxQueue) return;
     throw new Refusal('backpressure', 'Too many passwords are waiting to be checked', 2);
   }
-  function run<T>(name: string, task: HashTask | VerifyTask): Promise<T> {
-    checkRoom();
-    return pool.run(task, { name });
+  function run<T>(name: string, task: HashTask | VerifyTask, caller?: string): Promise<T> {
+    const work = () => {
+      checkPool();
+      return pool.run(task, { name });
+    };
+    return caller === undefined ? work() : callers.run(caller, work);
   }
   return {
-    checkRoom,
-    hash: (password, randomBytes) => run('hash', { password, salt: randomBytes(16) }),
-    verify: (password, hash) => run('verify', { password, hash }),
+    checkRoom: (caller) => (caller === undefined ? checkPool() : callers.checkRoom(caller)),
+    hash: (password, randomBytes, caller) => run('hash', { password, salt: randomBytes(16) }, caller),
+    verify: (password, hash, caller) => run('verify', { password, hash }, caller),
     close: () => pool.close(),
   };
 }

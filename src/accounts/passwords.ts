@@ -35,7 +35,12 @@ export function hashPassword(password: string, randomBytes: RandomBytes): Promis
 
 /** Whether a password belongs to a PHC string of `hashPassword`. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
-  return isPassword(password) && (await argon2Verify({ password, hash }));
+  return isPassword(password) && (await verifyHash(password, hash));
+}
+
+/** Bun reads the same texts and takes half the time; Node has no argon2. Hashing stays with one, whose salt is passed in. */
+function verifyHash(password: string, hash: string): boolean | Promise<boolean> {
+  return globalThis.Bun?.password.verifySync(password, hash) ?? argon2Verify({ password, hash });
 }
 
 /** A password of 100 random bits that a person can read and type: four groups of five characters. */

@@ -23,7 +23,7 @@ const shortestPassword = 8;
  */
 export function createUser(directory: Directory, wanted: NewUser): Promise<User> {
   return directory.change((draft) => {
-    checkTeams(directory, wanted.teams);
+    checkNewUser(directory, wanted);
     const now = directory.clock.now();
     const user: User = {
       id: newId('user', directory.randomBytes),
@@ -33,11 +33,16 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
       createdAt: now,
       updatedAt: now,
     };
-    checkUser(directory, user);
     draft.put('users', user.id, user);
     for (const teamId of user.teams) draft.note('user.created', teamId, targetOf(user));
     return user;
   });
+}
+
+/** Whether a user could be made now: throws as `createUser`. */
+export function checkNewUser(directory: Directory, wanted: Omit<NewUser, 'passwordHash'>): void {
+  checkTeams(directory, wanted.teams);
+  checkUser(directory, { ...wanted, id: undefined, primaryTeam: wanted.teams[0]! });
 }
 
 /**
@@ -49,9 +54,8 @@ export function patchUser(directory: Directory, id: string, patch: UserPatch): P
   return directory.change((draft) => {
     const user = mustExist('user', directory.users.get(id));
     if (Object.keys(patch).length === 0) return user;
+    checkUserPatch(directory, user, patch);
     const patched = { ...user, ...patch, updatedAt: directory.clock.now() };
-    checkUser(directory, patched);
-    if (patched.role !== user.role) checkOtherAdmins(directory, user, user.teams);
     draft.put('users', id, patched);
     const { passwordHash, ...rest } = patch;
     for (const teamId of user.teams) {
@@ -60,6 +64,13 @@ export function patchUser(directory: Directory, id: string, patch: UserPatch): P
     }
     return patched;
   });
+}
+
+/** Whether a user could be changed so now: throws as `patchUser`. */
+export function checkUserPatch(directory: Directory, user: User, patch: UserPatch): void {
+  const patched = { ...user, ...patch };
+  checkUser(directory, patched);
+  if (patched.role !== user.role) checkOtherAdmins(directory, user, user.teams);
 }
 
 /** Deletes a user. @throws {Refusal} `not_found`, `conflict` when he is the last Admin of a team */
@@ -99,7 +110,12 @@ function checkTeams(directory: Directory, teams: readonly string[]): void {
   }
 }
 
-function checkUser(directory: Directory, { id, email, name, teams, primaryTeam }: User): void {
+/** @param user whose `id` is `undefined` while there is none */
+function checkUser(
+  directory: Directory,
+  user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
+): void {
+  const { id, email, name, teams, primaryTeam } = user;
   checkName('a user', name);
   // More is for the mail server to say: RFC 5321 §4.1.2 lets a local part be nearly anything.
   if (!isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {

@@ -15,17 +15,17 @@ const tokenHolder = { id: '', mark: 'token' };
  */
 export async function provePassword(
   settings: BrakeParts & { readonly passwords: PasswordPool },
-  { email, passwordHash }: User,
+  { id, email, passwordHash }: User,
   password: string,
   address: string,
 ): Promise<boolean> {
   const { accounts, health, passwords } = settings;
-  passwords.checkRoom(); // First: what is not going to be checked must not count.
+  passwords.checkRoom(id); // First: what is not going to be checked must not count.
   const attempt = { email, address, browser: tokenHolder };
   const taken = takeBrakes(settings, attempt);
   if (taken.wait > 0)
     throw new Refusal('rate_limited', 'Too many wrong passwords were sent for this user', taken.wait);
-  const right = await passwords.verify(password, passwordHash);
+  const right = await passwords.verify(password, passwordHash, id);
   if (right) commit(accounts.environment, health, () => releaseBrakes(settings, attempt, taken));
   return right;
 }

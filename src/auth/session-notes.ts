@@ -9,15 +9,13 @@ export function noteReuse(
   userId: string,
   { remoteAddress }: Request,
 ): Promise<void> {
-  const user = directory.users.get(userId);
-  return directory
-    .by(anonymous(remoteAddress))
-    .change((draft) =>
-      draft.note(action, user?.primaryTeam ?? null, { type: 'user', id: userId, name: user?.email ?? '' }),
-    );
+  const { email: name = '', teams = [null] } = directory.users.get(userId) ?? {};
+  return directory.by(anonymous(remoteAddress)).change((draft) => {
+    for (const teamId of teams) draft.note(action, teamId, { type: 'user', id: userId, name });
+  });
 }
 
-/** Writes into the audit log that a user, or an API key, made his own tokens invalid. */
+/** Writes into the audit log that a user, or an API key, made tokens of their own invalid. */
 export function noteEnd(
   directory: Directory,
   action: 'token.invalidated' | 'session.ended',
@@ -26,6 +24,8 @@ export function noteEnd(
 ): Promise<void> {
   const actor = actorOf(directory, holderId, remoteAddress);
   const { type, id, name } = actor;
-  const teamId = directory.users.get(id)?.primaryTeam ?? directory.apiKeys.get(id)?.teamId ?? null;
-  return directory.by(actor).change((draft) => draft.note(action, teamId, { type, id, name }));
+  const teams = directory.users.get(id)?.teams ?? [directory.apiKeys.get(id)?.teamId ?? null];
+  return directory.by(actor).change((draft) => {
+    for (const teamId of teams) draft.note(action, teamId, { type, id, name });
+  });
 }

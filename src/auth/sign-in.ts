@@ -83,6 +83,8 @@ function actorOf({ id, email }: User, address: string): Actor {
 
 /** An unknown account is noted too, which takes as long; what was typed is not: it may be a password. */
 function note(directory: Directory, action: string, user: User | undefined): Promise<void> {
-  const { id, email: name, primaryTeam } = user ?? { id: '', email: '', primaryTeam: null };
-  return directory.change((draft) => draft.note(action, primaryTeam, { type: 'user', id, name }));
+  const { id, email: name, teams } = user ?? { id: '', email: '', teams: [null] };
+  return directory.change((draft) => {
+    for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name });
+  });
 }

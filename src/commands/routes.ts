@@ -135,7 +135,7 @@ function apiRoutes(
 function signInParts(passwords: PasswordPool, tokens: TokenParts): Omit<UserParts, keyof ManageParts> {
   const { accounts, health, randomBytes } = tokens;
   return {
-    hashPassword: (password) => passwords.hash(password, randomBytes),
+    hashPassword: (password, caller) => passwords.hash(password, randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
     endSessions: (userId) => commit(accounts.environment, health, () => endSessionsOf(tokens, userId)),
   };

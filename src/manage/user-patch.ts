@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { mustExist } from '../accounts/checks.ts';
-import { checkPassword, patchUser } from '../accounts/users.ts';
+import { checkPassword, checkUserPatch, patchUser } from '../accounts/users.ts';
 import { Refusal } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply } from '../http/types.ts';
@@ -14,8 +14,8 @@ import { userJson } from './user-json.ts';
 
 /** What the routes of users need of the rest of the service. */
 export interface UserParts extends ManageParts {
-  /** Gives the hash that is kept. It takes long, and must not keep other requests waiting. */
-  hashPassword(password: string): Promise<string>;
+  /** Gives the hash that is kept. It takes long, and must not keep other requests waiting: of one caller only so many wait. */
+  hashPassword(password: string, caller: string): Promise<string>;
   /** Whether a password is a user's; `address` is where the request came from. Who guesses is braked: it may refuse. */
   provePassword(user: User, password: string, address: string): Promise<boolean>;
   /** Signs a user out everywhere, before it returns. */
@@ -56,17 +56,19 @@ type Changes = Omit<Patch, 'currentPassword'>;
 const readPatch = jsonBody(userPatchSchema);
 
 /**
- * Changes what is given of a user; a new password signs him out everywhere. Of himself everybody changes his name, his
- * primary team and, with his current password, his password; an Admin his e-mail address, too. Of others an Admin changes
- * name and primary team, and the rest only when he is in all of their teams.
+ * Changes what is given of a user; a new password signs them out everywhere. Everybody changes their own name, primary team
+ * and, with the current password, password; an Admin their own e-mail address, too. An Admin changes the name of others,
+ * and the rest only as an Admin of all of their teams.
  */
 export async function patchUserFor(
   parts: UserParts,
   { directory, caller, user: seen, request }: UserCall,
 ): Promise<Reply> {
   const patch = await readPatch(request);
+  checkFirst({ directory, caller, user: mustExist('user', directory.users.get(seen.id)), request }, patch);
   const proof = await proofOf(parts, { caller, user: seen, request }, patch);
-  const hash = patch.password === undefined ? undefined : await hashNew(parts, patch.password);
+  const { password } = patch;
+  const hash = password === undefined ? undefined : await parts.hashPassword(password, caller.id);
   // Nothing comes in between from here on: what is checked is what is changed.
   const user = mustExist('user', directory.users.get(seen.id));
   const { password: _, ...changes } = changesFor(caller, user, patch);
@@ -93,8 +95,11 @@ function changesFor(caller: Caller, user: User, { currentPassword: _, ...patch }
   return Object.fromEntries(changed.map((field) => [field, patch[field]]));
 }
 
-/** What decides who can sign in as the user, and what he may do then: in teams that the caller has no say in, too. */
-const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'password']);
+/**
+ * What decides who can sign in as the user, what they may do then, and where what they make goes: in teams that the caller
+ * has no say in, too.
+ */
+const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
 
 /** @throws {Refusal} `forbidden` */
 function checkOwn(caller: Caller, changed: readonly (keyof Changes)[]): void {
@@ -118,9 +123,19 @@ function needsProof(caller: Caller, user: User, { email = user.email, password }
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
+/** Refuses what is not going to be changed before it is worth a hash. Throws as what changes it. */
+function checkFirst(
+  { directory, caller, user, request }: Pick<UserCall, 'directory' | 'caller' | 'user' | 'request'>,
+  patch: Patch,
+): void {
+  const { password, ...changes } = changesFor(caller, user, patch);
+  if (password !== undefined) checkPassword(password);
+  checkUserPatch(directory, user, changes);
+  checkMatch(request, userJson(user, caller));
+}
+
 /**
- * Refuses what the caller may not change before it is worth a hash; then, where it takes the user's current password,
- * gives the hash that it belongs to.
+ * Where it takes the user's current password, gives the hash that it belongs to.
  * @throws {Refusal} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
  */
 async function proofOf(
@@ -128,7 +143,6 @@ async function proofOf(
   { caller, user, request }: Pick<UserCall, 'caller' | 'user' | 'request'>,
   patch: Patch,
 ): Promise<string | undefined> {
-  changesFor(caller, user, patch);
   if (!needsProof(caller, user, patch)) return undefined;
   const { currentPassword } = patch;
   if (currentPassword === undefined) {
@@ -136,9 +150,4 @@ async function proofOf(
   }
   if (await provePassword(user, currentPassword, request.remoteAddress)) return user.passwordHash;
   throw new Refusal('forbidden', 'currentPassword is not your password');
-}
-
-function hashNew({ hashPassword }: UserParts, password: string): Promise<string> {
-  checkPassword(password);
-  return hashPassword(password);
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { mustExist } from '../accounts/checks.ts';
 import { newPassword } from '../accounts/passwords.ts';
-import { checkPassword, createUser, deleteUser } from '../accounts/users.ts';
+import { checkNewUser, checkPassword, createUser, deleteUser } from '../accounts/users.ts';
 import { Refusal } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
@@ -66,10 +66,13 @@ function me({ directory, caller }: Call): Reply {
 async function create(parts: UserParts, { directory, caller, request }: Call): Promise<Reply> {
   const { password, teams = [caller.primaryTeam], ...rest } = await readNewUser(request);
   const chosen = password ?? newPassword(directory.randomBytes);
+  const wanted = { role: 'User' as const, ...rest, teams };
   checkPassword(chosen);
-  const passwordHash = await parts.hashPassword(chosen);
+  checkOwnTeams(caller, teams);
+  checkNewUser(directory, wanted); // Only what will be made is worth a hash.
+  const passwordHash = await parts.hashPassword(chosen, caller.id);
   checkOwnTeams(caller, teams); // Nothing comes in between from here on.
-  const user = await createUser(directory, { role: 'User', ...rest, teams, passwordHash });
+  const user = await createUser(directory, { ...wanted, passwordHash });
   const json = userJson(user, caller);
   return created(['users', user.id], password === undefined ? { ...json, password: chosen } : json);
 }

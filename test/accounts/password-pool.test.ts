@@ -16,19 +16,19 @@ test('passwords are hashed and verified in another thread, while this one goes o
   const watch = setInterval(() => {
     turns += 1;
   }, 1);
-  const hash = await pool.hash('open sesame', randomBytes);
+  const hash = await pool.hash('open sesame', randomBytes, 'ada');
   const before = turns;
   expect(await pool.verify('open sesame', hash)).toBe(true);
   expect(await pool.verify('open sesam', hash)).toBe(false);
   clearInterval(watch);
   expect(turns - before).toBeGreaterThan(5);
   expect(await verifyPassword('open sesame', hash)).toBe(true);
-  expect(await pool.hash('open sesame', randomBytes)).not.toBe(hash);
+  expect(await pool.hash('open sesame', randomBytes, 'ada')).not.toBe(hash);
 });
 
 test('no password is that of nobody, which costs as much to verify as one of somebody', async () => {
   const pool = openPool();
-  const hash = await pool.hash('x', randomBytes);
+  const hash = await pool.hash('x', randomBytes, 'ada');
   expect(nobodysPasswordHash.split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
   expect(nobodysPasswordHash).toHaveLength(hash.length);
   for (const password of ['x', '', 'A'.repeat(1024), 'A'.repeat(1025)])
@@ -37,7 +37,7 @@ test('no password is that of nobody, which costs as much to verify as one of som
 
 test('when too many wait the next is refused, until there is room', async () => {
   const pool = openPool();
-  const hash = await pool.hash('x', randomBytes);
+  const hash = await pool.hash('x', randomBytes, 'ada');
   const waiting: Promise<boolean>[] = [];
   const fill = () => {
     for (;;) waiting.push(pool.verify('x', hash));
@@ -47,4 +47,17 @@ test('when too many wait the next is refused, until there is room', async () => 
   expect(waiting.length).toBeGreaterThanOrEqual(32);
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([true]));
   pool.checkRoom();
+});
+
+test('however much the callers of the API ask for, a sign-in waits for no more than one of them', async () => {
+  const pool = openPool();
+  const hash = await pool.hash('x', randomBytes, 'ada');
+  let hashed = 0;
+  const asked = ['ada', 'bob', 'ada', 'bob', 'ada', 'bob'].map(async (caller) => {
+    await pool.hash('y', randomBytes, caller);
+    hashed += 1;
+  });
+  expect(await pool.verify('x', hash)).toBe(true);
+  expect(hashed).toBeLessThanOrEqual(2);
+  await Promise.all(asked);
 });

@@ -18,7 +18,7 @@ async function openEndpoint() {
   const { settings, directory, team, health } = await openAuthFixture();
   const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));
   onTestFinished(() => passwords.close());
-  const passwordHash = await passwords.hash(person.password, randomBytes);
+  const passwordHash = await passwords.hash(person.password, randomBytes, 'admin');
   await createUser(directory, { ...person, name: 'Ada', role: 'User', teams: [team.id], passwordHash });
   const dispatch = createRouter(authorizeRoutes({ ...settings, passwords }));
   const query = encode({

@@ -29,6 +29,8 @@ export interface ManageFixture extends AuthFixture {
   readonly tokens: { readonly admin: string; readonly user: string; readonly stranger: string };
   readonly strangersTeamId: string;
   readonly dispatch: Dispatch;
+  /** For whom a password was hashed. */
+  readonly hashed: readonly string[];
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   /** Sends any request. */
@@ -54,8 +56,12 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
     verify: verifyPassword,
     close: async () => {},
   };
+  const hashed: string[] = [];
   const signIn = {
-    hashPassword: (password: string) => passwords.hash(password, randomBytes),
+    hashPassword: (password: string, caller: string) => {
+      hashed.push(caller);
+      return passwords.hash(password, randomBytes);
+    },
     provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
     endSessions: (userId: string) =>
       commit(fixture.store.environment, fixture.health, () => endSessionsOf(settings, userId)),
@@ -96,6 +102,7 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
     tokens,
     strangersTeamId: other.id,
     dispatch,
+    hashed,
     callWith,
     sendTo: (target, request) => send(dispatch, target, request),
     call: (method, path, body, token = tokens.admin) => callWith(`Bearer ${token}`, method, path, body),

@@ -28,6 +28,9 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'bob', { role: 'User' }, 403, 'forbidden'],
   ['ada', 'bob', { email: 'rob@example.com' }, 403, 'forbidden'],
   ['ada', 'bob', { password: 'new password' }, 403, 'forbidden'],
+  ['ada', 'bob', { primaryTeam: 'Team' }, 403, 'forbidden'],
+  ['key', 'bob', { primaryTeam: 'Team' }, 403, 'forbidden'],
+  ['bob', 'bob', { primaryTeam: 'Team' }, 200],
   ['bob', 'ada', { role: 'User', email: 'ad@example.com', password: 'new password' }, 200],
   ['bob', 'tom', { role: 'User' }, 200],
   // Oneself.
@@ -62,9 +65,14 @@ async function open() {
   return { ...fixture, key: undefined };
 }
 
-test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, patch, status, code) => {
-  const { as, directory, ...fixture } = await open();
-  const { id } = fixture[who as 'eve'].user;
+test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, wanted, status, code) => {
+  const { as, directory, team, strangersTeamId, ...fixture } = await open();
+  const { user } = fixture[who as 'eve'];
+  const { id } = user;
+  // Bob's primary team is that of Tom, who is to keep what Bob makes.
+  const patch = 'primaryTeam' in wanted && wanted.primaryTeam === 'Team' ? { primaryTeam: team.id } : wanted;
+  if (who === 'bob')
+    await directory.change((draft) => draft.put('users', id, { ...user, primaryTeam: strangersTeamId }));
   const before = directory.users.get(id);
   const answer = await as(fixture[caller], 'PATCH', `/users/${id}`, patch);
   expect(answer).toMatchObject(code === undefined ? { status } : { status, json: { code } });
@@ -81,13 +89,13 @@ test('the primary team is one of the teams of the user, and known to the caller'
   const { as, ada, bob, team, strangersTeamId } = await open();
   const path = `/users/${bob.user.id}`;
   const refused = { status: 400, json: { code: 'invalid_body' } };
-  expect(await as(ada, 'PATCH', path, { primaryTeam: strangersTeamId })).toMatchObject(refused);
+  expect(await as(ada, 'PATCH', path, { primaryTeam: strangersTeamId })).toMatchObject({ status: 403 });
   expect(await as(bob, 'PATCH', path, { primaryTeam: strangersTeamId })).toMatchObject({ status: 200 });
   expect((await as(ada, 'GET', path)).json.primaryTeam).toBeNull();
   expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { primaryTeam: strangersTeamId })).toMatchObject(
     refused,
   );
-  expect(await as(ada, 'PATCH', path, { primaryTeam: team.id })).toMatchObject({
+  expect(await as(bob, 'PATCH', path, { primaryTeam: team.id })).toMatchObject({
     status: 200,
     json: { primaryTeam: team.id },
   });
@@ -117,6 +125,22 @@ test('a change is made only to what its caller has seen, whoever he is', async (
   expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
   const me = await sendTo('/api/v2/users/me', { headers: { authorization: `Bearer ${eve.token}` } });
   expect(await patch(eve.token, 'Eve', me.headers['etag'] as string)).toMatchObject({ status: 200 });
+});
+
+test('a password is hashed only when the change is going to be made', async () => {
+  const { as, sendTo, ada, bob, eve, hashed } = await open();
+  const password = 'new password';
+  await as(ada, 'PATCH', `/users/${bob.user.id}`, { password });
+  await as(ada, 'PATCH', `/users/${eve.user.id}`, { password, email: 'BOB@example.com' });
+  await as(ada, 'PATCH', `/users/${eve.user.id}`, { password, name: '' });
+  await sendTo(`/api/v2/users/${eve.user.id}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${ada.token}`, 'if-match': '"seen before"' },
+    body: JSON.stringify({ password }),
+  });
+  expect(hashed).toEqual([]);
+  expect(await as(ada, 'PATCH', `/users/${eve.user.id}`, { password })).toMatchObject({ status: 200 });
+  expect(hashed).toEqual([ada.user.id]);
 });
 
 describe('a new password', () => {

@@ -49,6 +49,22 @@ describe('making a user', () => {
     },
   );
 
+  test('hashes a password only of who is going to be made', async () => {
+    const { as, ada, hashed, strangersTeamId } = await openPeopleFixture();
+    const wrong = [
+      { teams: [strangersTeamId] },
+      { teams: [] },
+      { email: 'ada@example.com' },
+      { email: 'zoe' },
+      { name: '' },
+      { password: 'short' },
+    ];
+    for (const part of wrong) await as(ada, 'POST', '/users', { ...zoe, ...part });
+    expect(hashed).toEqual([]);
+    await as(ada, 'POST', '/users', zoe);
+    expect(hashed).toEqual([ada.user.id]);
+  });
+
   test('twice at the same time makes one', async () => {
     const { as, ada } = await openPeopleFixture();
     const both = await Promise.all([as(ada, 'POST', '/users', zoe), as(ada, 'POST', '/users', zoe)]);

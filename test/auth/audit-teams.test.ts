@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { auditEntries } from '../../src/accounts/audit-log.ts';
+import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import { noteEnd, noteReuse } from '../../src/auth/session-notes.ts';
+import { signIn } from '../../src/auth/sign-in.ts';
+import { openAuthFixture, requestOf } from './fixture.ts';
+
+/** A user of two teams, and what signs them in to a client of everybody. */
+async function open() {
+  const { settings, store, directory, team } = await openAuthFixture();
+  const other = await createTeam(directory, 'Other');
+  const { randomBytes } = settings;
+  const passwordHash = await hashPassword('open sesame', randomBytes);
+  const teams = [other.id, team.id];
+  const email = 'ada@example.com';
+  const user = await createUser(directory, { email, name: 'Ada', role: 'User', teams, passwordHash });
+  const passwords = {
+    checkRoom: () => {},
+    hash: hashPassword,
+    verify: verifyPassword,
+    close: async () => {},
+  };
+  const client = {
+    ...{ clientId: 'c', number: 1, teamId: null, name: 'C', redirectUris: [] },
+    ...{ secretHash: null, createdAt: 0 },
+  };
+  const browser = { id: 'id', mark: 'mark' };
+  const enter = (password: string) =>
+    signIn({ ...settings, passwords }, { email, password, address: '192.0.2.1', browser }, client);
+  return { directory, store, user, teams, enter };
+}
+
+test('the audit log of each team of a user tells of their sign-ins and of how their sessions ended', async () => {
+  const { directory, store, user, teams, enter } = await open();
+  await enter('wrong');
+  await enter('open sesame');
+  await noteEnd(directory, 'session.ended', user.id, requestOf('/'));
+  await noteReuse(directory, 'refresh-token.reused', user.id, requestOf('/'));
+  const entries = [...auditEntries(store)].filter(({ target }) => target.id === user.id);
+  for (const team of teams) {
+    const actions = entries.filter(({ teamId }) => teamId === team).map(({ action }) => action);
+    expect(actions.slice(0, 4)).toEqual([
+      'refresh-token.reused',
+      'session.ended',
+      'sign-in.succeeded',
+      'sign-in.failed',
+    ]);
+  }
+});

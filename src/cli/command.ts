@@ -58,7 +58,7 @@ export function readGiven(command: Command, argv: readonly string[]): Given {
   const flags = new Map<string, string[]>();
   for (const { name, value } of readArguments(end < 0 ? argv : argv.slice(0, end), known(command))) {
     if (name === undefined) before.push(checkDash(value));
-    else flags.set(name, [...(flags.get(name) ?? []), value]);
+    else flags.set(name, [...(flags.get(name) ?? []), asListed(value, valuesOf(command, name))]);
   }
   for (const flag of command.flags) checkFlag(command, flag, flags.get(flag.name));
   return {
@@ -75,6 +75,15 @@ function known({ flags }: Command): { values: string[]; switches: string[] } {
   return { values: names(true), switches: names(false) };
 }
 
+function valuesOf({ flags }: Command, name: string): readonly string[] | undefined {
+  return flags.find((flag) => flag.name === name)?.values;
+}
+
+/** A value as it is listed, whatever case it was typed in. */
+function asListed(value: string, values: readonly string[] = []): string {
+  return values.find((each) => each.toLowerCase() === value.toLowerCase()) ?? value;
+}
+
 function checkDash(value: string): string {
   if (/^-./.test(value)) {
     throw new UsageError(`Cannot use the argument '${value}': flags have two dashes, other arguments none`);
@@ -89,7 +98,8 @@ function checkFlag(command: Command, { name, values, required }: Flag, given: re
 }
 
 function readOperand({ name, operand }: Command, given: readonly string[]): string {
-  const [value = '', surplus] = operand === undefined ? ['', ...given] : given;
+  const [typed = '', surplus] = operand === undefined ? ['', ...given] : given;
+  const value = asListed(typed, operand?.values);
   if (surplus !== undefined) {
     const taken = operand === undefined ? 'no argument but flags' : `only one, ${operand.name}`;
     throw new UsageError(`Cannot use the argument '${surplus}': ${name} takes ${taken}`);

@@ -8,7 +8,7 @@ import { endSession } from './end-session.ts';
 import { readSecretFile } from './secret-file.ts';
 import { textOf } from './send.ts';
 import { isReadable } from './server-url.ts';
-import { authUrlOf, serverUrlOf } from './session.ts';
+import { authUrlOf, halfOfKey, serverUrlOf } from './session.ts';
 import type { Surroundings } from './surroundings.ts';
 import { signInAsClient } from './token-endpoint.ts';
 import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
@@ -73,6 +73,8 @@ async function signIn(given: Given, surroundings: Surroundings, authUrl: string)
   if (!clientId) {
     for (const flag of ['client-secret-file', 'store'])
       if (given.has(flag)) throw new UsageError(`Cannot use --${flag} without --client-id`);
+    if (surroundings.env[clientVariables.clientSecret])
+      throw halfOfKey(clientVariables.clientSecret, clientVariables.clientId);
     return signInWithBrowser(surroundings, authUrl, !given.has('no-browser'));
   }
   const clientSecret = await readSecret(given, surroundings);

@@ -4,7 +4,7 @@ import { type Api, type Item, openApi } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import { Failure } from './failure.ts';
 import { plain } from './plain.ts';
-import { commandsOf, type Resource, type Verb } from './resource.ts';
+import { articled, commandsOf, type Resource, type Verb } from './resource.ts';
 import { type ResourceName, resources } from './resources.ts';
 import { readSecretFile } from './secret-file.ts';
 import { fieldsOf } from './send.ts';
@@ -45,11 +45,19 @@ export async function runResource(
       `Unknown command ${name} ${verb}${nearestKnown(verb, words, `${name} `) || `: say ${words.join(', ')}`}`,
     );
   const given = readGiven(commandsOf(resource)[verb], argv);
+  if (verb === 'delete') checkCanAsk(resource, given, surroundings);
   const url = serverUrlOf(surroundings, given.value('url'));
   const api = openApi(surroundings, url, openAccess(surroundings, url));
   const path = [...(await ownerPath(resource, given, api)), resource.collection];
   await verbs[verb]({ resource, given, surroundings, api, path });
   return 0;
+}
+
+/** A script deletes nothing by accident. @throws {UsageError} before anything is asked of the server */
+function checkCanAsk({ one }: Resource, given: Given, { person }: Surroundings): void {
+  if (person !== undefined || given.has('yes')) return;
+  const why = 'there is no terminal to ask whether it is meant';
+  throw new UsageError(`Cannot delete ${articled(one)} without --yes: ${why}`);
 }
 
 function isVerb(word: string): word is Verb {

@@ -66,13 +66,13 @@ export function commandsOf(resource: Resource): Readonly<Record<Verb, Command>> 
     },
     create: {
       name: `${name} create`,
-      summary: `${create.put ? 'Declare' : 'Create'} ${article(one)} ${one}`,
+      summary: `${create.put ? 'Declare' : 'Create'} ${articled(one)}`,
       operand: create.operand,
       flags: [...create.flags, ...where, jsonFlag],
     },
     delete: {
       name: `${name} delete`,
-      summary: `Delete ${article(one)} ${one}`,
+      summary: `Delete ${articled(one)}`,
       operand: { name: one.split(' ').at(-1)!.toUpperCase(), description: handlesOf(resource) },
       flags: [...where, { name: 'yes', description: 'Do not ask whether it is meant' }],
     },
@@ -97,6 +97,7 @@ function handlesOf({ one, key, alias }: Resource): string {
   return `${one[0]?.toUpperCase()}${one.slice(1)}: ${words}`;
 }
 
-function article(word: string): string {
-  return /^[aeio]/i.test(word) ? 'an' : 'a';
+/** With the article in front. */
+export function articled(one: string): string {
+  return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
 }

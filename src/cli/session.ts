@@ -1,4 +1,5 @@
 import { clientVariables } from '../client-variables.ts';
+import { UsageError } from '../flags.ts';
 import { Failure } from './failure.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -34,7 +35,7 @@ export function authUrlOf({ env }: Surroundings, flag: string | undefined, url: 
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
-/** The right to use a server: by a token or an API key in the environment, else by the last login there. */
+/** The right to use a server: by a token or an API key in the environment, else by the last login there. @throws {UsageError} */
 export function openAccess(surroundings: Surroundings, url: string): Access {
   const { env } = surroundings;
   const token = env[clientVariables.token];
@@ -42,7 +43,14 @@ export function openAccess(surroundings: Surroundings, url: string): Access {
   const clientId = env[clientVariables.clientId];
   const clientSecret = env[clientVariables.clientSecret];
   if (clientId && clientSecret) return clientAccess(surroundings, url, { clientId, clientSecret });
+  if (clientId) throw halfOfKey(clientVariables.clientId, clientVariables.clientSecret);
+  if (clientSecret) throw halfOfKey(clientVariables.clientSecret, clientVariables.clientId);
   return storedAccess(surroundings, url, openTokenStore(surroundings));
+}
+
+/** Half of an API key is never passed over: the commands would act as somebody else, whoever has signed in last. */
+export function halfOfKey(set: string, missing: string): UsageError {
+  return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);
 }
 
 function givenAccess(token: string): Access {

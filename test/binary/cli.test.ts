@@ -139,8 +139,13 @@ describe('the command line', () => {
       code: 6,
       stdout: '',
     });
-    expect(await run(home, 'apps', 'delete', 'Shop')).toMatchObject({ code: 0, stdout: '' });
     expect(await run(home, 'apps', 'delete', 'Shop')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'Cannot delete an application without --yes: there is no terminal to ask whether it is meant\n',
+    });
+    expect(await run(home, 'apps', 'delete', 'Shop', '--yes')).toMatchObject({ code: 0, stdout: '' });
+    expect(await run(home, 'apps', 'delete', 'Shop', '--yes')).toEqual({
       code: 5,
       stdout: '',
       stderr: 'There is no application Shop\n',

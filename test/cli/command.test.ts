@@ -31,6 +31,11 @@ describe('what a command is called with', () => {
     expect([given.has('team'), given.has('role'), given.value('role')]).toEqual([true, false, undefined]);
   });
 
+  it.each(['Frontend', 'frontend', 'FRONTEND'])('is known in any case: %s', (typed) => {
+    const given = readGiven(rich, [typed, '--name', 'aDmin', '--role', 'aDmin']);
+    expect([given.operand, given.value('name'), given.value('role')]).toEqual(['Frontend', 'aDmin', 'Admin']);
+  });
+
   it('may begin with a dash after two of them', () => {
     expect(readGiven(rich, ['--name', 'n', '--', '-odd']).operand).toBe('-odd');
   });
@@ -43,12 +48,9 @@ describe('what a command is called with', () => {
     [rich, ['--name', 'n'], 'Cannot use users create without TYPE'],
     [rich, ['', '--name', 'n'], 'Cannot use users create without TYPE'],
     [rich, ['Backend'], 'Cannot use users create without --name'],
-    [
-      rich,
-      ['frontend', '--name', 'n'],
-      'Cannot use users create with frontend: must be Frontend, Backend or -odd',
-    ],
-    [rich, ['Backend', '--name', 'n', '--role', 'admin'], 'Cannot use --role admin: must be Admin or User'],
+    [plain, ['--frobnicate'], 'Unknown flag --frobnicate'],
+    [rich, ['front', '--name', 'n'], 'Cannot use users create with front: must be Frontend, Backend or -odd'],
+    [rich, ['Backend', '--name', 'n', '--role', 'root'], 'Cannot use --role root: must be Admin or User'],
     [
       rich,
       ['Backend', 'Frontend', '--name', 'n'],

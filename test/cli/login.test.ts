@@ -97,7 +97,10 @@ describe('login as an API key', () => {
       ['--client-id', 'x'],
       'Cannot sign in without a secret: use --client-secret-file or FLAGMETER_CLIENT_SECRET',
     ],
-    [['--client-id', 'x', '--client-secret-file', 'no'], 'Cannot read --client-secret-file no: ENOENT'],
+    [
+      ['--client-id', 'x', '--client-secret-file', 'no'],
+      'Cannot read the file that --client-secret-file names: ',
+    ],
     [['--store'], 'Cannot use --store without --client-id'],
     [['--client-secret-file', 's'], 'Cannot use --client-secret-file without --client-id'],
     [['--client-secret', 's'], 'Unknown flag --client-secret'],

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runResource } from '../../src/cli/resource-command.ts';
 import type { ResourceName } from '../../src/cli/resources.ts';
+import type { Surroundings } from '../../src/cli/surroundings.ts';
 import { keys } from '../../src/commands/keys.ts';
 import { UsageError } from '../../src/flags.ts';
 import { createApplication, manage, token } from '../support/binary.ts';
@@ -26,10 +27,14 @@ interface Outcome {
 }
 
 /** Runs a command as the administrator's API key. */
-async function run(command: string, options: SurroundingsOptions = {}): Promise<Outcome> {
+async function run(
+  command: string,
+  options: SurroundingsOptions = {},
+  others: Partial<Surroundings> = {},
+): Promise<Outcome> {
   const [name, ...argv] = command.split(' ').map((word) => word.replaceAll('+', ' '));
   const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: access, ...options.env };
-  const surroundings = testSurroundings({ clock, ...options, env });
+  const surroundings = { ...testSurroundings({ clock, ...options, env }), ...others };
   expect(await runResource(name as ResourceName, argv, surroundings)).toBe(0);
   return { ...surroundings.output, questions: surroundings.questions };
 }
@@ -100,11 +105,22 @@ describe.each<{
     const listed = await run(`${resource} list${within()}`);
     expect(listed.out).toMatch(/^[A-Z][A-Z -]+\n/);
     expect(listed.out).toMatch(new RegExp(`\\b${called(name)}\\b`));
-    const deleted = await run(`${resource} delete ${called(name)}${within()}`);
+    const deleted = await run(`${resource} delete ${called(name)}${within()} --yes`);
     expect([deleted.out, deleted.questions]).toEqual(['', []]);
     expect(deleted.err).toMatch(new RegExp(`^Deleted the [\\w ]+ ${called(name)}( \\(\\w+\\))? at http://`));
     const after = await run(`${resource} list${within()} --json`);
     expect(after.out).not.toContain(called(name));
+  });
+
+  it('are not deleted without a terminal and without --yes, and nothing is asked of the server', async () => {
+    const fetch = () => {
+      throw new Error('a request was sent');
+    };
+    const attempt = run(`${resource} delete x${within()}`, {}, { fetch });
+    await expect(attempt).rejects.toThrow(
+      /^Cannot delete an? [\w ]+ without --yes: there is no terminal to ask whether it is meant$/,
+    );
+    await expect(attempt).rejects.toBeInstanceOf(UsageError);
   });
 
   it('are, for scripts, what the API says', async () => {
@@ -188,8 +204,8 @@ describe('what a command names', () => {
     const attempt = run('envs list --app Shop');
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(/^Cannot tell which application is meant by Shop: use one of app_/);
-    expect((await run(`apps delete ${application}`)).err).toContain(`Shop (${application})`);
-    expect((await run(`apps delete ${application}`)).err).toContain(`${application} (${id})`);
+    expect((await run(`apps delete ${application} --yes`)).err).toContain(`Shop (${application})`);
+    expect((await run(`apps delete ${application} --yes`)).err).toContain(`${application} (${id})`);
   });
 
   it('can be a team, for what belongs to one', async () => {
@@ -212,7 +228,7 @@ describe('what a command names', () => {
   });
 
   it.each(['.', '..'])('never leads elsewhere: %s', async (name) => {
-    await expect(run(`envs delete ${name} --app ${application}`)).rejects.toThrow(
+    await expect(run(`envs delete ${name} --app ${application} --yes`)).rejects.toThrow(
       new UsageError(`Cannot use the name '${name}': it cannot be in an address`),
     );
     await api('GET', `/applications/${application}`, 200);
@@ -221,7 +237,7 @@ describe('what a command names', () => {
   it('may hold what an address is made of', async () => {
     const name = 'a/b?c#d%2e';
     await run(`envs create ${name} --app ${application}`);
-    expect((await run(`envs delete ${name} --app ${application}`)).err).toContain(name);
+    expect((await run(`envs delete ${name} --app ${application} --yes`)).err).toContain(name);
     const left = (await run(`envs list --app ${application} --json`)).out;
     expect(JSON.parse(left).items).toHaveLength(3);
   });
@@ -253,11 +269,15 @@ describe('before it deletes', () => {
   });
 });
 
+function withoutYes(what: string): string {
+  return `Cannot delete ${what} without --yes: there is no terminal to ask whether it is meant`;
+}
+
 describe('a refusal', () => {
   it.each([
     ['envs create Production --app Here', 6, /\(conflict\)$/],
-    ['envs delete Nowhere --app Here', 5, /\(not_found\)$/],
-    ['apps delete Nowhere', 5, /^There is no application Nowhere$/],
+    ['envs delete Nowhere --app Here --yes', 5, /\(not_found\)$/],
+    ['apps delete Nowhere --yes', 5, /^There is no application Nowhere$/],
     ['apps list --url http://127.0.0.1:9', 7, /^Cannot reach/],
     ['apps create Here --team Nowhere', 5, /^There is no team Nowhere$/],
   ])('of %s ends with %i', async (command, exitCode, message) => {
@@ -277,6 +297,8 @@ describe('a refusal', () => {
   });
 
   it.each([
+    ['apps delete Nowhere --url http://127.0.0.1:9', withoutYes('an application')],
+    ['keys delete x --app Nowhere', withoutYes('an application key')],
     ['apps', 'Cannot use apps alone: say list, create, delete'],
     ['apps lst', 'Unknown command apps lst; the nearest known one is apps list'],
     ['apps constructor', 'Unknown command apps constructor: say list, create, delete'],

@@ -3,6 +3,7 @@ import { openApi } from '../../src/cli/api.ts';
 import { login } from '../../src/cli/login.ts';
 import { openAccess, serverUrlOf } from '../../src/cli/session.ts';
 import { openTokenStore } from '../../src/cli/token-store.ts';
+import { UsageError } from '../../src/flags.ts';
 import { token } from '../support/binary.ts';
 import { type SurroundingsOptions, type TestSurroundings, testSurroundings } from './fixture.ts';
 import { runService } from './running-service.ts';
@@ -38,6 +39,29 @@ async function whoAmI(surroundings: TestSurroundings): Promise<unknown> {
     'me',
   ]);
 }
+
+describe('half of an API key in the environment', () => {
+  const id = 'FLAGMETER_CLIENT_ID';
+  const secret = 'FLAGMETER_CLIENT_SECRET';
+
+  it.each([
+    [id, secret],
+    [secret, id],
+  ])('%s alone does not act as the last login', async (set, missing) => {
+    const before = await signedIn();
+    const surroundings = { ...before, env: { ...before.env, [set]: 'x' } };
+    expect(() => openAccess(surroundings, running.url)).toThrow(
+      new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`),
+    );
+  });
+
+  it('does not begin a sign-in by browser', async () => {
+    const surroundings = testSurroundings({ env: { [secret]: 'x' } });
+    await expect(login(['--url', running.url], surroundings)).rejects.toThrow(
+      `Cannot use ${secret} without ${id}`,
+    );
+  });
+});
 
 const admin = { email: 'admin@localhost' };
 

@@ -1,55 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runResource } from '../../src/cli/resource-command.ts';
+import { describe, expect, it } from 'vitest';
 import type { ResourceName } from '../../src/cli/resources.ts';
-import type { Surroundings } from '../../src/cli/surroundings.ts';
 import { keys } from '../../src/commands/keys.ts';
 import { UsageError } from '../../src/flags.ts';
-import { createApplication, manage, token } from '../support/binary.ts';
-import { type SurroundingsOptions, testSurroundings } from './fixture.ts';
-import { runService } from './running-service.ts';
+import { createApplication } from '../support/binary.ts';
+import { administrator } from './administrator.ts';
+import { testSurroundings } from './fixture.ts';
 
-const running = runService('--api-rate', '0');
-const { clock } = running;
-let access: string;
-let application: string;
-
-beforeAll(async () => {
-  access = await token(running.service.http, running.service.credentials);
-});
-beforeEach(async () => {
-  application = await createApplication(running.service.http, access, { name: 'Shop' });
-});
-
-interface Outcome {
-  readonly out: string;
-  readonly err: string;
-  readonly questions: readonly string[];
-}
-
-/** Runs a command as the administrator's API key. */
-async function run(
-  command: string,
-  options: SurroundingsOptions = {},
-  others: Partial<Surroundings> = {},
-): Promise<Outcome> {
-  const [name, ...argv] = command.split(' ').map((word) => word.replaceAll('+', ' '));
-  const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: access, ...options.env };
-  const surroundings = { ...testSurroundings({ clock, ...options, env }), ...others };
-  expect(await runResource(name as ResourceName, argv, surroundings)).toBe(0);
-  return { ...surroundings.output, questions: surroundings.questions };
-}
-
-/** What the API says. */
-function api(method: string, path: string, expected: number, body?: object): Promise<unknown> {
-  return manage(running.service.http, access, method, `/api/v2${path}`, expected, body);
-}
-
-/** A name that no other test uses. */
-let count = 0;
-function fresh(): string {
-  count += 1;
-  return `thing-${count}`;
-}
+const admin = administrator();
+const { running, run, api, fresh } = admin;
 
 describe.each<{
   resource: ResourceName;
@@ -60,26 +18,26 @@ describe.each<{
   { resource: 'apps', path: () => '/applications', create: (name) => name, field: 'name' },
   {
     resource: 'keys',
-    path: () => `/applications/${application}/keys`,
-    create: (name) => `Frontend --app ${application} --name ${name}`,
+    path: () => `/applications/${admin.application}/keys`,
+    create: (name) => `Frontend --app ${admin.application} --name ${name}`,
     field: 'name',
   },
   {
     resource: 'envs',
-    path: () => `/applications/${application}/environments`,
-    create: (name) => `${name} --app ${application}`,
+    path: () => `/applications/${admin.application}/environments`,
+    create: (name) => `${name} --app ${admin.application}`,
     field: 'name',
   },
   {
     resource: 'features',
-    path: () => `/applications/${application}/features`,
-    create: (name) => `${name} --app ${application} --description What+it+is`,
+    path: () => `/applications/${admin.application}/features`,
+    create: (name) => `${name} --app ${admin.application} --description What+it+is`,
     field: 'name',
   },
   {
     resource: 'metrics',
-    path: () => `/applications/${application}/metrics`,
-    create: (name) => `${name} --app ${application} --kind gauge --unit EUR`,
+    path: () => `/applications/${admin.application}/metrics`,
+    create: (name) => `${name} --app ${admin.application} --kind gauge --unit EUR`,
     field: 'name',
   },
   {
@@ -96,7 +54,7 @@ describe.each<{
   },
 ])('$resource', ({ resource, path, create, field }) => {
   const called = (name: string) => (field === 'email' ? `${name}@example.com` : name);
-  const within = () => (path().startsWith('/applications/') ? ` --app ${application}` : '');
+  const within = () => (path().startsWith('/applications/') ? ` --app ${admin.application}` : '');
 
   it('are created, listed and deleted, as people read them', async () => {
     const name = fresh();
@@ -136,28 +94,28 @@ describe.each<{
 describe('a list', () => {
   it('has the items of all pages', async () => {
     const names = Array.from({ length: 201 }, (_, index) => `f${index}`);
-    for (const name of names) await api('POST', `/applications/${application}/features`, 201, { name });
-    const { out } = await run(`features list --app ${application} --json`);
+    for (const name of names) await api('POST', `/applications/${admin.application}/features`, 201, { name });
+    const { out } = await run(`features list --app ${admin.application} --json`);
     const { items, nextCursor } = JSON.parse(out);
     expect(items.map((item: { name: string }) => item.name)).toEqual(names.toSorted());
     expect(nextCursor).toBeNull();
   });
 
   it('can be narrowed to what is wanted', async () => {
-    await api('POST', `/applications/${application}/features`, 201, { name: 'old' });
-    await api('PATCH', `/applications/${application}/features/old`, 200, { archived: true });
-    await api('POST', `/applications/${application}/features`, 201, { name: 'new' });
-    const { out } = await run(`features list --app ${application} --archived false`);
+    await api('POST', `/applications/${admin.application}/features`, 201, { name: 'old' });
+    await api('PATCH', `/applications/${admin.application}/features/old`, 200, { archived: true });
+    await api('POST', `/applications/${admin.application}/features`, 201, { name: 'new' });
+    const { out } = await run(`features list --app ${admin.application} --archived false`);
     expect(out).toMatch(/^NAME .*\nnew +declared/);
     expect(out).not.toMatch(/^old/m);
   });
 
   it('that is empty says so, but not to a script', async () => {
-    expect(await run(`keys list --app ${application}`)).toMatchObject({
+    expect(await run(`keys list --app ${admin.application}`)).toMatchObject({
       out: '',
       err: 'There are no application keys\n',
     });
-    expect(await run(`keys list --app ${application} --json`)).toMatchObject({
+    expect(await run(`keys list --app ${admin.application} --json`)).toMatchObject({
       out: '{"items":[],"nextCursor":null}\n',
       err: '',
     });
@@ -172,7 +130,7 @@ describe('a secret', () => {
   ])('of %s is printed once, with a word of warning', async (command, label, field) => {
     const rest = () => {
       const name = fresh();
-      return { keys: application, 'api-keys': name, users: `${name}@example.com --name N` }[
+      return { keys: admin.application, 'api-keys': name, users: `${name}@example.com --name N` }[
         command.split(' ')[0] as 'keys'
       ];
     };
@@ -185,7 +143,7 @@ describe('a secret', () => {
   });
 
   it('that is none comes without a warning', async () => {
-    expect((await run(`keys create Frontend --app ${application}`)).err).toBe('');
+    expect((await run(`keys create Frontend --app ${admin.application}`)).err).toBe('');
   });
 
   it('for a user is taken from a file, and not printed', async () => {
@@ -199,13 +157,17 @@ describe('a secret', () => {
 
 describe('what a command names', () => {
   it('is taken by its id before a name, and a name that is there twice is refused', async () => {
-    const id = await createApplication(running.service.http, access, { name: application });
-    expect((await run(`envs create ${fresh()} --app ${application}`)).out).toContain('Name');
+    const id = await createApplication(running.service.http, admin.access, { name: admin.application });
+    expect((await run(`envs create ${fresh()} --app ${admin.application}`)).out).toContain('Name');
     const attempt = run('envs list --app Shop');
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(/^Cannot tell which application is meant by Shop: use one of app_/);
-    expect((await run(`apps delete ${application} --yes`)).err).toContain(`Shop (${application})`);
-    expect((await run(`apps delete ${application} --yes`)).err).toContain(`${application} (${id})`);
+    expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(
+      `Shop (${admin.application})`,
+    );
+    expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(
+      `${admin.application} (${id})`,
+    );
   });
 
   it('can be a team, for what belongs to one', async () => {
@@ -228,44 +190,18 @@ describe('what a command names', () => {
   });
 
   it.each(['.', '..'])('never leads elsewhere: %s', async (name) => {
-    await expect(run(`envs delete ${name} --app ${application} --yes`)).rejects.toThrow(
+    await expect(run(`envs delete ${name} --app ${admin.application} --yes`)).rejects.toThrow(
       new UsageError(`Cannot use the name '${name}': it cannot be in an address`),
     );
-    await api('GET', `/applications/${application}`, 200);
+    await api('GET', `/applications/${admin.application}`, 200);
   });
 
   it('may hold what an address is made of', async () => {
     const name = 'a/b?c#d%2e';
-    await run(`envs create ${name} --app ${application}`);
-    expect((await run(`envs delete ${name} --app ${application} --yes`)).err).toContain(name);
-    const left = (await run(`envs list --app ${application} --json`)).out;
+    await run(`envs create ${name} --app ${admin.application}`);
+    expect((await run(`envs delete ${name} --app ${admin.application} --yes`)).err).toContain(name);
+    const left = (await run(`envs list --app ${admin.application} --json`)).out;
     expect(JSON.parse(left).items).toHaveLength(3);
-  });
-});
-
-describe('before it deletes', () => {
-  const answering = (...answers: string[]) => ({ answers });
-
-  it.each(['y', 'Y', 'yes', ' yes '])('a person is asked, and %j means it', async (answer) => {
-    const { questions, err } = await run(`apps delete ${application}`, answering(answer));
-    expect(questions).toEqual([
-      `Delete the application Shop (${application}) at ${running.url}: its keys and all that was counted for it? y or n: `,
-    ]);
-    expect(err).toMatch(/^Deleted /);
-    await api('GET', `/applications/${application}`, 404);
-  });
-
-  it.each(['n', '', 'yess', 'Shop'])('a person is asked, and %j leaves it', async (answer) => {
-    await expect(run(`apps delete ${application}`, answering(answer))).rejects.toMatchObject({
-      exitCode: 1,
-      message: 'Nothing was deleted',
-    });
-    await api('GET', `/applications/${application}`, 200);
-  });
-
-  it('nobody is asked who says --yes', async () => {
-    expect((await run(`apps delete ${application} --yes`, answering())).questions).toEqual([]);
-    await api('GET', `/applications/${application}`, 404);
   });
 });
 
@@ -281,15 +217,16 @@ describe('a refusal', () => {
     ['apps list --url http://127.0.0.1:9', 7, /^Cannot reach/],
     ['apps create Here --team Nowhere', 5, /^There is no team Nowhere$/],
   ])('of %s ends with %i', async (command, exitCode, message) => {
-    if (command.includes('Here')) await createApplication(running.service.http, access, { name: 'Here' });
-    const attempt = run(command.replace('--app Here', `--app ${application}`));
+    if (command.includes('Here'))
+      await createApplication(running.service.http, admin.access, { name: 'Here' });
+    const attempt = run(command.replace('--app Here', `--app ${admin.application}`));
     await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });
 
   it('for want of a role ends with 4', async () => {
     const { clientId, clientSecret } = JSON.parse((await run(`api-keys create ${fresh()} --json`)).out);
     const env = { FLAGMETER_TOKEN: '', FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
-    expect((await run('apps list', { env })).out).toContain(application);
+    expect((await run('apps list', { env })).out).toContain(admin.application);
     await expect(run(`apps create ${fresh()}`, { env })).rejects.toMatchObject({
       exitCode: 4,
       message: 'This needs the role Admin (forbidden)',
@@ -311,7 +248,7 @@ describe('a refusal', () => {
 });
 
 it('keys are application keys, and rotate is one of its words', async () => {
-  const surroundings = testSurroundings({ clock });
+  const surroundings = testSurroundings();
   await expect(async () => keys(['rotat'], surroundings)).rejects.toThrow(
     'Unknown command keys rotat; the nearest known one is keys rotate',
   );

@@ -1,0 +1,65 @@
+import { beforeAll, beforeEach, expect } from 'vitest';
+import { runResource } from '../../src/cli/resource-command.ts';
+import type { ResourceName } from '../../src/cli/resources.ts';
+import type { Surroundings } from '../../src/cli/surroundings.ts';
+import { createApplication, manage, token } from '../support/binary.ts';
+import { type SurroundingsOptions, testSurroundings } from './fixture.ts';
+import { type RunningService, runService } from './running-service.ts';
+
+/** What a command left behind. */
+export interface Outcome {
+  readonly out: string;
+  readonly err: string;
+  readonly questions: readonly string[];
+}
+
+/** Somebody with the administrator's API key and, for each test, an application of its own, called Shop. */
+export interface Administrator {
+  readonly running: RunningService;
+  readonly access: string;
+  /** The id of the application. */
+  readonly application: string;
+  /** Runs a command; `+` in it is a space. */
+  run(command: string, options?: SurroundingsOptions, others?: Partial<Surroundings>): Promise<Outcome>;
+  /** What the API says below `/api/v2`. */
+  api(method: string, path: string, expected: number, body?: object): Promise<unknown>;
+  /** A name that no other test uses. */
+  fresh(): string;
+}
+
+/** Starts a service before the tests of a file, with more arguments of `serve`, and stops it after them. */
+export function administrator(...args: string[]): Administrator {
+  const running = runService('--api-rate', '0', ...args);
+  let access = '';
+  let application = '';
+  let count = 0;
+  beforeAll(async () => {
+    access = await token(running.service.http, running.service.credentials);
+  });
+  beforeEach(async () => {
+    application = await createApplication(running.service.http, access, { name: 'Shop' });
+  });
+  return {
+    running,
+    get access() {
+      return access;
+    },
+    get application() {
+      return application;
+    },
+    async run(command, options = {}, others = {}) {
+      const [name, ...argv] = command.split(' ').map((word) => word.replaceAll('+', ' '));
+      const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: access, ...options.env };
+      const surroundings = testSurroundings({ clock: running.clock, ...options, env });
+      const code = await runResource(name as ResourceName, argv, { ...surroundings, ...others });
+      expect(code).toBe(0);
+      return { ...surroundings.output, questions: surroundings.questions };
+    },
+    api: (method, path, expected, body) =>
+      manage(running.service.http, access, method, `/api/v2${path}`, expected, body),
+    fresh() {
+      count += 1;
+      return `thing-${count}`;
+    },
+  };
+}

@@ -29,6 +29,7 @@ import { applicationRoutes } from '../manage/applications.ts';
 import { auditRoutes } from '../manage/audit.ts';
 import type { ManageParts } from '../manage/caller.ts';
 import { clientRoutes } from '../manage/clients.ts';
+import { deletionRoutes } from '../manage/deletions.ts';
 import { environmentRoutes } from '../manage/environments.ts';
 import { featureRoutes } from '../manage/features.ts';
 import { type IdentityParts, identityRoutes } from '../manage/identities.ts';
@@ -114,6 +115,7 @@ function apiRoutes(
     ...welcomeRoutes(tokens),
     documentRoute('/api/v2/openapi.json', describeManagementApi(tokens)),
     ...invalidateTokenRoutes(tokens),
+    ...deletionRoutes(manage),
     ...auditRoutes({ ...manage, accounts }),
     ...applicationRoutes(manage),
     ...environmentRoutes(manage),

@@ -58,6 +58,7 @@ export const access = {
   'GET /users/:id': { within: 'user', least: 'User' },
   'PATCH /users/:id': { within: 'user', least: 'Admin', orSelf: true },
   'DELETE /users/:id': { within: 'user', least: 'Admin' },
+  'GET /deletions': { within: 'service', least: 'User' },
   'GET /audit': { within: 'service', least: 'Admin' },
 } as const satisfies Readonly<Record<string, Access>>;
 

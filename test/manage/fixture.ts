@@ -14,6 +14,7 @@ import { apiKeyRoutes } from '../../src/manage/api-keys.ts';
 import { applicationRoutes } from '../../src/manage/applications.ts';
 import { auditRoutes } from '../../src/manage/audit.ts';
 import { clientRoutes } from '../../src/manage/clients.ts';
+import { deletionRoutes } from '../../src/manage/deletions.ts';
 import { environmentRoutes } from '../../src/manage/environments.ts';
 import { keyRoutes } from '../../src/manage/keys.ts';
 import { memberRoutes } from '../../src/manage/members.ts';
@@ -68,6 +69,7 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
   };
   const dispatch = createRouter([
     ...auditRoutes(parts),
+    ...deletionRoutes(parts),
     ...applicationRoutes(parts),
     ...environmentRoutes(parts),
     ...keyRoutes(parts),

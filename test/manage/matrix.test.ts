@@ -61,6 +61,7 @@ PATCH  /users/:id                                          401  401   401  401  
 PATCH  /users/:self                                        401  401   401  401    401   200   200  200   404      404
 DELETE /users/:id                                          401  401   401  401    401   404   403  204   403      204
 DELETE /users/:self                                        401  401   401  401    401   409   403  409   404      404
+GET    /deletions                                          401  401   401  401    401   200   200  200   200      200
 GET    /audit                                              401  401   401  401    401   200   403  200   403      200
 POST   /api/account/invalidate-token                       401  400   401  401    200   200   200  200   200      200
 `;

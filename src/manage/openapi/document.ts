@@ -10,6 +10,7 @@ import { apiKeys } from './api-keys.ts';
 import { applications } from './applications.ts';
 import { audit } from './audit.ts';
 import { clients } from './clients.ts';
+import { deletions } from './deletions.ts';
 import { environments } from './environments.ts';
 import { features } from './features.ts';
 import { identities } from './identities.ts';
@@ -35,7 +36,7 @@ export interface DocumentSettings {
 
 const resources = [
   ...[applications, environments, keys, features, metrics, reports, ingest, identities],
-  ...[teams, members, apiKeys, clients, users, audit],
+  ...[teams, members, apiKeys, clients, users, deletions, audit],
 ];
 
 /** The OpenAPI 3.1 document of the management API, from its table of access and the schemas that check its bodies. */

@@ -30,6 +30,10 @@ export const catalogue = {
     status: 400,
     title: 'The identity is missing, too long or contains control characters',
   },
+  too_many_points: {
+    status: 400,
+    title: 'The report would have more points than one report may have',
+  },
   invalid_path: { status: 400, title: 'The path is not percent-encoded UTF-8' },
   invalid_query: { status: 400, title: 'A query parameter is missing or not valid' },
   // 401

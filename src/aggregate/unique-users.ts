@@ -1,5 +1,6 @@
 import { seriesPerEnvironment } from '../store/blocks.ts';
 import { environmentOrdinal, sketchChunks } from '../store/sketches.ts';
+import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 
@@ -29,15 +30,14 @@ const seriesAtATime = 128;
  * near each other are read together, so a report is about one pass over the days.
  * @param groups the ordinals of each group; an ordinal may be in several
  */
-export function countUniqueUsers(
+export function* countUniqueUsers(
   store: UsageStore,
   environment: number,
   days: Days,
   groups: readonly (readonly number[])[],
-): UniqueUsers {
-  store.sketches.resetReadTxn(); // What was answered 202 before this request is counted.
+): Reading<UniqueUsers> {
   const all = new Map([[environmentOrdinal, new HyperLogLog()]]);
-  read(store, environment, days, all);
+  yield* read(store, environment, days, all);
   const users: UniqueUsers = {
     environment: all.get(environmentOrdinal)!.estimate(),
     series: new Map(),
@@ -47,7 +47,7 @@ export function countUniqueUsers(
     const sketches = new Map(
       some.flatMap(([, group]) => group).map((ordinal) => [ordinal, new HyperLogLog()]),
     );
-    read(store, environment, days, sketches);
+    yield* read(store, environment, days, sketches);
     for (const [ordinal, sketch] of sketches) {
       const count = sketch.estimate();
       if (count > 0) users.series.set(ordinal, count);
@@ -79,19 +79,22 @@ function* slices(groups: readonly (readonly number[])[]): Generator<readonly Num
 }
 
 /** Adds what the days hold to the sketches of the ordinals. */
-function read(
+function* read(
   store: UsageStore,
   environment: number,
   days: Days,
   sketches: ReadonlyMap<number, HyperLogLog>,
-): void {
+): Reading<void> {
   const ordinals = [...sketches.keys()];
   const from = Math.min(...ordinals);
   const to = Math.max(...ordinals) + 1;
   for (let day = days.from; day < days.to && ordinals.length > 0; day++) {
-    for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, from, to)) {
-      sketches.get(ordinal)?.mergeChunk(chunk, content);
-    }
+    yield* fromSnapshot(store.environment, function* (at) {
+      for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, from, to, at)) {
+        sketches.get(ordinal)?.mergeChunk(chunk, content);
+        yield;
+      }
+    });
   }
 }
 

@@ -21,6 +21,7 @@ import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { openDigestSecret } from '../store/instances.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
+import { ReaderWatch } from '../store/reader-watch.ts';
 import type { Deletion } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
@@ -45,6 +46,8 @@ export interface Core extends ServiceParts {
   readonly directory: Directory;
   readonly usage: UsageStore;
   readonly health: StoreHealth;
+  /** Of both stores. */
+  readonly readers: readonly ReaderWatch[];
   readonly intake: Intake;
   readonly signingKeys: KeyRing;
   readonly counting: CountingParts;
@@ -74,6 +77,10 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
     directory,
     usage,
     health,
+    readers: [
+      new ReaderWatch('accounts', parts.accounts.environment, clock, log),
+      new ReaderWatch('usage', usage.environment, clock, log),
+    ],
     intake,
     signingKeys,
     counting,

@@ -128,7 +128,7 @@ function apiRoutes(
     ...featureRoutes({ ...manage, reports, clock, staleAfter }),
     ...metricRoutes({ ...manage, reports }),
     ...reportRoutes({ ...manage, reports, clock, retention }),
-    ...ingestReportRoutes({ ...manage, store: usage, clock }),
+    ...ingestReportRoutes({ ...manage, reports, clock }),
     ...identityRoutes({ ...manage, store: usage, clock, exposureDays, ...people }),
   ];
 }

@@ -44,6 +44,9 @@ const lookForKeysEveryMs = 2000;
 /** What was refused is in the ledger this late, when no packet takes it along. */
 const recordEveryMs = 1000;
 
+/** A reader that is too old is in the log this late. */
+const lookAtReadersEveryMs = 10_000;
+
 /**
  * Starts the whole service on an open store.
  * @throws {Error} when an address cannot be bound or the usage store cannot be opened; nothing is left open then
@@ -76,7 +79,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
 
 /** Starts what goes on in the background; gives a function that ends it. */
 function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
-  const { config, directory, intake, health, log } = core;
+  const { config, directory, intake, health, readers, log } = core;
   const stopping = new AbortController();
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
   const sweep = sweepExpired({
@@ -101,6 +104,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
     setInterval(() => grpc.setServing(readinessOf(core).ready), tellEveryMs),
     setInterval(() => intake.flushLedger(), recordEveryMs),
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
+    setInterval(() => readers.forEach((each) => void each.look()), lookAtReadersEveryMs),
   ];
   return () => {
     for (const timer of timers) clearInterval(timer);

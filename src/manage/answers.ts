@@ -9,7 +9,7 @@ export function ok(value: unknown): Reply {
 }
 
 /** 200 with a value that is JSON already. */
-export function okJson(body: string): Reply {
+export function okJson(body: string | Uint8Array): Reply {
   return { status: 200, headers, body };
 }
 

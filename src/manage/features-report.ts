@@ -1,6 +1,7 @@
 import type { FeatureDeclaration } from '../store/records.ts';
 import { seenOf } from '../store/seen.ts';
 import { seriesOf, surplusName } from '../store/series.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
 import { cutPage, type Page, type PageRequest } from './lists.ts';
@@ -49,9 +50,9 @@ export interface SightTask {
 const neverSeen: Sight = { firstSeenAt: null, lastSeenAt: null };
 
 /** A page of an application's features by their names, those that were only seen among the declared ones. */
-export function featuresReport(store: UsageStore, task: FeaturesTask): Page<FeatureJson> {
+export function* featuresReport(store: UsageStore, task: FeaturesTask): Reading<Page<FeatureJson>> {
   const { environments, declared, only, page } = task;
-  const sights = readSights(store, environments);
+  const sights = yield* readSights(store, environments);
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const names = new Set([...declarations.keys(), ...sights.keys()]);
   const features = Array.from(names, (name) =>
@@ -66,8 +67,11 @@ export function featuresReport(store: UsageStore, task: FeaturesTask): Page<Feat
 }
 
 /** When one feature was seen; `undefined` when no packet has named it. */
-export function sightOf(store: UsageStore, { environments, feature }: SightTask): Sight | undefined {
-  return readSights(store, environments, feature).get(feature);
+export function* sightOf(
+  store: UsageStore,
+  { environments, feature }: SightTask,
+): Reading<Sight | undefined> {
+  return (yield* readSights(store, environments, feature)).get(feature);
 }
 
 /**
@@ -101,21 +105,38 @@ export function featureJson(
  * Every feature that packets and reports have named, or `only` the one; the name that stands for the surplus is none. A
  * feature was seen when a variant of it was, or a metric of it.
  */
-function readSights(store: UsageStore, environments: readonly number[], only?: string): Map<string, Sight> {
-  store.series.resetReadTxn(); // What was answered 202 before this request is in the answer.
+function* readSights(
+  store: UsageStore,
+  environments: readonly number[],
+  only?: string,
+): Reading<ReadonlyMap<string, Sight>> {
   const sights = new Map<string, Sight>();
   for (const environment of environments) {
-    const seen = new Map<number, Sight>();
-    for (const { ordinal, first, last } of seenOf(store, environment)) {
-      seen.set(ordinal, { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs });
-    }
-    for (const { ordinal, name } of seriesOf(store, environment)) {
-      const feature = name.length === 3 ? name[1] : name[0];
-      if (name.length === 1 || feature === surplusName || feature !== (only ?? feature)) continue;
-      sights.set(feature, merge(sights.get(feature) ?? neverSeen, seen.get(ordinal) ?? neverSeen));
-    }
+    yield* fromSnapshot(store.environment, function* (at) {
+      const seen = yield* readSeries(store, environment, at);
+      for (const { ordinal, name } of seriesOf(store, environment, at)) {
+        yield;
+        const feature = name.length === 3 ? name[1] : name[0];
+        if (name.length === 1 || feature === surplusName || feature !== (only ?? feature)) continue;
+        sights.set(feature, merge(sights.get(feature) ?? neverSeen, seen.get(ordinal) ?? neverSeen));
+      }
+    });
   }
   return sights;
+}
+
+/** When the series of an environment were seen, by ordinal. */
+function* readSeries(
+  store: UsageStore,
+  environment: number,
+  at: Snapshot,
+): Reading<ReadonlyMap<number, Sight>> {
+  const seen = new Map<number, Sight>();
+  for (const { ordinal, first, last } of seenOf(store, environment, at)) {
+    seen.set(ordinal, { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs });
+    yield;
+  }
+  return seen;
 }
 
 const minuteMs = 60_000;

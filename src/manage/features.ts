@@ -78,7 +78,7 @@ async function list(
   const declared = [...directory.featuresOf(application.id).values()];
   const environments = numbersOf(application);
   const task = { environments, declared, only, page, ...stalenessOf(parts) };
-  return okJson(await parts.reports.make('features', task));
+  return okJson(await parts.reports.make(application.teamId, 'features', task));
 }
 
 async function create(
@@ -119,7 +119,7 @@ async function patch(
 }
 
 function look({ reports }: FeatureParts, application: Application, name: string): Promise<Sight | undefined> {
-  return reports.make('sight', { environments: numbersOf(application), feature: name });
+  return reports.make(application.teamId, 'sight', { environments: numbersOf(application), feature: name });
 }
 
 /** @throws {Refusal} `not_found` when nobody has declared or seen it */

@@ -39,7 +39,10 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
   const path = '/applications/:id/identities/:identity';
   return [
     route(parts, `GET ${path}/exposures`, ({ application, request, params: { identity = '' } }) => {
-      const environment = findEnvironment(application, parseQuery(request.query).get('environment'));
+      const environment = findEnvironment(
+        application.environments,
+        parseQuery(request.query).get('environment'),
+      );
       const exposures = exposuresOf(parts, environment.number, parts.digestOf(application, identity));
       return ok({ identity, environment: environment.name, exposures });
     }),

@@ -1,6 +1,8 @@
 import type { Environment } from '../store/records.ts';
+import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightOf } from './features-report.ts';
+import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
 import type { ReportRange } from './report-range.ts';
@@ -20,18 +22,26 @@ export interface MeasurementsTask extends UsageTask {
   readonly gauges: ReadonlySet<string>;
 }
 
-/** Every kind of report: what it is asked for, and what it gives, which is JSON where it goes out as it is. */
+/** Every kind of report: what it is asked for, and what it gives, which is JSON in UTF-8 where it goes out as it is. */
 export type Reports = ReturnType<typeof createReports>;
+
+/** What a report of this kind gives. */
+export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends Reading<infer T> ? T : never;
 
 /** The reports of a store. */
 export function createReports(store: UsageStore) {
   return {
-    usage: ({ environment, range, only }: UsageTask) =>
-      JSON.stringify(usageReport(store, environment, range, only)),
+    usage: ({ environment, range, only }: UsageTask) => inJson(usageReport(store, environment, range, only)),
     measurements: ({ environment, range, only, gauges }: MeasurementsTask) =>
-      JSON.stringify(measurementsReport(store, environment, range, only, gauges)),
-    features: (task: FeaturesTask) => JSON.stringify(featuresReport(store, task)),
-    metrics: (task: MetricsTask) => JSON.stringify(metricsReport(store, task)),
+      inJson(measurementsReport(store, environment, range, only, gauges)),
+    features: (task: FeaturesTask) => inJson(featuresReport(store, task)),
+    metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
+    ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
     sight: (task: SightTask) => sightOf(store, task),
   };
+}
+
+/** Bytes can be handed to another thread without a copy, and to a socket as they are. */
+function* inJson(reading: Reading<object>): Reading<Uint8Array<ArrayBuffer>> {
+  return new TextEncoder().encode(JSON.stringify(yield* reading));
 }

@@ -2,7 +2,9 @@ import { mergeMeasurement } from '../aggregate/merge.ts';
 import { type Measurement, measurementCodec } from '../store/cells.ts';
 import type { MetricKind } from '../store/records.ts';
 import { seriesOf } from '../store/series.ts';
+import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { PointBudget } from './point-budget.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
 import { sumUp } from './sum-up.ts';
 
@@ -39,18 +41,19 @@ export interface MeasurementsReport {
  * Merges the measurement cells of an environment.
  * @param only the one metric to report; every metric when undefined
  * @param gauges names of the metrics whose values are not to be added up: of each, or of each of its variants, the last one counts
+ * @throws {Refusal} `too_many_points`
  */
-export function measurementsReport(
+export function* measurementsReport(
   store: UsageStore,
   environment: { readonly name: string; readonly number: number },
   range: ReportRange,
   only: string | undefined,
   gauges: ReadonlySet<string> = new Set(),
-): MeasurementsReport {
-  store.measurements.resetReadTxn(); // What was answered 202 before this request is in the report.
-  const metrics = metricsOf(store, environment.number, only);
-  const source = { table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
-  sumUp(source, environment.number, range, (ordinal, total, points) => {
+): Reading<MeasurementsReport> {
+  const metrics = yield* metricsOf(store, environment.number, only);
+  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
+  const source = { ...cells, series: metrics, budget: new PointBudget() };
+  yield* sumUp(source, environment.number, range, (ordinal, total, points) => {
     const metric = metrics.get(ordinal);
     if (metric === undefined) return;
     mergeMeasurement(metric.total, total);
@@ -74,16 +77,23 @@ interface MetricTally {
   readonly points: (readonly [t: number, cell: Measurement])[];
 }
 
-function metricsOf(store: UsageStore, environment: number, only: string | undefined) {
-  const metrics = new Map<number, MetricTally>();
-  for (const { ordinal, name } of seriesOf(store, environment)) {
-    if (name.length === 2) continue;
-    const identity =
-      name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
-    if (only !== undefined && identity.metric !== only) continue;
-    metrics.set(ordinal, { identity, total: measurementCodec.empty(), points: [] });
-  }
-  return metrics;
+function metricsOf(
+  store: UsageStore,
+  environment: number,
+  only: string | undefined,
+): Reading<ReadonlyMap<number, MetricTally>> {
+  return fromSnapshot(store.environment, function* (at) {
+    const metrics = new Map<number, MetricTally>();
+    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+      yield;
+      if (name.length === 2) continue;
+      const identity =
+        name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
+      if (only !== undefined && identity.metric !== only) continue;
+      metrics.set(ordinal, { identity, total: measurementCodec.empty(), points: [] });
+    }
+    return metrics;
+  });
 }
 
 function describe({ identity, total, points }: MetricTally, kind: MetricKind): MetricReport {

@@ -1,5 +1,6 @@
 import type { MetricDeclaration, MetricKind } from '../store/records.ts';
 import { seriesOf, surplusName } from '../store/series.ts';
+import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { cutPage, type Page, type PageRequest } from './lists.ts';
 
@@ -22,12 +23,12 @@ export interface MetricsTask {
 }
 
 /** A page of an application's metrics by their names, those that were only seen among the declared ones. */
-export function metricsReport(
+export function* metricsReport(
   store: UsageStore,
   { environments, declared, only, page }: MetricsTask,
-): Page<MetricJson> {
+): Reading<Page<MetricJson>> {
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  const names = new Set([...declarations.keys(), ...namesSeen(store, environments)]);
+  const names = new Set([...declarations.keys(), ...(yield* namesSeen(store, environments))]);
   const metrics = Array.from(names, (name) => metricJson(name, declarations.get(name)));
   const wanted = metrics.filter((metric) => metric.declared === (only ?? metric.declared));
   return cutPage(wanted, page, ({ name }) => name);
@@ -40,13 +41,15 @@ export function metricJson(name: string, declaration: MetricDeclaration | undefi
 }
 
 /** The metrics that packets and reports have named, of features too; the name that stands for the surplus is none. */
-function namesSeen(store: UsageStore, environments: readonly number[]): Set<string> {
-  store.series.resetReadTxn(); // What was answered 202 before this request is in the answer.
+function* namesSeen(store: UsageStore, environments: readonly number[]): Reading<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const environment of environments) {
-    for (const { name } of seriesOf(store, environment)) {
-      if (name.length !== 2 && name[0] !== surplusName) names.add(name[0]);
-    }
+    yield* fromSnapshot(store.environment, function* (at) {
+      for (const { name } of seriesOf(store, environment, at)) {
+        yield;
+        if (name.length !== 2 && name[0] !== surplusName) names.add(name[0]);
+      }
+    });
   }
   return names;
 }

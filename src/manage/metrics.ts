@@ -41,7 +41,7 @@ export function metricRoutes(parts: MetricParts): readonly Route[] {
       const declared = [...directory.metricsOf(application.id).values()];
       const environments = application.environments.map(({ number }) => number);
       const task = { environments, declared, only, page: readNamePage(request.query) };
-      return okJson(await parts.reports.make('metrics', task));
+      return okJson(await parts.reports.make(application.teamId, 'metrics', task));
     }),
     route(parts, 'PUT /applications/:id/metrics/:metric', declare),
     route(

@@ -1,32 +1,50 @@
 import { Piscina } from 'piscina';
+import { FairQueue } from '../admission/fair-queue.ts';
 import { Refusal } from '../errors.ts';
-import type { Reports } from './make-report.ts';
+import type { Made, Reports } from './make-report.ts';
+import type { ReportOutcome, ReportRequest } from './report-worker.ts';
 
 /** Makes reports in a thread of their own: one over years of data must not keep packets waiting. */
 export interface ReportPool {
-  /** @throws {Refusal} `backpressure` when too many reports wait already */
+  /**
+   * Makes a report when it is the team's turn.
+   * @throws {Refusal} `rate_limited` or `backpressure` when too many reports wait already, `too_many_points`
+   */
   make<Name extends keyof Reports>(
+    teamId: string,
     name: Name,
     task: Parameters<Reports[Name]>[0],
-  ): Promise<ReturnType<Reports[Name]>>;
+  ): Promise<Made<Name>>;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }
 
-const mostWaiting = 64;
+/** Each report that goes on holds its points and one snapshot; a team's reports wait for each other. */
+const bounds = { atOnce: 4, waitingEach: 16, waitingAll: 128 };
 
 /**
  * @param workerFile the compiled `manage/report-worker`
  * @param data the data directory
  */
 export function startReportPool(workerFile: string, data: string): ReportPool {
-  const workerData = { data };
-  const options = { minThreads: 1, maxThreads: 1, maxQueue: mostWaiting };
-  const pool = new Piscina({ filename: workerFile, workerData, ...options });
+  const queue = new FairQueue(bounds);
+  const pool = new Piscina({
+    filename: workerFile,
+    workerData: { data },
+    minThreads: 1,
+    maxThreads: 1,
+    concurrentTasksPerWorker: bounds.atOnce + 1,
+    // Reports go on in turns of the thread's event loop, which must not sleep in between.
+    atomics: 'disabled',
+  });
   return {
-    make(name, task) {
-      if (pool.queueSize >= mostWaiting) throw new Refusal('backpressure', 'Too many reports are waiting', 1);
-      return pool.run(task, { name });
+    make<Name extends keyof Reports>(teamId: string, name: Name, task: Parameters<Reports[Name]>[0]) {
+      return queue.run(teamId, async () => {
+        const request: ReportRequest = { name, task };
+        const outcome: ReportOutcome<Made<Name>> = await pool.run(request, { name: 'make' });
+        if (outcome.ok) return outcome.made;
+        throw new Refusal(outcome.code, outcome.detail);
+      });
     },
     async close() {
       await pool.run(undefined, { name: 'close' });

@@ -23,11 +23,12 @@ export function reportRoutes(parts: ReportParts): readonly Route[] {
   const { reports } = parts;
   return [
     route(parts, 'GET /applications/:id/usage', async (call) =>
-      okJson(await reports.make('usage', readTask(parts, call, 'feature'))),
+      okJson(await reports.make(call.application.teamId, 'usage', readTask(parts, call, 'feature'))),
     ),
     route(parts, 'GET /applications/:id/measurements', async (call) => {
       const gauges = gaugesOf(parts.directory, call.application);
-      return okJson(await reports.make('measurements', { ...readTask(parts, call, 'metric'), gauges }));
+      const task = { ...readTask(parts, call, 'metric'), gauges };
+      return okJson(await reports.make(call.application.teamId, 'measurements', task));
     }),
   ];
 }
@@ -38,7 +39,7 @@ function readTask(
   filter: 'feature' | 'metric',
 ): UsageTask {
   const query = parseQuery(request.query);
-  const environment = findEnvironment(application, query.get('environment'));
+  const environment = findEnvironment(application.environments, query.get('environment'));
   return { environment, range: readReportRange(query, clock.now(), retention), only: query.get(filter) };
 }
 
@@ -51,9 +52,9 @@ function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<st
  * The environment that a query names.
  * @throws {Refusal} `invalid_query` when it names none, `unknown_environment`
  */
-export function findEnvironment(application: Application, name: string | undefined): Environment {
+export function findEnvironment(environments: readonly Environment[], name: string | undefined): Environment {
   if (name === undefined) throw new Refusal('invalid_query', 'environment is missing');
-  const environment = application.environments.find((each) => each.name === name);
+  const environment = environments.find((each) => each.name === name);
   if (environment === undefined) {
     throw new Refusal('unknown_environment', 'The application has no such environment');
   }

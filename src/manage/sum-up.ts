@@ -1,100 +1,168 @@
-import { type BucketWidth, bucketWidth, scanCells } from '../store/blocks.ts';
+import { type BucketWidth, bucketWidth, type Cell, scanCells } from '../store/blocks.ts';
 import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/environment.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
+import type { UsageStore } from '../store/usage.ts';
+import type { PointBudget } from './point-budget.ts';
 import { bucketStart, type ReportRange } from './report-range.ts';
 
-/** A table of cells, and how two of its cells become one. */
+/** A table of cells, how two of its cells become one, and what is wanted of it. */
 export interface CellSource<T> {
+  readonly store: UsageStore;
   readonly table: Table;
   readonly codec: CellCodec<T>;
   merge(into: T, from: T): void;
+  /** The series to add up, by ordinal; the cells of others are passed over. */
+  readonly series: Pick<ReadonlyMap<number, unknown>, 'has'>;
+  readonly budget: PointBudget;
 }
 
 /** Takes what a series did in one UTC day: in all, and by the report's step (`t` in Unix seconds, ascending). */
-export type TakeDay<T> = (
-  ordinal: number,
-  total: T,
-  points: readonly (readonly [t: number, cell: T])[],
-) => void;
+export type TakeDay<T> = (ordinal: number, total: T, points: readonly Point<T>[]) => void;
+
+type Point<T> = readonly [t: number, cell: T];
 
 const minutesPerDay = 1440;
+
+/** Cells between two pauses. */
+const stride = 128;
 
 /**
  * Adds up an environment's cells over a range, whatever the widths of the buckets they are in. Minutes are added up to
  * hours, hours to days, and days by the caller: just as the roll-up does it, so that a sum of doubles comes out the same
- * to the last bit whether or not it was rolled up. Goes day by day, so that only one day is in memory.
+ * to the last bit whether or not it was rolled up. A day is read from one snapshot, in which nothing is rolled up.
+ * @throws {Refusal} `too_many_points`
  */
-export function sumUp<T>(
+export function* sumUp<T>(
   source: CellSource<T>,
   environment: number,
   range: ReportRange,
   take: TakeDay<T>,
-): void {
-  for (let day = floorToDay(range.from); day < range.to; day += minutesPerDay) {
-    const from = Math.max(day, range.from);
-    const to = Math.min(day + minutesPerDay, range.to);
-    const series = new Map<number, DayOfSeries<T>>();
-    for (const width of [bucketWidth.day, bucketWidth.hour, bucketWidth.minute]) {
-      const cells = scanCells(source.table, source.codec, environment, width, from, to);
-      for (const { minute, ordinal, value } of cells) {
-        const known = series.get(ordinal) ?? new DayOfSeries(source, range.step, day);
-        series.set(ordinal, known);
-        known.add(width, minute, value);
-      }
-    }
-    for (const [ordinal, { total, points }] of series) take(ordinal, total, points);
+): Reading<void> {
+  for (let day = floorTo(range.from, minutesPerDay); day < range.to; day += minutesPerDay) {
+    const part = {
+      ...range,
+      from: Math.max(day, range.from),
+      to: Math.min(day + minutesPerDay, range.to),
+    };
+    const series = yield* fromSnapshot(source.store.environment, (at) =>
+      sumUpDay(source, environment, part, at),
+    );
+    for (const [ordinal, one] of series) take(ordinal, one.end(), one.points);
   }
 }
 
-function floorToDay(minute: number): number {
-  return Math.floor(minute / minutesPerDay) * minutesPerDay;
+function* sumUpDay<T>(
+  source: CellSource<T>,
+  environment: number,
+  { from, to, step }: ReportRange,
+  at: Snapshot,
+): Reading<ReadonlyMap<number, DayOfSeries<T>>> {
+  const days = new Map<number, DayOfSeries<T>>();
+  let left = stride;
+  for (const [width, { minute, ordinal, value }] of cellsInOrder(source, environment, from, to, at)) {
+    if (source.series.has(ordinal)) {
+      const known = days.get(ordinal) ?? new DayOfSeries(source, step, floorTo(from, minutesPerDay));
+      days.set(ordinal, known);
+      known.add(width, minute, value);
+    }
+    left -= 1;
+    if (left > 0) continue;
+    left = stride;
+    yield;
+  }
+  return days;
 }
 
-/** What one series did in one day, while it is added up. Wider buckets must be added before narrower ones. */
+/** The cells of a day: the day's own, then hour by hour the hour's own and those of its minutes. */
+function* cellsInOrder<T>(
+  { table, codec }: CellSource<T>,
+  environment: number,
+  from: number,
+  to: number,
+  at: Snapshot,
+): Generator<readonly [BucketWidth, Cell<T>]> {
+  const { day, hour, minute } = bucketWidth;
+  const scan = (width: BucketWidth) => scanCells(table, codec, environment, width, from, to, at);
+  for (const cell of scan(day)) yield [day, cell];
+  const [hours, minutes] = [scan(hour), scan(minute)];
+  try {
+    let [ofHour, ofMinute] = [hours.next(), minutes.next()];
+    while (!ofHour.done || !ofMinute.done) {
+      if (!ofHour.done && (ofMinute.done || ofHour.value.minute <= floorTo(ofMinute.value.minute, 60))) {
+        yield [hour, ofHour.value];
+        ofHour = hours.next();
+      } else if (!ofMinute.done) {
+        yield [minute, ofMinute.value];
+        ofMinute = minutes.next();
+      }
+    }
+  } finally {
+    hours.return(undefined);
+    minutes.return(undefined);
+  }
+}
+
+function floorTo(minute: number, width: number): number {
+  return Math.floor(minute / width) * width;
+}
+
+/** What one series did in one day, while it is added up: it takes the cells as `cellsInOrder` gives them. */
 class DayOfSeries<T> {
+  readonly points: Point<T>[] = [];
   private readonly source: CellSource<T>;
   private readonly step: ReportRange['step'];
   private readonly start: number;
-  private readonly day: T;
-  private readonly hours = new Map<number, T>();
-  private readonly shown = new Map<number, T>();
+  private readonly total: T;
+  /** The hour that is being added up: its start in Unix seconds, and what was in it so far. */
+  private hour: Point<T> | undefined;
 
   /** @param start of the day, minutes since the epoch */
   constructor(source: CellSource<T>, step: ReportRange['step'], start: number) {
     this.source = source;
     this.step = step;
     this.start = start;
-    this.day = source.codec.empty();
+    this.total = source.codec.empty();
   }
 
   add(width: BucketWidth, minute: number, cell: T): void {
-    const { day } = bucketWidth;
-    if (width === day) this.source.merge(this.day, cell);
-    else this.mergeInto(this.hours, bucketStart(minute, 'hour'), cell);
+    if (width === bucketWidth.day) this.source.merge(this.total, cell);
+    else this.addToHour(bucketStart(minute, 'hour'), cell);
     // What is in a wider bucket than was asked for is shown at that bucket's start.
-    if (this.step === 'minute' || width === day) this.mergeInto(this.shown, minute * 60, cell);
+    if (this.step === 'minute' || (this.step === 'hour' && width === bucketWidth.day))
+      this.show(minute * 60, cell);
   }
 
-  get total(): T {
-    const total = this.source.codec.empty();
-    this.source.merge(total, this.day);
-    for (const [, hour] of ascending(this.hours)) this.source.merge(total, hour);
-    return total;
+  /** Nothing more comes; gives the total. */
+  end(): T {
+    this.endHour();
+    if (this.step === 'day') this.show(this.start * 60, this.total);
+    return this.total;
   }
 
-  get points(): [t: number, cell: T][] {
-    if (this.step === 'day') return [[this.start * 60, this.total]];
-    if (this.step === 'hour') for (const [t, hour] of this.hours) this.mergeInto(this.shown, t, hour);
-    return ascending(this.shown);
+  private addToHour(t: number, cell: T): void {
+    if (this.hour?.[0] !== t) {
+      this.endHour();
+      this.hour = [t, this.source.codec.empty()];
+    }
+    this.source.merge(this.hour![1], cell);
   }
 
-  private mergeInto(cells: Map<number, T>, t: number, cell: T): void {
-    const known = cells.get(t) ?? this.source.codec.empty();
-    cells.set(t, known);
-    this.source.merge(known, cell);
+  private endHour(): void {
+    if (this.hour === undefined) return;
+    const [t, hour] = this.hour;
+    this.source.merge(this.total, hour);
+    if (this.step === 'hour') this.show(t, hour);
+    this.hour = undefined;
   }
-}
 
-function ascending<T>(cells: ReadonlyMap<number, T>): [number, T][] {
-  return [...cells].sort(([a], [b]) => a - b);
+  private show(t: number, cell: T): void {
+    let last = this.points.at(-1);
+    if (last?.[0] !== t) {
+      this.source.budget.take();
+      last = [t, this.source.codec.empty()];
+      this.points.push(last);
+    }
+    this.source.merge(last[1], cell);
+  }
 }

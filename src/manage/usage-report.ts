@@ -2,7 +2,9 @@ import { mergeCounts } from '../aggregate/merge.ts';
 import { countUniqueUsers, type UniqueUsers } from '../aggregate/unique-users.ts';
 import { type Counts, countsCodec } from '../store/cells.ts';
 import { featureItself, seriesOf } from '../store/series.ts';
+import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { PointBudget } from './point-budget.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
 import { sumUp } from './sum-up.ts';
 
@@ -48,20 +50,20 @@ interface Tally {
 /**
  * Adds up the count cells of an environment and counts its users.
  * @param only the one feature to report; every feature when undefined
+ * @throws {Refusal} `too_many_points`
  */
-export function usageReport(
+export function* usageReport(
   store: UsageStore,
   environment: ReportedEnvironment,
   range: ReportRange,
   only: string | undefined,
-): UsageReport {
-  store.counts.resetReadTxn(); // What was answered 202 before this request is in the report.
-  const tallies = talliesOf(store, environment.number, only);
-  addUp(store, environment.number, range, tallies);
+): Reading<UsageReport> {
+  const tallies = yield* talliesOf(store, environment.number, only);
+  yield* addUp(store, environment.number, range, tallies);
   const features = [...tallies];
   const days = { from: Math.floor(range.from / 1440), to: Math.ceil(range.to / 1440) };
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
-  const users = countUniqueUsers(store, environment.number, days, groups);
+  const users = yield* countUniqueUsers(store, environment.number, days, groups);
   return {
     environment: environment.name,
     from: minuteText(range.from),
@@ -74,17 +76,24 @@ export function usageReport(
   };
 }
 
-function talliesOf(store: UsageStore, environment: number, only: string | undefined): Map<string, Tally[]> {
-  const features = new Map<string, Tally[]>();
-  for (const { ordinal, name } of seriesOf(store, environment)) {
-    if (name.length !== 2) continue;
-    const [feature, variant] = name;
-    if (only !== undefined && feature !== only) continue;
-    const series = features.get(feature) ?? [];
-    features.set(feature, series);
-    series.push({ ordinal, variant, points: [] });
-  }
-  return features;
+function talliesOf(
+  store: UsageStore,
+  environment: number,
+  only: string | undefined,
+): Reading<Map<string, Tally[]>> {
+  return fromSnapshot(store.environment, function* (at) {
+    const features = new Map<string, Tally[]>();
+    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+      yield;
+      if (name.length !== 2) continue;
+      const [feature, variant] = name;
+      if (only !== undefined && feature !== only) continue;
+      const series = features.get(feature) ?? [];
+      features.set(feature, series);
+      series.push({ ordinal, variant, points: [] });
+    }
+    return features;
+  });
 }
 
 function addUp(
@@ -92,11 +101,12 @@ function addUp(
   environment: number,
   range: ReportRange,
   features: ReadonlyMap<string, readonly Tally[]>,
-): void {
-  const tallies = new Map([...features.values()].flat().map((tally) => [tally.ordinal, tally.points]));
-  const source = { table: store.counts, codec: countsCodec, merge: mergeCounts };
-  sumUp(source, environment, range, (ordinal, _total, points) => {
-    const tally = tallies.get(ordinal);
+): Reading<void> {
+  const series = new Map([...features.values()].flat().map((tally) => [tally.ordinal, tally.points]));
+  const cells = { store, table: store.counts, codec: countsCodec, merge: mergeCounts };
+  const source = { ...cells, series, budget: new PointBudget() };
+  return sumUp(source, environment, range, (ordinal, _total, points) => {
+    const tally = series.get(ordinal);
     for (const [t, { checks, used, viewed }] of points) tally?.push([t, checks, used, viewed]);
   });
 }

@@ -1,5 +1,6 @@
 import type { CellCodec } from './cells.ts';
 import type { Table } from './environment.ts';
+import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
  * How cells lie in the store: the cells of neighbouring series in one bucket of time are one value, because what is
@@ -130,8 +131,13 @@ export function* scanCells<T>(
   width: BucketWidth,
   from: number,
   to: number,
+  at?: Snapshot,
 ): Generator<Cell<T>> {
-  const range = { start: writeKey(environment, width, from, 0), end: writeKey(environment, width, to, 0) };
+  const range = {
+    start: writeKey(environment, width, from, 0),
+    end: writeKey(environment, width, to, 0),
+    ...readAt(at),
+  };
   for (const { key, value } of table.getRange(range)) {
     const minute = key.readUInt32BE(5);
     const first = key.readUInt32BE(9) * cellsPerBlock;

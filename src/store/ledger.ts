@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -112,9 +113,11 @@ export function* ledgerEntries(
   application: number,
   from: number,
   to: number,
+  at?: Snapshot,
 ): Generator<LedgerEntry> {
   // Backwards a range includes its start, and the bare hour is before all of its rows.
-  const range = { start: hourKey(application, to), end: hourKey(application, from), reverse: true };
+  const [start, end] = [hourKey(application, to), hourKey(application, from)];
+  const range = { start, end, reverse: true, ...readAt(at) };
   for (const { key, value } of store.ledger.getRange(range)) {
     const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
     yield { hour: key.readUInt32BE(4), subject: readSubject(subject), count, lastAt, example };

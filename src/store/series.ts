@@ -1,3 +1,4 @@
+import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -34,8 +35,8 @@ export function putSeries(store: UsageStore, series: NewSeries): void {
 }
 
 /** The series of an environment in the order of their ordinals. */
-export function* seriesOf(store: UsageStore, environment: number): Generator<NewSeries> {
-  const range = { start: seriesKey(environment, 0), end: seriesKey(environment + 1, 0) };
+export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot): Generator<NewSeries> {
+  const range = { start: seriesKey(environment, 0), end: seriesKey(environment + 1, 0), ...readAt(at) };
   for (const { key, value } of store.series.getRange(range)) {
     yield { environment, ordinal: key.readUInt32BE(4), name: JSON.parse(value.toString()) };
   }

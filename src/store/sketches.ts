@@ -1,4 +1,5 @@
 import { seriesPerEnvironment } from './blocks.ts';
+import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -111,8 +112,13 @@ export function* sketchChunks(
   day: number,
   from: number,
   to: number,
+  at?: Snapshot,
 ): Generator<StoredChunk> {
-  const range = { start: chunkKeyFrom(environment, day, from), end: chunkKeyFrom(environment, day, to) };
+  const range = {
+    start: chunkKeyFrom(environment, day, from),
+    end: chunkKeyFrom(environment, day, to),
+    ...readAt(at),
+  };
   for (const { key, value } of store.sketches.getRange(range)) {
     yield { ordinal: key.readUInt32BE(8), chunk: key[12]!, content: readChunk(value) };
   }

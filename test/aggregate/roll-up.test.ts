@@ -9,6 +9,7 @@ import { bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
 import { countsCodec } from '../../src/store/cells.ts';
 import { bucketAt, type Horizons, horizonsAt } from '../../src/store/retention.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
+import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const environment = { name: 'Production', number: 7 };
@@ -63,8 +64,8 @@ function rollUpAll({ maintain }: Aggregator, horizons: Horizons, limit: number):
 async function reports(store: UsageStore, now: number, query: Record<string, string>) {
   const range = readReportRange(new Map(Object.entries(query)), now, retention);
   return {
-    usage: usageReport(store, environment, range, undefined),
-    measurements: measurementsReport(store, environment, range, undefined),
+    usage: finish(usageReport(store, environment, range, undefined)),
+    measurements: finish(measurementsReport(store, environment, range, undefined)),
   };
 }
 

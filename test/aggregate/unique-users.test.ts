@@ -5,6 +5,7 @@ import { countUniqueUsers, type Days } from '../../src/aggregate/unique-users.ts
 import { seriesRef } from '../../src/store/blocks.ts';
 import { environmentOrdinal } from '../../src/store/sketches.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
+import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { sketchOf, someUsers, userOf } from './sketch-fixture.ts';
 
@@ -29,7 +30,7 @@ function keep(store: UsageStore, all: readonly Seen[]): void {
 }
 
 function count(store: UsageStore, days: Days, groups: readonly (readonly number[])[]) {
-  return countUniqueUsers(store, 1, days, groups);
+  return finish(countUniqueUsers(store, 1, days, groups));
 }
 
 test('counts are those of the unions over the days of the report', async () => {

@@ -11,6 +11,7 @@ import { createLog } from '../../src/log.ts';
 import { measurementsReport } from '../../src/manage/measurements-report.ts';
 import { usageReport } from '../../src/manage/usage-report.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
+import { finish } from '../support/finish.ts';
 import { roomyLimits } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -107,7 +108,7 @@ async function readReports(data: string): Promise<Map<string, number>> {
   for (const number of [1, 2, 3]) {
     const environment = { name: 'e', number };
     const range = { from, to: from + 131, step: 'hour' } as const;
-    for (const { feature, variants } of usageReport(store, environment, range, undefined).features) {
+    for (const { feature, variants } of finish(usageReport(store, environment, range, undefined)).features) {
       for (const { variant, ...usage } of variants) {
         const prefix = `${number}/${feature}/${variant}`;
         found.set(`${prefix}/0`, usage.checks);
@@ -117,7 +118,8 @@ async function readReports(data: string): Promise<Map<string, number>> {
         expect(inSeries).toBe(usage.checks);
       }
     }
-    for (const { metric, sum, count } of measurementsReport(store, environment, range, undefined).metrics) {
+    const { metrics } = finish(measurementsReport(store, environment, range, undefined));
+    for (const { metric, sum, count } of metrics) {
       found.set(`${number}/${metric}/sum`, sum);
       found.set(`${number}/${metric}/count`, count);
     }

@@ -16,8 +16,10 @@ import { metricRoutes } from '../../src/manage/metrics.ts';
 import type { ReportPool } from '../../src/manage/report-pool.ts';
 import { reportRoutes } from '../../src/manage/reports.ts';
 import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
+import type { Reading } from '../../src/store/snapshot.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import type { Answer, RequestParts } from '../auth/fixture.ts';
+import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ManageFixture, openManageFixture } from './fixture.ts';
 import { send } from './support/documented-send.ts';
@@ -103,7 +105,10 @@ export async function openRegistry(): Promise<Registry> {
 /** What crosses to the thread of the reports and back is copied here too. */
 function reportsInThisThread(reports: ReturnType<typeof createReports>): ReportPool {
   return {
-    make: async (name, task) => structuredClone(reports[name](structuredClone(task) as never)) as never,
+    make: async (_teamId, name, task) => {
+      const reading = reports[name](structuredClone(task) as never) as Reading<never>;
+      return structuredClone(finish(reading));
+    },
     close: async () => {},
   };
 }

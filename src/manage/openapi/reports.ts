@@ -139,6 +139,8 @@ days, and the range is widened to them. Everything that was answered 202 or 200 
 const refusals = {
   invalid_query: 'environment is missing',
   unknown_environment: 'The application has no such environment',
+  too_many_points:
+    'The report would have more than 200000 points: take a wider step or a shorter range, or ask for one feature or metric',
   backpressure: 'Too many reports are waiting',
 } as const;
 

@@ -1,0 +1,107 @@
+import { mergeTally } from '../aggregate/merge.ts';
+import {
+  type LedgerOutcome,
+  type LedgerSubject,
+  type LedgerTally,
+  ledgerEntries,
+  otherSenders,
+  subjectText,
+} from '../store/ledger.ts';
+import type { Application, Environment } from '../store/records.ts';
+import { fromSnapshot, type Reading } from '../store/snapshot.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { timeText } from './answers.ts';
+
+/** What a report of the ledger is asked for. */
+export interface LedgerTask {
+  readonly application: Pick<Application, 'number' | 'environments'>;
+  /** The one environment to report; everything when undefined. */
+  readonly only: Environment | undefined;
+  readonly hours: Hours;
+}
+
+/** What the report covers: whole hours since the epoch, `from` included, `to` not. */
+interface Hours {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface ReportedRow {
+  readonly subject: LedgerSubject;
+  readonly tally: LedgerTally;
+}
+
+/** Rows that are told apart while the hours are added up: the latest hours come first. */
+const mostRows = 5000;
+/** Rows that a report shows. */
+const mostEntries = 500;
+
+/** Adds the hours of an application's ledger up, row by row. */
+export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<object> {
+  const { application, only, hours } = task;
+  const present = new Set<number | null>(application.environments.map((each) => each.number));
+  const rows = new Map<string, ReportedRow>();
+  yield* fromSnapshot(store.environment, function* (at) {
+    const entries = ledgerEntries(store, application.number, hours.from, hours.to, at);
+    for (const { subject, count, lastAt, example } of entries) {
+      yield;
+      const environment = present.has(subject.environment) ? subject.environment : null;
+      if (only !== undefined && environment !== only.number) continue;
+      mergeTally(rowOf(rows, { ...subject, environment }).tally, { count, lastAt, example });
+    }
+  });
+  return describe(task, [...rows.values()]);
+}
+
+function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): ReportedRow {
+  const known = rows.get(subjectText(subject));
+  if (known !== undefined) return known;
+  const shown = rows.size < mostRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
+  const name = subjectText(shown);
+  const row = rows.get(name) ?? { subject: shown, tally: { count: 0, lastAt: 0, example: null } };
+  rows.set(name, row);
+  return row;
+}
+
+const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
+
+/** What needs a look comes first, and of that the latest. */
+function byUrgency(a: ReportedRow, b: ReportedRow): number {
+  return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
+}
+
+function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): object {
+  const { environments } = application;
+  const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
+  const total = (outcome: LedgerOutcome) =>
+    rows.reduce((sum, { subject, tally }) => sum + (subject.outcome === outcome ? tally.count : 0), 0);
+  const entries = [...rows].sort(byUrgency).slice(0, mostEntries);
+  return {
+    environment: only?.name ?? null,
+    from: timeText(hours.from * 3_600_000),
+    to: timeText(hours.to * 3_600_000),
+    accepted: total('accepted'),
+    refused: total('refused'),
+    noted: total('noted'),
+    entries: entries.map((row) => describeRow(row, names)),
+    entriesLeftOut: rows.length - entries.length,
+  };
+}
+
+function describeRow({ subject, tally }: ReportedRow, names: ReadonlyMap<number | null, string>): object {
+  const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
+  const sender = { userAgent, instance };
+  const { count, lastAt, example } = tally;
+  return {
+    environment: names.get(environment) ?? null,
+    transport,
+    route,
+    sender,
+    outcome,
+    status,
+    code,
+    count,
+    lastAt: timeText(lastAt),
+    example,
+  };
+}

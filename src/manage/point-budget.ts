@@ -1,0 +1,23 @@
+import { Refusal } from '../errors.ts';
+
+/** Most points that all series of a report may have together: they are held in memory until it is sent. */
+export const mostPoints = 200_000;
+
+/** What is left of the points that a report may have. */
+export class PointBudget {
+  private left: number;
+
+  constructor(left = mostPoints) {
+    this.left = left;
+  }
+
+  /** @throws {Refusal} `too_many_points` */
+  take(): void {
+    this.left -= 1;
+    if (this.left >= 0) return;
+    throw new Refusal(
+      'too_many_points',
+      `The report would have more than ${mostPoints} points: take a wider step or a shorter range, or ask for one feature or metric`,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../clock.ts';
+import { Refusal } from '../errors.ts';
+import type { Reading } from '../store/snapshot.ts';
+import type { UsageStore } from '../store/usage.ts';
+
+/** How long a reading goes on before the next has a turn, ms. */
+const turnMs = 10;
+
+/** The long reads of one thread, which go on in turns. Between turns only a reading's own snapshot is open. */
+export class ReadingTurns {
+  private readonly environment: Pick<UsageStore['environment'], 'resetReadTxn'>;
+  private readonly clock: Pick<Clock, 'monotonic'>;
+  private readonly underWay = new Set<Promise<unknown>>();
+  private ending = false;
+
+  constructor(environment: Pick<UsageStore['environment'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
+    this.environment = environment;
+    this.clock = clock;
+  }
+
+  /**
+   * Goes on with a reading until it is done.
+   * @throws {Refusal} `store_unavailable` when the thread is ending
+   */
+  async finish<T>(reading: Reading<T>): Promise<T> {
+    const result = this.run(reading);
+    this.underWay.add(result);
+    try {
+      return await result;
+    } finally {
+      this.underWay.delete(result);
+    }
+  }
+
+  /** Gives up what is being read; resolves when nothing is any more. */
+  async end(): Promise<void> {
+    this.ending = true;
+    await Promise.allSettled(this.underWay);
+  }
+
+  private async run<T>(reading: Reading<T>): Promise<T> {
+    while (!this.ending) {
+      const step = this.turn(reading);
+      if (step.done) return step.value;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    reading.return(undefined as T);
+    throw new Refusal('store_unavailable', 'The service is stopping', 5);
+  }
+
+  private turn<T>(reading: Reading<T>): IteratorResult<undefined, T> {
+    const end = this.clock.monotonic() + turnMs;
+    try {
+      for (;;) {
+        const step = reading.next();
+        if (step.done || this.clock.monotonic() >= end) return step;
+      }
+    } finally {
+      // LMDB's binding would end its own read transaction only once the thread's event loop turns.
+      this.environment.resetReadTxn();
+    }
+  }
+}

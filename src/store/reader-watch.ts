@@ -1,0 +1,62 @@
+import type { RootDatabase } from 'lmdb';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { type OldestReader, oldestReader } from './oldest-reader.ts';
+
+/** The oldest reader of a store, as far as it keeps pages from being used again. */
+export interface ReaderAge {
+  /** Seconds that it has been seen for. */
+  readonly seconds: number;
+  /** Commits since what it reads from. */
+  readonly commits: number;
+}
+
+/** An oldest reader that is as old as this is one too many, ms. No report takes so long over one day of data. */
+const oldMs = 60_000;
+
+const none: ReaderAge = { seconds: 0, commits: 0 };
+
+/** Watches the readers of one store: a forgotten one makes the file grow with each commit, and tells nobody. */
+export class ReaderWatch {
+  private readonly name: string;
+  private readonly environment: RootDatabase<Buffer, Buffer>;
+  private readonly clock: Pick<Clock, 'monotonic'>;
+  private readonly log: Pick<Log, 'warn'>;
+  /** The oldest reader that was seen last, when it was seen first, and whether the log has it. */
+  private seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
+
+  /** @param name of the store, for the log */
+  constructor(
+    name: string,
+    environment: RootDatabase<Buffer, Buffer>,
+    clock: Pick<Clock, 'monotonic'>,
+    log: Pick<Log, 'warn'>,
+  ) {
+    this.name = name;
+    this.environment = environment;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /** Looks at the readers again; call it every few seconds. */
+  look(): ReaderAge {
+    const oldest = oldestReader(this.environment);
+    // Who reads the latest state holds nothing, however long: readers that come and go would look like one.
+    if (oldest === undefined || oldest.lag === 0) {
+      this.seen = undefined;
+      return none;
+    }
+    const now = this.clock.monotonic();
+    if (this.seen?.oldest.transaction !== oldest.transaction)
+      this.seen = { oldest, since: now, warned: false };
+    const age = { seconds: (now - this.seen.since) / 1000, commits: oldest.lag };
+    if (now - this.seen.since >= oldMs && !this.seen.warned) {
+      this.seen.warned = true;
+      this.log.warn('a reader is old: the file of the store grows as long as it stays', {
+        store: this.name,
+        ...age,
+      });
+    }
+    return age;
+  }
+}

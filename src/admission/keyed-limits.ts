@@ -26,6 +26,11 @@ export class KeyedLimits {
     return this.buckets.size;
   }
 
+  /** Seconds until a key has a token, without taking it; 0 when there is one. */
+  wait(key: string, now: number): number {
+    return this.rate === 0 ? 0 : (this.buckets.get(key)?.wait(now) ?? 0);
+  }
+
   /** Takes one token of a key, at `now` (monotonic ms). Gives 0 when there was one, else the seconds until there is. */
   take(key: string, now: number): number {
     if (this.rate === 0) return 0;

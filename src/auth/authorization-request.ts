@@ -141,11 +141,20 @@ function checkKind(form: Form, refuse: Refuse): void {
     refuse('invalid_request', 'response_mode must be query');
 }
 
-/** Scopes that nobody knows are left out, as OpenID Connect Core §3.1.2.1 wants it; the client is told what it got. */
 function readScope(form: Form, serviceScope: string, refuse: Refuse): string {
-  const asked = (form.get('scope') ?? '').split(' ');
-  if (!asked.includes('openid'))
+  const granted = grantedScope(form.get('scope'), serviceScope);
+  if (granted === undefined)
     refuse('invalid_scope', `scope must hold openid; ${serviceScope} is for the API`);
+  return granted ?? '';
+}
+
+/**
+ * The scopes that are granted of those that are asked for; `undefined` when `openid` is not among them. Unknown ones are
+ * left out, as OpenID Connect Core §3.1.2.1 wants it; the client is told what it got.
+ */
+export function grantedScope(text: string | undefined, serviceScope: string): string | undefined {
+  const asked = (text ?? '').split(' ');
+  if (!asked.includes('openid')) return undefined;
   return ['openid', 'email', serviceScope].filter((scope) => asked.includes(scope)).join(' ');
 }
 

@@ -11,14 +11,14 @@ import {
   type RequestChecks,
 } from './authorization-request.ts';
 import { codeReply } from './authorization-response.ts';
-import { type Browser, BrowserCookie, renewBrowser } from './browser.ts';
+import { BrowserCookie } from './browser.ts';
 import { maySignIn } from './clients.ts';
 import { issueCode } from './codes.ts';
 import { readIdTokenHint } from './id-token.ts';
 import { confirmPage } from './pages/confirm-page.ts';
-import type { FormPage } from './pages/form-page.ts';
 import { loginPage } from './pages/login-page.ts';
 import type { SignInSettings } from './sign-in.ts';
+import { formPage, notAMember } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
 /** What the authorization endpoint works on. */
@@ -68,7 +68,8 @@ export async function standingOf(
   const { client, prompt, redirectUri } = asked;
   if (signIn === undefined || prompt.has('login') || isTooOld(settings, asked, signIn))
     return { next: 'sign-in' };
-  if (!(await isMeant(settings, asked, signIn))) return { next: 'sign-in' };
+  if (asked.idTokenHint !== null && (await meantUser(settings, asked)) !== signIn.user.id)
+    return { next: 'sign-in' };
   if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
@@ -120,29 +121,6 @@ export function answerWithCode(
   }
 }
 
-/** What a page with a form shows; a browser without a cookie gets one. */
-export function formPage(
-  settings: AuthorizeSettings,
-  request: Request,
-  asked: AuthorizationRequest,
-): FormPage {
-  const cookie = new BrowserCookie(settings.issuer);
-  const known: Browser | undefined = cookie.read(request);
-  const browser = known ?? renewBrowser(undefined, settings.randomBytes);
-  return {
-    clientName: asked.client.name,
-    redirectUri: asked.redirectUri,
-    browser,
-    cookie: known === undefined ? cookie.write(browser) : undefined,
-  };
-}
-
-/** What a user is told who may not use a client. */
-export function notAMember(email: string, { client }: AuthorizationRequest) {
-  const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
-  return { status: 403, text };
-}
-
 function isTooOld(
   { clock }: AuthorizeSettings,
   { maxAge }: AuthorizationRequest,
@@ -151,12 +129,10 @@ function isTooOld(
   return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
 }
 
-/** A client may say by an ID token whom it means. */
-async function isMeant(
+/** The id of the user whom a client means by an ID token; `undefined` when there is none that can be read. */
+export async function meantUser(
   settings: AuthorizeSettings,
   { idTokenHint }: AuthorizationRequest,
-  { user }: CurrentSignIn,
-): Promise<boolean> {
-  if (idTokenHint === null) return true;
-  return (await readIdTokenHint(settings, idTokenHint))?.sub === user.id;
+): Promise<string | undefined> {
+  return idTokenHint === null ? undefined : (await readIdTokenHint(settings, idTokenHint))?.sub;
 }

@@ -5,6 +5,7 @@ import { matchesHash } from '../accounts/secrets.ts';
 import type { ApiKey, OAuthClient, User } from '../store/records.ts';
 import { invalidClient, readClient } from './client-credentials.ts';
 import type { Form } from './form.ts';
+import { OAuthError } from './oauth-error.ts';
 
 /** Who calls an endpoint for clients, proved: a team's API key, or an application that people sign in to. */
 export type AuthenticatedClient =
@@ -82,6 +83,12 @@ export function authenticateClient(
   const apiKey = client ? undefined : verifyClient(directory, claimed.id, claimed.secret);
   if (!apiKey) throw invalidClient(claimed.byHeader);
   return { kind: 'api-key', id: claimed.id, apiKey };
+}
+
+/** @throws {OAuthError} `unauthorized_client` when it is an API key */
+export function signInClientOf(client: AuthenticatedClient): OAuthClient {
+  if (client.kind === 'sign-in') return client.client;
+  throw new OAuthError('unauthorized_client', 'An API key can only use the grant client_credentials');
 }
 
 function publicClient(clientId: string, name: string, redirectUris: readonly string[]): OAuthClient {

@@ -1,4 +1,5 @@
 import type { Route } from '../http/types.ts';
+import { deviceCodeGrant } from './grant-device-code.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export interface DiscoverySettings {
@@ -40,6 +41,7 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): object {
     issuer,
     authorization_endpoint: `${issuer}/connect/authorize`,
     token_endpoint: `${issuer}/connect/token`,
+    device_authorization_endpoint: `${issuer}/connect/deviceauthorization`,
     userinfo_endpoint: `${issuer}/connect/userinfo`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     revocation_endpoint: `${issuer}/connect/revocation`,
@@ -48,7 +50,7 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): object {
     scopes_supported: ['openid', 'email', serviceScope],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'client_credentials', 'refresh_token'],
+    grant_types_supported: ['authorization_code', 'client_credentials', 'refresh_token', deviceCodeGrant],
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: clients,
     revocation_endpoint_auth_methods_supported: clients,

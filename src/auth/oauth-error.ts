@@ -1,8 +1,8 @@
 import type { Reply } from '../http/types.ts';
 
 /**
- * The error codes of RFC 6749 §5.2, those of RFC 6750 §3.1 for who shows a token, and the one of a service that cannot
- * answer now (RFC 6749 §4.1.2.1).
+ * The error codes of RFC 6749 §5.2, those of RFC 8628 §3.5 for a device that polls, those of RFC 6750 §3.1 for a client
+ * that shows a token, and the one of a service that cannot answer now (RFC 6749 §4.1.2.1).
  */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -11,6 +11,10 @@ export type OAuthErrorCode =
   | 'unauthorized_client'
   | 'unsupported_grant_type'
   | 'invalid_scope'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'access_denied'
+  | 'expired_token'
   | 'invalid_token'
   | 'insufficient_scope'
   | 'temporarily_unavailable';

@@ -1,10 +1,12 @@
 import type { Route } from '../http/types.ts';
-import type { ApiKey, OAuthClient } from '../store/records.ts';
+import type { ApiKey } from '../store/records.ts';
 import type { TokenSettings } from './access-token.ts';
 import { type ClientEndpointParts, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
-import type { AuthenticatedClient } from './clients.ts';
+import { type AuthenticatedClient, signInClientOf } from './clients.ts';
+import type { DeviceCodes } from './device-codes.ts';
 import { grantAuthorizationCode } from './grant-authorization-code.ts';
 import { grantClientCredentials } from './grant-client-credentials.ts';
+import { deviceCodeGrant, grantDeviceCode } from './grant-device-code.ts';
 import { grantRefreshToken } from './grant-refresh-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionParts } from './sessions.ts';
@@ -16,6 +18,7 @@ export interface TokenEndpointSettings
     Omit<ClientEndpointParts, 'directory'> {
   /** The scope that stands for this service. */
   readonly serviceScope: string;
+  readonly devices: DeviceCodes;
 }
 
 /** `POST /connect/token` (RFC 6749 §3.2). */
@@ -34,12 +37,14 @@ function grant(
       return grantAuthorizationCode(settings, signInClientOf(authenticate()), form, request);
     case 'refresh_token':
       return grantRefreshToken(settings, signInClientOf(authenticate()), form, request);
+    case deviceCodeGrant:
+      return grantDeviceCode(settings, signInClientOf(authenticate()), form);
     case undefined:
       throw new OAuthError('invalid_request', 'grant_type is missing');
     default:
       throw new OAuthError(
         'unsupported_grant_type',
-        'grant_type must be client_credentials, authorization_code or refresh_token',
+        `grant_type must be client_credentials, authorization_code, refresh_token or ${deviceCodeGrant}`,
       );
   }
 }
@@ -48,10 +53,4 @@ function grant(
 function apiKeyOf(client: AuthenticatedClient): ApiKey {
   if (client.kind === 'api-key') return client.apiKey;
   throw new OAuthError('unauthorized_client', 'A client that people sign in to cannot act for itself');
-}
-
-/** @throws {OAuthError} `unauthorized_client` */
-function signInClientOf(client: AuthenticatedClient): OAuthClient {
-  if (client.kind === 'sign-in') return client.client;
-  throw new OAuthError('unauthorized_client', 'An API key can only use the grant client_credentials');
 }

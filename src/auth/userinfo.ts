@@ -1,8 +1,9 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
-import type { User } from '../store/records.ts';
+import type { OAuthClient, User } from '../store/records.ts';
 import type { AccessClaims } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
+import { findClient, teamsThrough } from './clients.ts';
 import { isForm, readForm } from './form.ts';
 import { emailClaims } from './id-token.ts';
 import { OAuthError, type OAuthErrorCode, oauthErrorReply, uncached } from './oauth-error.ts';
@@ -11,7 +12,7 @@ import { type ValidateToken, validOrNot } from './validate-token.ts';
 /** What the userinfo endpoint works on. */
 export interface UserinfoParts {
   readonly validate: ValidateToken;
-  readonly directory: Pick<Directory, 'users'>;
+  readonly directory: Pick<Directory, 'users' | 'clients'>;
   readonly serviceScope: string;
 }
 
@@ -83,7 +84,10 @@ async function validate(parts: UserinfoParts, token: string): Promise<AccessClai
 }
 
 /** What the token's scopes tell of its user. @throws {OAuthError} `insufficient_scope` */
-function userClaims({ directory, serviceScope }: UserinfoParts, { sub, scope }: AccessClaims): object {
+function userClaims(
+  { directory, serviceScope }: UserinfoParts,
+  { sub, scope, client_id: clientId }: AccessClaims,
+): object {
   const scopes = scope.split(' ');
   if (!scopes.includes('openid'))
     throw refusal('insufficient_scope', 403, 'The token needs the scope openid');
@@ -94,13 +98,14 @@ function userClaims({ directory, serviceScope }: UserinfoParts, { sub, scope }: 
   return {
     sub,
     ...(scopes.includes('email') ? emailClaims(user) : {}),
-    ...(scopes.includes(serviceScope) ? memberClaims(user) : {}),
+    ...(scopes.includes(serviceScope) ? memberClaims(user, findClient(directory, clientId)) : {}),
   };
 }
 
-/** What the service's scope tells of a user. */
-function memberClaims({ name, role, teams, primaryTeam }: User): object {
-  return { name, role, team: teams, primaryTeam };
+/** What the service's scope tells of a user: the same as in the tokens of this client. */
+function memberClaims(user: User, client: OAuthClient | undefined): object {
+  const { teams, primaryTeam } = teamsThrough(user, client);
+  return { name: user.name, role: user.role, team: teams, primaryTeam };
 }
 
 /** A refusal with its challenge (RFC 6750 §3). The description holds no quotes. */

@@ -3,6 +3,9 @@ import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { authorizeRoutes } from '../auth/authorize-routes.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-failures.ts';
+import { deviceAuthorizationRoutes } from '../auth/device-authorization.ts';
+import { DeviceCodes } from '../auth/device-codes.ts';
+import { devicePageRoutes } from '../auth/device-page.ts';
 import { discoveryRoutes } from '../auth/discovery.ts';
 import { endSessionRoutes } from '../auth/end-session.ts';
 import { introspectionRoutes } from '../auth/introspection.ts';
@@ -77,6 +80,7 @@ function tokenParts(parts: Core, issuer: string, audience: string) {
     serviceScope: config.serviceScope,
     invalidation: new InvalidationList(accounts, verified),
     failures: new ClientFailures(),
+    devices: new DeviceCodes({ clock, randomBytes }),
   };
   return { ...tokens, validate: createValidation(tokens) };
 }
@@ -86,6 +90,8 @@ type TokenParts = ReturnType<typeof tokenParts>;
 function authRoutes({ passwords }: Core, tokens: TokenParts): readonly Route[] {
   return [
     ...authorizeRoutes({ ...tokens, passwords }),
+    ...deviceAuthorizationRoutes(tokens),
+    ...devicePageRoutes({ ...tokens, passwords }),
     ...tokenRoutes(tokens),
     ...revocationRoutes(tokens),
     ...introspectionRoutes(tokens),

@@ -3,6 +3,7 @@ import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
 import type { BearerSettings } from '../../src/auth/bearer.ts';
 import { ClientFailures } from '../../src/auth/client-failures.ts';
+import { DeviceCodes } from '../../src/auth/device-codes.ts';
 import { InvalidationList } from '../../src/auth/invalidation.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
@@ -95,5 +96,6 @@ export function settingsOf(
     verified,
     invalidation: new InvalidationList(store, verified),
     failures: new ClientFailures(),
+    devices: new DeviceCodes({ clock, randomBytes }),
   };
 }

@@ -32,12 +32,6 @@ async function exchange(code: string, redirectUri: string = redirectUris.web): P
   return fetch(`http://${fixture.service.http}/connect/token`, { method: 'POST', headers, body });
 }
 
-async function idTokenOf(page: Page): Promise<string> {
-  const response = await exchange(codeOf(page));
-  expect(response.status).toBe(200);
-  return ((await response.json()) as { id_token: string }).id_token;
-}
-
 /** A browser in which the Admin is signed in. */
 async function signedIn(): Promise<TestBrowser> {
   const browser = fixture.newBrowser();
@@ -224,21 +218,6 @@ describe('a browser in which somebody is signed in', () => {
     await browser.open(fixture.target({ prompt: 'consent' }));
     fixture.clock.advance(day / 2);
     expect((await browser.submit({ action: 'continue' })).html).toContain('type="password"');
-  });
-
-  test('is asked for the user that an ID token names', async () => {
-    const browser = fixture.newBrowser();
-    const id_token_hint = await idTokenOf(await fixture.signIn(browser));
-    codeOf(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));
-    const other = fixture.newBrowser();
-    const client_id = 'flagmeter-console';
-    const redirect_uri = `http://${fixture.service.http}/console/callback`;
-    await fixture.signIn(other, { client_id, redirect_uri }, fixture.stranger);
-    for (const hint of [id_token_hint, 'rubbish']) {
-      const request = { client_id, redirect_uri, prompt: 'none', id_token_hint: hint };
-      const silent = await other.open(fixture.target(request));
-      expect(silent.location?.searchParams.get('error')).toBe('login_required');
-    }
   });
 
   test('stays so for twelve hours after each use', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/accounts/clients.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { userinfoRoutes } from '../../src/auth/userinfo.ts';
@@ -19,9 +20,9 @@ async function openUserinfo() {
     ...{ email: 'ada@example.com', name: 'Ada', role: 'User', teams: [team.id], passwordHash: '' },
   });
   const dispatch = createRouter(userinfoRoutes({ ...settings, validate: createValidation(settings) }));
-  const issue = (scope: string, { id, role, teams, primaryTeam }: User = user) =>
+  const issue = (scope: string, { id, role, teams, primaryTeam } = user, clientId = client.clientId) =>
     issueAccessToken(settings, {
-      ...{ sub: id, client_id: client.clientId, scope, role, team: [...teams], primaryTeam },
+      ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam },
     });
   const ask = (parts: RequestParts = {}): Promise<Answer> => send(dispatch, '/connect/userinfo', parts);
   const askWith = (token: string) => ask({ headers: { authorization: `Bearer ${token}` } });
@@ -52,6 +53,18 @@ describe('the userinfo endpoint', () => {
     const token = await issue('openid email');
     await directory.change((draft) => draft.put('users', user.id, { ...user, email: 'new@example.com' }));
     expect((await askWith(token)).json).toMatchObject({ email: 'new@example.com' });
+  });
+
+  test('names to a client of a team no other team of the user', async () => {
+    const { askWith, issue, user, directory, team } = await openUserinfo();
+    const other = await createTeam(directory, 'Other');
+    const teams = [other.id, team.id];
+    const both = { ...user, teams, primaryTeam: other.id };
+    await directory.change((draft) => draft.put('users', user.id, both));
+    const { json } = await askWith(await issue('openid flagmeter', both));
+    expect(json).toMatchObject({ team: [team.id], primaryTeam: team.id });
+    const everybodys = await issue('openid flagmeter', both, 'flagmeter-cli');
+    expect((await askWith(everybodys)).json).toMatchObject({ team: teams, primaryTeam: other.id });
   });
 
   test('takes the token in a form, too', async () => {

@@ -6,7 +6,8 @@ import type { Page } from './page.ts';
 export interface FormPage {
   /** Of the client. */
   readonly clientName: string;
-  readonly redirectUri: string;
+  /** `null`: the answer is a page of ours. */
+  readonly redirectUri: string | null;
   readonly browser: Browser;
   /** `Set-Cookie`, unless the browser has its cookie. */
   readonly cookie: string | undefined;
@@ -14,7 +15,10 @@ export interface FormPage {
 
 /** What the reply of a page with a form needs of it. */
 export function formParts({ redirectUri, cookie }: FormPage): Pick<Page, 'formTargets' | 'cookie'> {
-  return { formTargets: formTargets(redirectUri), ...(cookie === undefined ? {} : { cookie }) };
+  return {
+    formTargets: redirectUri === null ? [] : formTargets(redirectUri),
+    ...(cookie === undefined ? {} : { cookie }),
+  };
 }
 
 /** What shows that the form was made for this browser. */
@@ -23,7 +27,8 @@ export function formField({ browser }: FormPage): Html {
 }
 
 /** Says where the answer goes: a name can be anybody's, an address cannot. */
-export function receiverNote({ redirectUri }: FormPage): Html {
+export function receiverNote({ redirectUri }: FormPage): Html | undefined {
+  if (redirectUri === null) return undefined;
   return html`<p class="note">You will be sent to <strong>${receiverOf(redirectUri)}</strong>.</p>`;
 }
 

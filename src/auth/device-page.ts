@@ -1,0 +1,122 @@
+import { actorOf } from '../accounts/actors.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { KeyedLimits } from '../admission/keyed-limits.ts';
+import { Refusal } from '../errors.ts';
+import { parseQuery } from '../http/query.ts';
+import type { Reply, Request, Route } from '../http/types.ts';
+import type { OAuthClient } from '../store/records.ts';
+import { BrowserCookie } from './browser.ts';
+import { findClient, maySignIn } from './clients.ts';
+import type { DeviceCodes, WaitingDevice } from './device-codes.ts';
+import { networkOf } from './network.ts';
+import { OAuthError } from './oauth-error.ts';
+import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
+import { failurePage } from './pages/failure-page.ts';
+import { loginPage } from './pages/login-page.ts';
+import { type FormSettings, formPage, notAMember, readPostedForm, signInByForm } from './sign-in-form.ts';
+import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
+
+export interface DevicePageParts extends FormSettings {
+  readonly directory: Directory;
+  readonly devices: DeviceCodes;
+}
+
+/** Of user codes that do not exist so many can be tried from one network: a second, and at once. */
+const guessRate = { rate: 1 / 5, burst: 20 };
+
+/** The device whose user code stands in the page's address, and the client that it belongs to. */
+interface Found {
+  readonly device: WaitingDevice;
+  readonly client: OAuthClient;
+  readonly redirectUri: null;
+}
+
+/** `GET` and `POST /connect/device`: where a user enters the code that a device shows, and decides (RFC 8628 §3.3). */
+export function devicePageRoutes(parts: DevicePageParts): readonly Route[] {
+  const path = '/connect/device';
+  const guesses = new KeyedLimits(guessRate.rate, guessRate.burst);
+  const handle =
+    (answer: (parts: DevicePageParts, request: Request, found: Found) => Reply | Promise<Reply>) =>
+    async (request: Request) => {
+      try {
+        const typed = parseQuery(request.query).get('user_code') ?? '';
+        if (typed.trim() === '') return codePage();
+        const found = find(parts, guesses, request, typed);
+        return found === undefined ? codePage(typed) : await answer(parts, request, found);
+      } catch (error) {
+        if (error instanceof OAuthError) return failurePage(error.status, error.message);
+        if (error instanceof Refusal) return failurePage(error.status, error.message, error.retryAfter);
+        throw error;
+      }
+    };
+  return [
+    { method: 'GET', path, handle: handle(show) },
+    { method: 'POST', path, handle: handle(decide) },
+  ];
+}
+
+/** Guesses have to wait, right or wrong (RFC 8628 §5.1). @throws {Refusal} `rate_limited` */
+function find(
+  { devices, directory }: DevicePageParts,
+  guesses: KeyedLimits,
+  request: Request,
+  typed: string,
+): Found | undefined {
+  const network = networkOf(request.remoteAddress);
+  const now = directory.clock.monotonic();
+  const wait = guesses.wait(network, now);
+  if (wait > 0) throw new Refusal('rate_limited', 'Too many codes were wrong; wait, then try again', wait);
+  const device = devices.find(typed);
+  const client = device && findClient(directory, device.clientId);
+  if (device !== undefined && client !== undefined) return { device, client, redirectUri: null };
+  guesses.take(network, now);
+  return undefined;
+}
+
+/** The page that is next: signing in, or the question. */
+function show(parts: DevicePageParts, request: Request, found: Found): Reply {
+  const page = formPage(parts, request, found);
+  const signIn = currentSignIn(parts, new BrowserCookie(parts.issuer).read(request));
+  if (signIn === undefined) return loginPage(page, '');
+  const { email } = signIn.user;
+  if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
+  return devicePage(page, found.device, email);
+}
+
+async function decide(parts: DevicePageParts, request: Request, found: Found): Promise<Reply> {
+  const posted = await readPostedForm(parts, request, found);
+  if ('reply' in posted) return posted.reply;
+  switch (posted.form.get('action')) {
+    case 'cancel':
+      parts.devices.decide(found.device, 'denied');
+      return deviceDonePage(found.client.name, false);
+    case 'switch':
+      return loginPage(formPage(parts, request, found), '');
+    case 'continue': {
+      const signIn = currentSignIn(parts, posted.browser);
+      if (signIn === undefined || !maySignIn(signIn.user, found.client)) return show(parts, request, found);
+      return allow(parts, request, found, signIn);
+    }
+    default: {
+      const result = await signInByForm(parts, posted);
+      if ('reply' in result) return result.reply;
+      // Meanwhile its time may be over. Who has signed in still says yes: somebody else may have sent them the address.
+      const page = { ...formPage(parts, request, found), browser: result.browser, cookie: result.cookie };
+      return devicePage(page, found.device, result.signIn.user.email);
+    }
+  }
+}
+
+async function allow(
+  { directory, devices }: DevicePageParts,
+  { remoteAddress }: Request,
+  { device, client }: Found,
+  { key: signIn, user, authTime }: CurrentSignIn,
+): Promise<Reply> {
+  const target = { type: 'sign-in-client', id: client.clientId, name: client.name };
+  await directory.by(actorOf(directory, user.id, remoteAddress)).change((draft) => {
+    for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
+  });
+  devices.decide(device, { userId: user.id, signIn, authTime, scope: device.scope });
+  return deviceDonePage(client.name, true);
+}

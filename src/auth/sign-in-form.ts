@@ -1,0 +1,136 @@
+import { Refusal } from '../errors.ts';
+import type { Reply, Request } from '../http/types.ts';
+import type { OAuthClient } from '../store/records.ts';
+import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from './browser.ts';
+import { type Form, readForm } from './form.ts';
+import { failurePage } from './pages/failure-page.ts';
+import type { FormPage } from './pages/form-page.ts';
+import { type LoginError, loginPage, longestEmail } from './pages/login-page.ts';
+import { type SignInResult, type SignInSettings, signIn } from './sign-in.ts';
+import type { CurrentSignIn } from './sign-ins.ts';
+
+/** What the forms of pages are read and answered with. */
+export interface FormSettings extends SignInSettings {
+  /** The public URL of the auth host. */
+  readonly issuer: string;
+}
+
+/** What a page with a form is for. */
+export interface FormPurpose {
+  readonly client: OAuthClient;
+  /** Where the answer is sent; `null` when it stays here. */
+  readonly redirectUri: string | null;
+}
+
+/** A form that came from a page of ours, made for the browser that sent it. */
+export interface PostedForm {
+  readonly request: Request;
+  readonly purpose: FormPurpose;
+  readonly form: Form;
+  readonly browser: Browser;
+}
+
+const staleForm: LoginError = {
+  status: 403,
+  text: 'This page is out of date, or the browser keeps no cookies. Please sign in again.',
+};
+
+const unfinished: LoginError = {
+  status: 400,
+  text: 'Enter your e-mail address and your password.',
+  typed: true,
+};
+
+/** What a page with a form shows; a browser without a cookie gets one. */
+export function formPage(
+  { issuer, randomBytes }: FormSettings,
+  request: Request,
+  { client, redirectUri }: FormPurpose,
+): FormPage {
+  const cookie = new BrowserCookie(issuer);
+  const known: Browser | undefined = cookie.read(request);
+  const browser = known ?? renewBrowser(undefined, randomBytes);
+  return {
+    clientName: client.name,
+    redirectUri,
+    browser,
+    cookie: known === undefined ? cookie.write(browser) : undefined,
+  };
+}
+
+/**
+ * Reads a form that was posted to a page; gives the answer instead when it was not made for the browser that sends it.
+ * @throws {OAuthError} `invalid_request` when it cannot be read
+ */
+export async function readPostedForm(
+  settings: FormSettings,
+  request: Request,
+  purpose: FormPurpose,
+): Promise<PostedForm | { readonly reply: Reply }> {
+  const form = await readForm(request);
+  if (isFromElsewhere(request, settings.issuer))
+    return { reply: failurePage(403, 'The form was sent from the page of another site') };
+  const browser = new BrowserCookie(settings.issuer).read(request);
+  if (browser === undefined || !isFormToken(browser, form.get('form') ?? ''))
+    return {
+      reply: loginPage(formPage(settings, request, purpose), form.get('email') ?? '', staleForm),
+    };
+  return { request, purpose, form, browser };
+}
+
+/** Signs a user in by what they typed; gives the page again when that does not do. `cookie` is to be set with the answer. */
+export async function signInByForm(
+  settings: FormSettings,
+  { request, purpose, form, browser }: PostedForm,
+): Promise<
+  | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
+  | { readonly reply: Reply }
+> {
+  const email = (form.get('email') ?? '').trim();
+  const password = form.get('password') ?? '';
+  const again = (error: LoginError) => ({
+    reply: loginPage(formPage(settings, request, purpose), email, error),
+  });
+  if (email === '' || email.length > longestEmail || password === '') return again(unfinished);
+  const credentials = { email, password, address: request.remoteAddress, browser };
+  try {
+    const result = await signIn(settings, credentials, purpose.client);
+    if (result.outcome !== 'signed-in') return again(explain(result, email, purpose));
+    const cookie = new BrowserCookie(settings.issuer).write(result.browser);
+    return { signIn: result.signIn, browser: result.browser, cookie };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // What was typed is still there for the next try.
+    const { status, retryAfter = 1 } = error;
+    return again({ status, text: 'The service is busy. Please try again in a moment.', retryAfter });
+  }
+}
+
+/** What a user is told who may not use a client. */
+export function notAMember(email: string, { client }: FormPurpose): LoginError {
+  const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
+  return { status: 403, text };
+}
+
+function explain(
+  result: Exclude<SignInResult, { outcome: 'signed-in' }>,
+  email: string,
+  purpose: FormPurpose,
+): LoginError {
+  switch (result.outcome) {
+    case 'wrong':
+      return { status: 403, text: 'The e-mail address or the password is not right.', typed: true };
+    case 'not-a-member':
+      return notAMember(email, purpose);
+    case 'braked': {
+      const text = `Too many attempts have failed. Try again in ${spanOf(result.wait)}.`;
+      return { status: 429, text, retryAfter: result.wait };
+    }
+  }
+}
+
+/** A span of time for a person, rounded up. */
+function spanOf(seconds: number): string {
+  const [count, unit] = seconds < 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

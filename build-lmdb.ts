@@ -5,7 +5,7 @@
  * (MDB_BAD_TXN, "reserved freelist had a data entry with zero-size"): a service that rolls old buckets up meets that.
  */
 import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -27,12 +27,14 @@ const binding = [
   'cursor',
   'v8-functions',
 ];
+/** Neither Node nor Bun can lock a file, so the one add-on that there is does it too. */
+const own = ['glibc-2.34.c', 'try-lock.cpp'].map((name) => join(root, 'native', name));
 const sources = [
   ...binding.map((name) => join(lmdb, 'src', `${name}.cpp`)),
   join(library, 'mdb.c'),
   join(library, 'midl.c'),
   join(lz4, 'lz4.c'),
-  join(root, 'glibc-2.34.c'),
+  ...own,
 ];
 
 /**
@@ -66,6 +68,11 @@ const mends: readonly { readonly file: string; readonly anchor: string; readonly
     anchor: 'flags |= MDB_NOTLS;',
     text: 'mdb_env_set_callback(env, checkExistingEnvs);',
   },
+  {
+    file: join(lmdb, 'src/lmdb-js.cpp'),
+    anchor: 'Object InitAll(Napi::Env env, Object exports) {',
+    text: 'void addTryLock(Napi::Env, Napi::Object); addTryLock(env, exports);',
+  },
 ];
 
 /** What lmdb's own binding.gyp compiles with, without the parts that only V8 can run. */
@@ -93,8 +100,8 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   const stamp = join(folder, 'stamp');
   const { CC = 'gcc', CXX = 'g++' } = process.env;
   const { version } = JSON.parse(readFileSync(join(lmdb, 'package.json'), 'utf8')) as { version: string };
-  const own = readFileSync(join(root, 'glibc-2.34.c'), 'utf8');
-  const wanted = JSON.stringify([version, CC, CXX, flags, linking, own, mends.map(({ text }) => text)]);
+  const ours = own.map((path) => readFileSync(path, 'utf8'));
+  const wanted = JSON.stringify([version, CC, CXX, flags, linking, ours, mends.map(({ text }) => text)]);
   if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
     mkdirSync(join(folder, 'source'), { recursive: true });
     // One source includes this header of Node without a use for it; those of Node-API have none of the name.
@@ -161,7 +168,9 @@ const linking =
 function offerToNode(addon: string): void {
   const folder = join(lmdb, 'build/Release');
   mkdirSync(folder, { recursive: true });
-  copyFileSync(addon, join(folder, 'lmdb.node'));
+  // A process that has loaded the one before keeps it whole.
+  copyFileSync(addon, join(folder, 'lmdb.node.new'));
+  renameSync(join(folder, 'lmdb.node.new'), join(folder, 'lmdb.node'));
 }
 
 function run([command = '', ...args]: readonly string[]): Promise<void> {

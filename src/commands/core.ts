@@ -100,6 +100,15 @@ export async function closeCore(core: Core): Promise<void> {
   await Promise.all([core.usage.environment.close(), core.accounts.environment.close()]);
 }
 
+/** Fails the store when one of its files is not where it was opened any more, as each commit does. */
+export function lookAtFiles({ accounts, usage, health }: Core): void {
+  try {
+    for (const { environment } of [accounts, usage]) environment.place.check();
+  } catch (error) {
+    health.failed(error);
+  }
+}
+
 /** Lets go of what is in memory of something that was deleted. */
 export function forgetDeleted({ counting }: Core, { application, environments, whole }: Deletion): void {
   for (const environment of environments) counting.dictionary.forget(environment);

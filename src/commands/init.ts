@@ -40,7 +40,7 @@ async function prepare(
   data: string,
   wanted: Omit<Preparation, 'clock' | 'randomBytes'>,
 ): Promise<FirstCredentials> {
-  const lock = await lockDataDirectory(data);
+  const lock = lockDataDirectory(data);
   try {
     const store = openAccountStore(data);
     try {
@@ -51,7 +51,7 @@ async function prepare(
       await store.environment.close();
     }
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
 

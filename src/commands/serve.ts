@@ -32,7 +32,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   const log = createLog(config.logLevel, terminal.err, systemClock);
   warnOfServiceLinks(terminal, log);
-  const lock = await lockDataDirectory(config.data);
+  const lock = lockDataDirectory(config.data);
   try {
     const accounts = openAccountStore(config.data);
     await prepareIfEmpty(accounts, config, terminal);
@@ -54,7 +54,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
     log.info('stopped', { code });
     return code;
   } finally {
-    await lock.release();
+    lock.release();
   }
 }
 

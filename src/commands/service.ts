@@ -16,6 +16,7 @@ import {
   closeCore,
   flushMarks,
   forgetDeleted,
+  lookAtFiles,
   openCore,
   readinessOf,
   refreshSigningKeys,
@@ -40,6 +41,9 @@ const tellEveryMs = 1000;
 
 /** `flagmeter keys rotate` in another process is noticed this late, ms. */
 const lookForKeysEveryMs = 2000;
+
+/** That a file of the store is gone is noticed this late, when nothing is committed meanwhile. */
+const lookAtFilesEveryMs = 1000;
 
 /** What was refused is in the ledger this late, when no packet takes it along. */
 const recordEveryMs = 1000;
@@ -103,6 +107,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
     setInterval(() => flushMarks(core), flushEveryMs),
     setInterval(() => grpc.setServing(readinessOf(core).ready), tellEveryMs),
     setInterval(() => intake.flushLedger(), recordEveryMs),
+    setInterval(() => lookAtFiles(core), lookAtFilesEveryMs),
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
     setInterval(() => readers.forEach((each) => void each.look()), lookAtReadersEveryMs),
   ];

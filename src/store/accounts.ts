@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database, RootDatabase } from 'lmdb';
+import type { Database } from 'lmdb';
 import type { AuthorizationCode, Brake, RetiredKey, Session, SignIn, SigningKey } from './auth-records.ts';
 import { checkDataFiles } from './data-file.ts';
-import { openEnvironment, openRecords } from './environment.ts';
+import { type Environment, openEnvironment, openRecords } from './environment.ts';
 import type {
   ApiKey,
   Application,
@@ -19,7 +19,7 @@ import type {
 
 /** The tables of the accounts environment, each keyed by the record's id (users, keys and so on: see the field named). */
 export interface AccountStore {
-  readonly environment: RootDatabase<Buffer, Buffer>;
+  readonly environment: Environment;
   /** By `id`. */
   readonly teams: Database<Team, string>;
   /** By `id`. */

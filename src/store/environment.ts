@@ -1,6 +1,10 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { type Place, placeOf } from './place.ts';
+
+/** An LMDB environment, which knows where its file is. */
+export type Environment = RootDatabase<Buffer, Buffer> & { readonly place: Place };
 
 /**
  * Opens one LMDB environment in `path` (made when missing, for its owner only).
@@ -8,7 +12,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
  * `overlappingSync: false` makes a commit return only when fdatasync has: nothing may be answered as accepted
  * before. noSync, noMetaSync and useWritemap stay off for the same reason.
  */
-export function openEnvironment(path: string): RootDatabase<Buffer, Buffer> {
+export function openEnvironment(path: string): Environment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const environment = open<Buffer, Buffer>({
     path,
@@ -21,7 +25,7 @@ export function openEnvironment(path: string): RootDatabase<Buffer, Buffer> {
   chmodSync(path, 0o700);
   // A backup may have given them other modes.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
-  return environment;
+  return Object.assign(environment, { place: placeOf(join(path, 'data.mdb')) });
 }
 
 /** A table of binary keys and binary values. */

@@ -1,37 +1,49 @@
-import { accessSync, constants, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { askClaim, type Claim, type Claimant, claimName, showClaim } from './claim.ts';
+import {
+  accessSync,
+  closeSync,
+  constants as file,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
+import { constants } from 'node:os';
+import * as lmdb from 'lmdb';
 
 /** The right to be the one process that uses a data directory. */
 export interface DataLock {
   /** Gives the directory free for the next process. */
-  release(): Promise<void>;
+  release(): void;
 }
 
 /**
- * Locks a data directory for this process, and makes the directory when it is missing. A process that died, however
- * it died, locks nobody out.
- *
- * Each process first shows its own claim and only then looks at the others', so of two that start at once at least
- * one sees the other. A decided claim always wins. Of two undecided ones that see each other the one with the larger
- * name gives up at once; the one with the smaller name waits for what becomes of the other, which may have looked
- * before the smaller one came. So of any number exactly one wins, and only the larger is ever waited for.
- *
+ * Locks a data directory for this process, and makes the directory when it is missing. The system holds the lock, on the
+ * directory itself and not on a file in it that could be removed, and lets it go with the process, however that ends.
  * @throws {Error} that names the directory and the process that has it, or says why it cannot be locked
  */
-export async function lockDataDirectory(directory: string): Promise<DataLock> {
-  let claim: Claim | undefined;
+export function lockDataDirectory(directory: string): DataLock {
+  let descriptor: number | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-    claim = await showClaim(directory);
-    const winner = await findWinner(directory, claim.name);
-    if (winner !== undefined) throw new Error(`${nameOf(winner)} is using it`);
-    claim.decide();
-    return { release: claim.withdraw };
+    accessSync(directory, file.R_OK | file.W_OK | file.X_OK);
+    descriptor = openSync(directory, 'r');
+    const error = tryLock(descriptor);
+    if (error === constants.errno.EWOULDBLOCK) throw new Error(`${holderOf(directory)} is using it`);
+    if (error !== 0) throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
   } catch (error) {
-    await claim?.withdraw();
+    if (descriptor !== undefined) closeSync(descriptor);
     throw new Error(`Cannot use the data directory ${directory}: ${reasonOf(error)}`, { cause: error });
   }
+  const held = descriptor;
+  return { release: () => closeSync(held) };
+}
+
+/** flock(2), which the add-on that the build compiles brings along: neither runtime has it. Gives the error's number. */
+function tryLock(descriptor: number): number {
+  const { nativeAddon } = lmdb as unknown as { nativeAddon: { tryLock?(descriptor: number): number } };
+  if (nativeAddon.tryLock === undefined)
+    throw new Error('the LMDB add-on that is loaded is not the one of this program; run npm run build');
+  return nativeAddon.tryLock(descriptor);
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -47,17 +59,16 @@ function reasonOf(error: unknown): string {
   return reasons[code] ?? message;
 }
 
-/** The living claim that beats the one named `own`, once no other can. Claims of the dead are removed. */
-async function findWinner(directory: string, own: string): Promise<Claimant | undefined> {
-  for (const name of readdirSync(directory)) {
-    if (!claimName.test(name) || name === own) continue;
-    const claimant = await askClaim(directory, name, name > own);
-    if (claimant !== undefined) return claimant;
-    rmSync(`${directory}/${name}`, { force: true });
+/** Linux tells who holds a lock, unless it is a process of another container. */
+function holderOf(directory: string): string {
+  try {
+    const { ino } = statSync(directory);
+    const [, pid] =
+      new RegExp(`FLOCK +ADVISORY +WRITE (\\d+) \\w+:\\w+:${ino} `).exec(
+        readFileSync('/proc/locks', 'latin1'),
+      ) ?? [];
+    return pid === undefined ? 'another process' : `process ${pid}`;
+  } catch {
+    return 'another process';
   }
-  return undefined;
-}
-
-function nameOf({ pid }: Claimant): string {
-  return pid === undefined ? 'another process' : `process ${pid}`;
 }

@@ -1,4 +1,5 @@
-import type { Database, RootDatabase } from 'lmdb';
+import type { Database } from 'lmdb';
+import type { Environment } from './environment.ts';
 import { commit, type Health } from './transact.ts';
 
 /** A table, and which of its records are to go. */
@@ -22,7 +23,7 @@ const stepLimit = 256;
  * @throws {Refusal} `store_unavailable`
  */
 export function sweepSteps<T>(
-  environment: RootDatabase<Buffer, Buffer>,
+  environment: Environment,
   health: Health,
   { table, end, isOver, remove }: Sweep<T>,
 ): SweepStep {

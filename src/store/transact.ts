@@ -1,5 +1,5 @@
-import type { RootDatabase } from 'lmdb';
 import { Refusal } from '../errors.ts';
+import type { Environment } from './environment.ts';
 
 /** Whether the stores of a data directory take data, and who hears of it when they do not. */
 export interface Health {
@@ -8,17 +8,18 @@ export interface Health {
   failed(error: unknown): void;
 }
 
-type Environment = RootDatabase<Buffer, Buffer>;
-
 /**
  * Runs `action` as one transaction, which is on disk when this returns. LMDB's own asynchronous transactions are not
  * used: one that fails raises an unhandled rejection too.
  * @param undo called when it failed: nothing of it was kept
+ * @throws {FileGone} when it went to a file that nobody can open any more
  * @throws whatever the action throws, and LMDB's errors, with their number as `code`
  */
 export function transact<T>(environment: Environment, action: () => T, undo: () => void = () => {}): T {
   try {
-    return environment.transactionSync(action);
+    const result = environment.transactionSync(action);
+    environment.place.check();
+    return result;
   } catch (error) {
     undo();
     throw error;

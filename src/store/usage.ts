@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import type { RootDatabase } from 'lmdb';
-import { openEnvironment, openTable, type Table } from './environment.ts';
+import { type Environment, openEnvironment, openTable, type Table } from './environment.ts';
 
 /** The tables of the usage environment. The aggregate workers write it; the service's own thread only reads. */
 export interface UsageStore {
-  readonly environment: RootDatabase<Buffer, Buffer>;
+  readonly environment: Environment;
   /** Cells of variants: see blocks.ts. */
   readonly counts: Table;
   /** Cells of metrics: see blocks.ts. */

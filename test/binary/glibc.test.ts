@@ -38,7 +38,7 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
   test('C++ exceptions find their handlers without what glibc 2.35 brought', () => {
     const directory = freshDirectory();
     writeFileSync(`${directory}/throwing.cpp`, throwing);
-    execFileSync('gcc', ['-c', `${root}/glibc-2.34.c`, '-o', `${directory}/glibc.o`]);
+    execFileSync('gcc', ['-c', `${root}/native/glibc-2.34.c`, '-o', `${directory}/glibc.o`]);
     const program = `${directory}/throwing`;
     const inputs = [`${directory}/throwing.cpp`, `${directory}/glibc.o`, '-o', program];
     execFileSync('g++', [

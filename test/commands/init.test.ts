@@ -89,9 +89,9 @@ describe('init', () => {
 
   it('refuses a directory that a server uses', async () => {
     const data = freshDirectory();
-    const lock = await lockDataDirectory(data);
+    const lock = lockDataDirectory(data);
     await expect(run(['--data', data, ...admin])).rejects.toThrow(`process ${process.pid} is using it`);
-    await lock.release();
+    lock.release();
     expect((await run(['--data', data, ...admin])).code).toBe(0);
   });
 

@@ -1,0 +1,31 @@
+import { statSync } from 'node:fs';
+import { constants } from 'node:os';
+
+/** A file in use is not where it was opened any more: what is written to it is lost as soon as it is closed. */
+export class FileGone extends Error {
+  override readonly name = 'FileGone';
+  /** As the system's errors have it. */
+  readonly code = constants.errno.ENOENT;
+
+  constructor(file: string) {
+    super(`${file} was removed, moved or replaced while it was in use`);
+  }
+}
+
+/** Where a file was opened. */
+export interface Place {
+  /** @throws {FileGone} when the file is not there any more */
+  check(): void;
+}
+
+/** Notes where a file is that was just opened. A look at it later takes some microseconds. */
+export function placeOf(file: string): Place {
+  const opened = statSync(file);
+  return {
+    check() {
+      const found = statSync(file, { throwIfNoEntry: false });
+      if (found === undefined || found.ino !== opened.ino || found.dev !== opened.dev)
+        throw new FileGone(file);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { copyFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  binaryPath,
+  cleanUp,
+  freshDirectory,
+  prepare,
+  startBinary,
+  startProcess,
+  stop,
+} from '../support/binary.ts';
+import { openShop, sendCheck } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+async function startShop() {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  return { service, data, shop: await openShop(service.http, credentials) };
+}
+
+/** Ways that a data directory goes from under a service. */
+const losses: readonly [string, (data: string) => void][] = [
+  ['the directory is removed', (data) => rmSync(data, { recursive: true })],
+  ['the directory is moved', (data) => renameSync(data, `${data}-moved`)],
+  ['the usage is removed', (data) => rmSync(`${data}/usage/data.mdb`)],
+  [
+    'the usage is replaced by a copy of it',
+    (data) => {
+      const file = `${data}/usage/data.mdb`;
+      copyFileSync(file, `${file}.copy`);
+      renameSync(`${file}.copy`, file);
+    },
+  ],
+];
+
+describe.each(losses)('when %s while it serves', (_what, lose) => {
+  test('the next packet is not accepted, and the process ends with 1', async () => {
+    const { service, data, shop } = await startShop();
+    expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);
+    lose(data);
+    expect(await sendCheck(service.http, shop.key, 'lost')).not.toBe(202);
+    expect(await service.exit).toEqual({ code: 1, signal: null });
+    expect(service.stderr()).toContain('while it was in use');
+  });
+
+  test('it ends with 1 when nothing is sent, too', async () => {
+    const { service, data } = await startShop();
+    lose(data);
+    expect(await service.exit).toEqual({ code: 1, signal: null });
+  });
+});
+
+test('nothing that is removed from the directory lets a second service in', async () => {
+  const { service, data } = await startShop();
+  for (const name of readdirSync(data)) {
+    if (name !== 'accounts' && name !== 'usage') rmSync(join(data, name), { recursive: true });
+  }
+  for (const name of ['accounts', 'usage']) rmSync(`${data}/${name}/lock.mdb`);
+  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+  await expect(startProcess(binaryPath, ['serve', '--data', data, ...listen])).rejects.toThrow(
+    `process ${service.pid} is using it`,
+  );
+  await stop(service);
+});

@@ -123,6 +123,7 @@ async function sweep(data: string) {
     accounts,
     health: { ready: true, failed: () => {} },
     directory: { users: new Map(), clients: new Map() },
+    auditMs: 400 * 86_400_000,
     clock: { ...systemClock, now: () => systemClock.now() + 2 * 3_600_000 },
     pause: async () => {
       steps.push(performance.now() - since);

@@ -157,6 +157,12 @@ export const settingsSchema = Type.Object({
     maximum: 36_500,
     default: 1_826,
   }),
+  keepAudit: whole('Retention', 'Days that the audit log is kept', {
+    value: 'DAYS',
+    minimum: 1,
+    maximum: 36_500,
+    default: 400,
+  }),
 
   config: Type.Optional(
     file('Running', 'JSON file of these settings, by their names in camelCase or as flags'),

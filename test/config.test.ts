@@ -44,6 +44,7 @@ describe('loadConfig', () => {
       keepMinutes: 48,
       keepHours: 90,
       keepDays: 1_826,
+      keepAudit: 400,
       shutdownGrace: 10,
       logLevel: 'info',
     });

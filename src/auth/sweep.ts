@@ -12,6 +12,8 @@ export interface SweepParts {
   readonly health: Health;
   readonly directory: Pick<Directory, 'users' | 'clients'>;
   readonly clock: Clock;
+  /** How long the audit log is kept, ms. */
+  readonly auditMs: number;
   /** Resolves after `ms`; false when the service is stopping, and the sweep with it. */
   pause(ms: number): Promise<boolean>;
   /** A step failed; the sweep goes on with the next round. */
@@ -25,7 +27,7 @@ const betweenStepsMs = 5;
 const leewayMs = 60_000;
 
 /**
- * Removes what has expired of what the auth host keeps, in the background, for as long as the service runs: round after
+ * Removes what has expired of what the auth host keeps, and of the audit log, in the background, for as long as the service runs: round after
  * round, in small steps.
  */
 export async function sweepExpired(parts: SweepParts): Promise<void> {
@@ -49,9 +51,9 @@ export async function sweepRound(parts: SweepParts): Promise<void> {
   }
 }
 
-function stepsAt({ accounts, health, directory }: SweepParts, now: number): readonly SweepStep[] {
+function stepsAt({ accounts, health, directory, auditMs }: SweepParts, now: number): readonly SweepStep[] {
   const steps = <T>(sweep: Sweep<T>) => sweepSteps(accounts.environment, health, sweep);
-  const { invalidated, sessions, codes, signIns, brakes } = accounts;
+  const { invalidated, sessions, codes, signIns, brakes, audit } = accounts;
   return [
     steps({
       table: invalidated,
@@ -79,6 +81,12 @@ function stepsAt({ accounts, health, directory }: SweepParts, now: number): read
       table: brakes,
       isOver: (key, brake) => isBrakeOver(key, brake, now),
       remove: (key) => brakes.removeSync(key),
+    }),
+    steps({
+      table: audit,
+      inOrder: true,
+      isOver: (_, { at }) => now - at > auditMs,
+      remove: (key) => audit.removeSync(key),
     }),
   ];
 }

@@ -88,6 +88,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
   const sweep = sweepExpired({
     ...core,
+    auditMs: config.keepAudit * 86_400_000,
     pause: rest,
     failed: (error) => log.warn('what has expired could not be removed', { error }),
   });

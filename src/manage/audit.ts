@@ -16,6 +16,8 @@ export interface AuditParts extends ManageParts {
 
 /** Entries that one page looks at: they may be of other teams, and then the page is shorter and goes on by its cursor. */
 const mostRead = 10_000;
+/** Entries that are looked at before others have a turn: it takes about a millisecond. */
+const stride = 200;
 
 /**
  * `GET /audit?from=&to=&action=&actor=`: who did what, when, from where, in the teams of the caller and to the service as
@@ -25,27 +27,32 @@ export function auditRoutes(parts: AuditParts): readonly Route[] {
   return [route(parts, 'GET /audit', (call) => list(parts, call))];
 }
 
-function list({ accounts }: AuditParts, { caller, request }: Call): Reply {
+async function list({ accounts }: AuditParts, { caller, request }: Call): Promise<Reply> {
   const query = parseQuery(request.query);
   const wanted = filterOf(query);
   const from = readTime(query, 'from') ?? 0;
   const limit = readLimit(query.get('limit'));
   const cursor = query.get('cursor');
+  const isShown = (entry: AuditEntry) =>
+    (entry.teamId === null || caller.teams.includes(entry.teamId)) && wanted(entry);
   const items: AuditEntry[] = [];
-  let read = 0;
-  let last: number | null = null;
-  for (const entry of auditEntries(accounts, cursor === undefined ? undefined : readCursor(cursor))) {
-    if (entry.at < from) return page(items, null);
-    if (items.length === limit || read === mostRead) return page(items, last);
-    read += 1;
-    last = entry.number;
-    if ((entry.teamId === null || caller.teams.includes(entry.teamId)) && wanted(entry)) items.push(entry);
+  let last = cursor === undefined ? undefined : readCursor(cursor);
+  for (let read = 0; read < mostRead; read += stride) {
+    const entries = auditEntries(accounts, last, stride);
+    for (const entry of entries) {
+      if (entry.at < from) return page(items, undefined);
+      if (items.length === limit) return page(items, last);
+      last = entry.number;
+      if (isShown(entry)) items.push(entry);
+    }
+    if (entries.length < stride) return page(items, undefined);
+    await new Promise((resolve) => setImmediate(resolve));
   }
-  return page(items, null);
+  return page(items, last);
 }
 
-function page(items: readonly AuditEntry[], last: number | null): Reply {
-  return ok({ items: items.map(entryJson), nextCursor: last === null ? null : writeCursor(last) });
+function page(items: readonly AuditEntry[], last: number | undefined): Reply {
+  return ok({ items: items.map(entryJson), nextCursor: last === undefined ? null : writeCursor(last) });
 }
 
 /** @throws {Refusal} `invalid_query` */

@@ -7,6 +7,8 @@ export interface Sweep<T> {
   readonly table: Database<T, string>;
   /** Only keys before this one are looked at; without it all are. */
   readonly end?: string;
+  /** The records lie in the order in which they are over: behind the first that is not, none is looked at. */
+  readonly inOrder?: true;
   isOver(key: string, record: T): boolean;
   /** Called inside a transaction. */
   remove(key: string, record: T): void;
@@ -25,7 +27,7 @@ const stepLimit = 256;
 export function sweepSteps<T>(
   environment: Environment,
   health: Health,
-  { table, end, isOver, remove }: Sweep<T>,
+  { table, end, inOrder, isOver, remove }: Sweep<T>,
 ): SweepStep {
   return (after) => {
     const start = after === undefined ? {} : { start: after, exclusiveStart: true };
@@ -35,6 +37,7 @@ export function sweepSteps<T>(
       commit(environment, health, () => {
         for (const { key, value } of over) remove(key, value);
       });
-    return found.length < stepLimit ? undefined : found.at(-1)?.key;
+    const isLast = found.length < stepLimit || (inOrder && over.length < found.length);
+    return isLast ? undefined : found.at(-1)?.key;
   };
 }

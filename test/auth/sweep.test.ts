@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { auditKey } from '../../src/accounts/tables.ts';
 import { invalidationKey } from '../../src/auth/invalidation.ts';
 import { sweepExpired, sweepRound } from '../../src/auth/sweep.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
@@ -14,7 +15,7 @@ async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true):
     pauses += 1;
     return goOn();
   };
-  await sweepRound({ accounts, directory, health, clock, pause, failed: () => {} });
+  await sweepRound({ accounts, directory, health, clock, auditMs: 400 * dayMs, pause, failed: () => {} });
   return pauses;
 }
 
@@ -99,6 +100,36 @@ describe('a sweep removes', () => {
   });
 });
 
+/** Puts entries into the audit log, one a day, the last of them now; the fixture's own are gone. */
+function audit({ store, clock }: SessionFixture, days: number): void {
+  const first = clock.now() - (days - 1) * dayMs;
+  store.environment.transactionSync(() => {
+    for (const key of [...store.audit.getKeys()]) store.audit.removeSync(key);
+    for (let number = 0; number < days; number += 1) {
+      const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;
+      const target = { type: 'team', id: 'x', name: 'x' };
+      const entry = {
+        number,
+        at: first + number * dayMs,
+        actor,
+        action: 'team.changed',
+        teamId: null,
+        target,
+      };
+      store.audit.putSync(auditKey(number), entry);
+    }
+  });
+}
+
+test('a sweep removes what the audit log has held for 400 days, and looks at little of what stays', async () => {
+  const fixture = await openSessionFixture();
+  audit(fixture, 1200);
+  expect(await sweep(fixture)).toBeLessThan(6);
+  expect([...fixture.store.audit.getRange({ limit: 1 })]).toMatchObject([{ value: { number: 799 } }]);
+  expect(fixture.store.audit.getCount()).toBe(401);
+  expect(await sweep(fixture)).toBe(0);
+});
+
 describe('a sweep of very much', () => {
   test('goes in small steps, and leaves alone what has not expired', async () => {
     const fixture = await openSessionFixture();
@@ -159,6 +190,7 @@ test('while the store takes nothing a round fails, and the next one does what is
     directory,
     health,
     clock,
+    auditMs: 400 * dayMs,
     pause,
     failed: (error) => void failures.push(error),
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { auditKey } from '../../src/accounts/tables.ts';
 import { openManageFixture } from './fixture.ts';
 
 interface Entry {
@@ -54,6 +55,30 @@ test('its pages show each entry once, whatever is added in between', async () =>
     await change(`later ${page}`);
   }
   expect(shown).toEqual(all);
+});
+
+test('a page over thousands of entries is read some at a time, and others have their turn in between', async () => {
+  const { call, store, clock } = await openManageFixture();
+  const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;
+  const target = { type: 'team', id: 'x', name: 'x' };
+  const foreign = { at: clock.now(), actor, action: 'team.changed', teamId: 'another', target };
+  store.environment.transactionSync(() => {
+    for (let number = 1000; number < 12_000; number += 1)
+      store.audit.putSync(auditKey(number), { ...foreign, number });
+  });
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  const first = (await call('GET', '/audit')).json;
+  clearImmediate(counting);
+  expect(first.items).toEqual([]);
+  expect(turns).toBeGreaterThan(40);
+  const { items, nextCursor } = (await call('GET', `/audit?cursor=${first.nextCursor}`)).json;
+  expect(items.at(-1)).toMatchObject({ action: 'team.created' });
+  expect(nextCursor).toBeNull();
 });
 
 test.each([

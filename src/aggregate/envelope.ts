@@ -36,7 +36,10 @@ export interface Envelope {
   readonly exposureRecords: number;
   /** Names that this batch is the first to refer to. */
   readonly series: readonly NewSeries[];
-  /** Records of `[time in Unix ms, four words of the identity]`: messages that must not count again. */
+  /**
+   * Records of `[time in Unix ms, four words of the identity]`: messages that must not count again. One with a negative
+   * time, -1 - the message's, says that the message is to be deleted.
+   */
   readonly messages: Float64Array;
   readonly messageRecords: number;
   /** Instance ids that were minted, in the order in which they were. */

@@ -1,6 +1,6 @@
 import { minuteOf } from '../store/blocks.ts';
 import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
-import { type Message, putMessages } from '../store/messages.ts';
+import { type MessageChange, putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type Envelope, recordWidth } from './envelope.ts';
@@ -96,11 +96,12 @@ function usersSection(sketches: HotSketches): Section {
   };
 }
 
-function messagesOf({ messages, messageRecords }: Envelope): Message[] {
+function messagesOf({ messages, messageRecords }: Envelope): MessageChange[] {
   return Array.from({ length: messageRecords }, (_, record) => {
     const at = record * recordWidth;
     const identity = Buffer.allocUnsafe(16);
     for (let word = 0; word < 4; word += 1) identity.writeUInt32BE(messages[at + 1 + word]!, word * 4);
-    return { at: messages[at]!, identity };
+    const time = messages[at]!;
+    return time < 0 ? { at: -1 - time, identity, forgotten: true } : { at: time, identity };
   });
 }

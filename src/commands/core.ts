@@ -112,7 +112,9 @@ export function lookAtFiles({ accounts, usage, health }: Core): void {
 /** Lets go of what is in memory of something that was deleted. */
 export function forgetDeleted({ counting }: Core, { application, environments, whole }: Deletion): void {
   for (const environment of environments) counting.dictionary.forget(environment);
-  if (whole) counting.rates.forget(application);
+  if (!whole) return;
+  counting.rates.forget(application);
+  counting.messages.forget(application);
 }
 
 /** Puts on disk when keys were used; a failure loses no more than that. */
@@ -172,7 +174,7 @@ function countingParts(
   { directory, usage, health, intake }: Pick<Core, 'directory' | 'usage' | 'health' | 'intake'>,
 ): CountingParts {
   const { maxFeatures, maxMetrics } = config;
-  const known = messagesSince(usage, clock.now() - messageLifeMs, mostSeenMessages);
+  const known = messagesSince(usage, clock.now() - messageLifeMs, 2 * mostSeenMessages);
   return {
     clock,
     health,

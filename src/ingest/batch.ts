@@ -101,6 +101,11 @@ export class Batch {
     this.messages.push(at, identity[0], identity[1], identity[2], identity[3]);
   }
 
+  /** Deletes such a message that was counted at `at`: its application has others instead. */
+  forgetMessage(identity: Digest, at: number): void {
+    this.messages.push(-1 - at, identity[0], identity[1], identity[2], identity[3]);
+  }
+
   /**
    * Gives the records' room back: the worker is done with the envelope. What was taken first goes back last, so that the
    * next batch takes large arrays for the same records as this one.

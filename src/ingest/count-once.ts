@@ -5,15 +5,17 @@ import type { MessageIdentity } from './message-identity.ts';
 
 /**
  * Counts a message unless it was counted before, which the ledger then says. Resolves when the message is on disk.
+ * @param identity without one, nothing tells a repetition from a message like it, and each counts
  * @param count adds all that the message says to a batch, without waiting for anything
  * @throws {Refusal} when the message was not kept
  */
 export function countOnce(
   { messages, ledger, clock }: CountingParts,
-  identity: MessageIdentity,
+  identity: MessageIdentity | undefined,
   place: LedgerPlace,
   count: () => Batch,
 ): Promise<void> {
+  if (identity === undefined) return count().durable;
   const now = clock.now();
   const before = messages.find(identity, now);
   if (before === undefined) {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { KeyHolder } from '../accounts/key-holder.ts';
 import { Refusal } from '../errors.ts';
+import type { Environment } from '../store/records.ts';
 import { type Digest, digestWords } from './digest.ts';
 import type { MetricsReport, ReportHead, UsageReport } from './report.ts';
 import { RowSum } from './row-sum.ts';
@@ -8,10 +10,16 @@ import { hashReported } from './user-hash.ts';
 /**
  * 128 bits that are the same for two messages exactly when the second repeats the first. They are taken from what a
  * message says and not from its bytes, so neither the transport nor the order of fields and entries matters. The first
- * word is the number of the message's environment, so nobody can pass for a message of another one.
+ * words are the numbers of the application and of the key that sent the message, so no key can pass for another.
  * Identities are kept on disk: what is hashed here must stay as it is, or a repetition across an update counts twice.
  */
 export type MessageIdentity = Digest;
+
+/** Who sends a message: an application key, for one environment of its application. */
+export interface MessageSender {
+  readonly holder: KeyHolder;
+  readonly environment: Pick<Environment, 'number'>;
+}
 
 /** The kinds of rows that make up a message. */
 const usageHead = 1;
@@ -23,17 +31,30 @@ const valueRow = 5;
 /**
  * The identity of a message whose sender has named it by an `Idempotency-Key`.
  * @param route `telemetry` and so on: keys of different routes are different
- * @param environment its number
  */
-export function identityOfKey(route: string, environment: number, key: string): MessageIdentity {
-  const [a, b, c] = digestWords(createHash('sha256').update(`${route} ${key}`).digest());
-  return [environment, a, b, c];
+export function identityOfKey(route: string, sender: MessageSender, key: string): MessageIdentity {
+  const text = `${route} ${sender.environment.number} ${key}`;
+  const [a, b] = digestWords(createHash('sha256').update(text).digest());
+  return identityOf(sender, a, b);
 }
 
-/** The identity of a usage report that its sender has not named, in the environment of a number. */
-export function identityOfUsage(environment: number, report: UsageReport): MessageIdentity {
+function identityOf({ holder: { application, key } }: MessageSender, a: number, b: number): MessageIdentity {
+  return [application.number, key.number, a, b];
+}
+
+/**
+ * Whether the content of a report tells it from all others. Processes of one host that were started alike report alike
+ * within one second, so that takes both when the process started and a time finer than a second.
+ */
+function isDistinct({ processStartTime, time }: ReportHead): boolean {
+  return processStartTime !== undefined && time % 1000 !== 0;
+}
+
+/** The identity of a usage report that its sender has not named; `undefined` when its content does not tell. */
+export function identityOfUsage(sender: MessageSender, report: UsageReport): MessageIdentity | undefined {
+  if (!isDistinct(report)) return undefined;
   const rows = new RowSum();
-  addHead(rows, usageHead, report, report.statCount);
+  addHead(rows, usageHead, sender, report, report.statCount);
   for (const { feature, variant, checks, used, viewed } of report.variants) {
     rows.begin(variantRow);
     rows.name(feature);
@@ -45,7 +66,7 @@ export function identityOfUsage(environment: number, report: UsageReport): Messa
   }
   for (const { feature, hashes } of report.users) addUsers(rows, feature, hashes);
   addUsers(rows, undefined, report.environmentHashes);
-  return [environment, ...rows.total];
+  return identityOf(sender, ...rows.total);
 }
 
 /** A row for each user: of a feature, or of the environment. */
@@ -58,10 +79,11 @@ function addUsers(rows: RowSum, feature: string | undefined, hashes: readonly st
   }
 }
 
-/** The identity of a metrics report that its sender has not named, in the environment of a number. */
-export function identityOfMetrics(environment: number, report: MetricsReport): MessageIdentity {
+/** The identity of a metrics report that its sender has not named; `undefined` when its content does not tell. */
+export function identityOfMetrics(sender: MessageSender, report: MetricsReport): MessageIdentity | undefined {
+  if (!isDistinct(report)) return undefined;
   const rows = new RowSum();
-  addHead(rows, metricsHead, report, report.statCount);
+  addHead(rows, metricsHead, sender, report, report.statCount);
   for (const { metric, feature, variant, value, time } of report.values) {
     rows.begin(valueRow);
     rows.name(metric);
@@ -71,16 +93,18 @@ export function identityOfMetrics(environment: number, report: MetricsReport): M
     rows.number(microseconds(time));
     rows.end();
   }
-  return [environment, ...rows.total];
+  return identityOf(sender, ...rows.total);
 }
 
 function addHead(
   rows: RowSum,
   kind: number,
+  { environment }: MessageSender,
   { instanceName, processStartTime, time }: ReportHead,
   statCount: number,
 ): void {
   rows.begin(kind);
+  rows.word(environment.number);
   rows.name(instanceName);
   rows.number(processStartTime === undefined ? Number.POSITIVE_INFINITY : microseconds(processStartTime));
   rows.number(microseconds(time));

@@ -10,6 +10,7 @@ import {
   identityOfMetrics,
   identityOfUsage,
   type MessageIdentity,
+  type MessageSender,
 } from './message-identity.ts';
 import type {
   MetricsReport,
@@ -32,7 +33,7 @@ export interface ReceiverParts extends CountingParts {
 /** What a kind of report has of its own. */
 interface Kind<Report> {
   readonly route: ReportRoute;
-  identify(environment: number, report: Report): MessageIdentity;
+  identify(sender: MessageSender, report: Report): MessageIdentity | undefined;
   /** Records that the report makes. */
   sizeOf(report: Report): number;
   /** Adds all that the report says to a batch; `now` in Unix ms. */
@@ -84,8 +85,8 @@ function receive<Report extends ReportHead>(
   const { application } = holder;
   const identity =
     sender.idempotencyKey === undefined
-      ? kind.identify(environment.number, report)
-      : identityOfKey(kind.route, environment.number, sender.idempotencyKey);
+      ? kind.identify({ holder, environment }, report)
+      : identityOfKey(kind.route, { holder, environment }, sender.idempotencyKey);
   const place = { ...sourceOf(kind.route, sender, report), application, environment };
   return countOnce(parts, identity, place, () => {
     const batch = parts.laneOf(application.number).join(recordBytes * (1 + kind.sizeOf(report)));

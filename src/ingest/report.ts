@@ -69,7 +69,7 @@ export type ReportRoute = 'usage' | 'metrics';
 export interface Sender {
   readonly transport: 'http' | 'grpc' | 'grpc-web';
   readonly userAgent: string | undefined;
-  /** The `Idempotency-Key` that names the message, checked; without one, its content does. */
+  /** The `Idempotency-Key` that names the message, checked; without one, its content may do so. */
   readonly idempotencyKey?: string | undefined;
 }
 

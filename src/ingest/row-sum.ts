@@ -15,23 +15,20 @@ const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
 
 /**
- * 96 bits that are the same for the same rows in whatever order they come: the sum of a hash of each row. To sort rows
+ * 64 bits that are the same for the same rows in whatever order they come: the sum of a hash of each row. To sort rows
  * and to spell them out for a cryptographic hash would take several times as long as to read them did, and the only
  * one whom two messages with the same sum could harm is their sender.
  */
 export class RowSum {
   private sumA = 0;
   private sumB = 0;
-  private sumC = 0;
   private a = 0;
   private b = 0;
-  private c = 0;
 
   /** Begins a row. Rows of different kinds never stand for each other. */
   begin(kind: number): void {
     this.a = kind;
     this.b = kind;
-    this.c = kind;
   }
 
   /** A name of the row; `undefined` where it could have one and has none. */
@@ -52,23 +49,21 @@ export class RowSum {
     this.word(words[1]!);
   }
 
-  /** A number of the row that is an integer of 32 bits. It goes into three lanes, each turned by its own angle. */
+  /** A number of the row that is an integer of 32 bits. It goes into two lanes, each turned by its own angle. */
   word(word: number): void {
     this.a = Math.imul(rotate(this.a, 5) ^ word, 0x9e3779b1);
     this.b = Math.imul(rotate(this.b, 11) ^ word, 0x85ebca6b);
-    this.c = Math.imul(rotate(this.c, 17) ^ word, 0xc2b2ae35);
   }
 
   /** Ends the row. */
   end(): void {
     this.sumA = (this.sumA + avalanche(this.a)) | 0;
     this.sumB = (this.sumB + avalanche(this.b ^ this.a)) | 0;
-    this.sumC = (this.sumC + avalanche(this.c ^ this.b)) | 0;
   }
 
   /** The sum of all rows that have ended, as unsigned words. */
-  get total(): readonly [number, number, number] {
-    return [this.sumA >>> 0, this.sumB >>> 0, this.sumC >>> 0];
+  get total(): readonly [number, number] {
+    return [this.sumA >>> 0, this.sumB >>> 0];
   }
 }
 

@@ -141,8 +141,7 @@ interface Admitted {
 /** Resolves when the packet is on disk. One that its sender has named by a `key` counts once, however often it comes. */
 function keep(parts: TelemetryParts, admitted: Admitted, key: string | undefined): Promise<void> {
   if (key === undefined) return addToBatch(parts, admitted).durable;
-  const { environment } = admitted;
-  const identity = identityOfKey('telemetry', environment.number, key);
+  const identity = identityOfKey('telemetry', admitted, key);
   return countOnce(parts, identity, placeOf(admitted), () => addToBatch(parts, admitted));
 }
 

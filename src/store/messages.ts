@@ -10,6 +10,11 @@ export interface Message {
   readonly at: number;
 }
 
+/** A message that is to be put, or deleted before it has expired. */
+export interface MessageChange extends Message {
+  readonly forgotten?: true;
+}
+
 /** How long a repetition of a message is recognised. */
 export const messageLifeMs = 10 * 60_000;
 
@@ -17,13 +22,18 @@ const timeBytes = 6;
 const identityBytes = 16;
 
 /**
- * Puts messages on disk and deletes some that have expired by the last one's time: more than are put, so that they
- * become no more and more, and not too many, for the commit waits for it. Call it in the transaction of what they count.
+ * Puts messages on disk, deletes those that are forgotten, and some that have expired by the last one's time: more than
+ * are put, so that they become no more and more, and not too many, for the commit waits for it. Call it in the
+ * transaction of what they count.
  */
-export function putMessages(store: UsageStore, messages: readonly Message[]): void {
+export function putMessages(store: UsageStore, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;
-  for (const { at, identity } of messages) store.messages.putSync(messageKey(at, identity), nothing);
-  const expired = { end: timeKey(messages.at(-1)!.at - messageLifeMs), limit: 64 + 2 * messages.length };
+  for (const { at, identity, forgotten } of messages) {
+    if (forgotten) store.messages.removeSync(messageKey(at, identity));
+    else store.messages.putSync(messageKey(at, identity), nothing);
+  }
+  const latest = messages.reduce((last, { at }) => Math.max(last, at), 0);
+  const expired = { end: timeKey(latest - messageLifeMs), limit: 64 + 2 * messages.length };
   for (const { key } of [...store.messages.getRange(expired)]) store.messages.removeSync(key);
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { call, openClient } from '../support/grpc-call.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
 import { readChecks } from '../support/shop.ts';
+import { encode } from './support/report-messages.ts';
 
 afterAll(cleanUp);
 
@@ -30,9 +32,10 @@ async function post(service: LocalService, path: string, body: string, key?: str
   return answer.status;
 }
 
-const time = new Date().toISOString();
+/** No whole second. */
+const time = new Date().toISOString().replace(/\.\d+/, '.125');
 
-/** A report with one check, as JSON. */
+/** A report with one check, as JSON, whose content tells it from others. */
 function report(shop: Shop, more: object = {}): string {
   const stats = [{ feature: 'checkout', enabledCount: 1 }];
   return JSON.stringify({
@@ -40,6 +43,7 @@ function report(shop: Shop, more: object = {}): string {
     environment: 'Production',
     time,
     instanceName: 'web',
+    processStartTime: '2026-01-31T12:00:00Z',
     stats,
     ...more,
   });
@@ -59,12 +63,12 @@ async function withService(run: (service: LocalService) => Promise<void>, option
 }
 
 describe('a usage report', () => {
-  test('counts once, however its JSON is ordered and whichever key it carries', () =>
+  test('counts once, however its JSON is ordered', () =>
     withService(async (service) => {
       const shop = await openShop(service);
-      const other = await createKey(service.http, shop.access, shop.application, 'Backend');
       const stats = '"stats":[{"enabledCount":1,"feature":"checkout"}]';
-      const turned = `{${stats},"instanceName":"web","time":"${time.replace('Z', '+00:00')}","environment":"Production","appKey":"${other.key}"}`;
+      const head = `"processStartTime":"2026-01-31T12:00:00.0Z","instanceName":"web","time":"${time.replace('Z', '+00:00')}"`;
+      const turned = `{${stats},${head},"environment":"Production","appKey":"${shop.key}"}`;
       for (const body of [report(shop), report(shop), turned]) {
         expect(await post(service, '/api/usage/stats', body)).toBe(200);
       }
@@ -74,15 +78,33 @@ describe('a usage report', () => {
   test('counts again when anything of it differs', () =>
     withService(async (service) => {
       const shop = await openShop(service);
+      const other = await createKey(service.http, shop.access, shop.application, 'Backend');
       const others = [
         {},
         { instanceName: 'api' },
         { processStartTime: time },
-        { time: new Date(Date.now() - 1).toISOString() },
+        { time: time.replace('.125', '.126') },
+        { appKey: other.key },
       ];
       for (const more of others) await post(service, '/api/usage/stats', report(shop, more));
-      expect(await checks(service, shop)).toBe(4);
+      expect(await checks(service, shop)).toBe(5);
     }));
+
+  test.each([
+    ['has its time in whole seconds', { time: time.replace('.125', '') }],
+    ['does not say when its process started', { processStartTime: undefined }],
+    ['says neither', { time: time.replace('.125', ''), processStartTime: undefined }],
+  ])('that %s counts each time, for twenty processes of a host report alike', (_, fields) =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const alike = Array.from({ length: 20 }, () => report(shop, fields));
+      const answers = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
+      expect(new Set(answers)).toEqual(new Set([200]));
+      expect(await checks(service, shop)).toBe(20);
+      for (const body of alike) await post(service, '/api/usage/stats', body, 'the same');
+      expect(await checks(service, shop)).toBe(21);
+    }),
+  );
 
   test('counts once when it comes many times at once', () =>
     withService(async (service) => {
@@ -161,6 +183,27 @@ describe('an Idempotency-Key', () => {
       }
       expect(await checks(service, shop)).toBe(4);
       expect(await post(service, '/api/frontend/telemetry', packet(shop), 'x'.repeat(256))).toBe(400);
+    }));
+
+  test('belongs to the application key that sends it', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const { access, application } = shop;
+      const frontend = await createKey(service.http, access, application, 'Frontend');
+      const backend = await createKey(service.http, access, application, 'Backend');
+      const { http, grpc } = service;
+      for (const { key } of [frontend, backend]) {
+        const body = report({ ...shop, key });
+        expect(await post(service, '/api/usage/stats', body, 'a')).toBe(200);
+      }
+      const message = encode('Usage.FeatureStat', JSON.parse(report({ ...shop, key: backend.key })));
+      const client = openClient(grpc);
+      for (const key of ['a', 'b', 'b']) {
+        const options = { metadata: { 'idempotency-key': key } };
+        expect(await call(client, '/Usage.Usage/SendStats', message, options)).toMatchObject({ code: 0 });
+      }
+      client.close();
+      expect((await readChecks(http, { ...service, application })).get('checkout')).toBe(3);
     }));
 
   test('may be the same for different routes', () =>

@@ -68,12 +68,12 @@ describe('RowSum', () => {
       sum.end();
       return sum.total;
     });
-    for (const word of [0, 1, 2]) expect(new Set(sums.map((sum) => sum[word])).size).toBe(sums.length);
+    for (const word of [0, 1]) expect(new Set(sums.map((sum) => sum[word])).size).toBe(sums.length);
   });
 
   it('differs in each of its words for rows that differ in one bit only', () => {
     const sums = Array.from({ length: 2000 }, (_, index) => sumOf([['feature', 'on', index % 50, index]]));
-    for (const word of [0, 1, 2]) {
+    for (const word of [0, 1]) {
       expect(new Set(sums.map((sum) => sum.split(',')[word])).size).toBe(sums.length);
     }
   });

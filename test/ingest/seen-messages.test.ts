@@ -81,14 +81,67 @@ test('what was on disk has been seen', async () => {
   expect(batches).toHaveLength(1);
 });
 
-test('of more than the limit the oldest are forgotten', async () => {
-  const { send, keep, batches } = open([], 2);
-  for (const n of [1, 2, 3]) await keep(n, n);
-  await send(2, 4);
-  await send(3, 4);
-  expect(batches).toHaveLength(3);
-  await keep(1, 5);
-  expect(batches).toHaveLength(4);
+/** What a batch says of messages: those that it counts, and those that are to be deleted. */
+function changesIn(batch: Batch): { counted: number[]; forgotten: number[] } {
+  const { messages, messageRecords } = batch.envelope([]);
+  const numbers = Array.from({ length: messageRecords }, (_, at) => [
+    messages[at * 5]!,
+    messages[at * 5 + 3]!,
+  ]);
+  const of = (wanted: (time: number) => boolean) =>
+    numbers.filter(([time]) => wanted(time!)).map(([, number]) => number! - first);
+  return { counted: of((time) => time >= 0), forgotten: of((time) => time < 0) };
+}
+
+const first = 0xf0000000;
+
+/** The `n`th message of an application. */
+const messageOf = (application: number, n: number) => [application, 1, first + n, 9] as const;
+
+test('of more than the limit the oldest are forgotten, here and on disk', () => {
+  const seen = new SeenMessages([], 2);
+  const batch = new Batch();
+  for (const n of [1, 2, 3]) seen.add(messageOf(1, n), n, batch);
+  expect([1, 2, 3].map((n) => seen.find(messageOf(1, n), 4) !== undefined)).toEqual([false, true, true]);
+  expect(changesIn(batch)).toEqual({ counted: [1, 2, 3], forgotten: [1] });
+});
+
+test("an application that sends without end makes no other's be forgotten", () => {
+  const seen = new SeenMessages([], 1000);
+  const batch = new Batch();
+  const quiet = Array.from({ length: 20 }, (_, at) => at + 2);
+  for (const application of quiet) {
+    for (let n = 0; n < 40; n += 1) seen.add(messageOf(application, n), 0, batch);
+  }
+  for (let n = 0; n < 20_000; n += 1) seen.add(messageOf(1, n), 1 + n / 1000, batch);
+  for (const application of quiet) {
+    for (let n = 0; n < 40; n += 1) expect(seen.find(messageOf(application, n), 30)).toBeDefined();
+  }
+  const own = Array.from({ length: 20_000 }, (_, n) => n).filter(
+    (n) => seen.find(messageOf(1, n), 30) !== undefined,
+  );
+  expect(own.length).toBeGreaterThan(100);
+  expect(own.length).toBeLessThanOrEqual(200);
+  expect(own.at(-1)).toBe(19_999);
+});
+
+test('what has expired makes room first', () => {
+  const seen = new SeenMessages([], 100);
+  const batch = new Batch();
+  for (let n = 0; n < 90; n += 1) seen.add(messageOf(1, n), 0, batch);
+  for (let n = 0; n < 90; n += 1) seen.add(messageOf(2, n), 10 * minute, batch);
+  expect(changesIn(batch).forgotten).toEqual([]);
+  for (let n = 0; n < 90; n += 1) expect(seen.find(messageOf(2, n), 11 * minute)).toBeDefined();
+});
+
+test('what an application that is deleted had sent is let go of', () => {
+  const seen = new SeenMessages();
+  for (const application of [1, 2]) seen.add(messageOf(application, 1), 0, new Batch());
+  seen.forget(1);
+  expect([1, 2].map((application) => seen.find(messageOf(application, 1), 1) !== undefined)).toEqual([
+    false,
+    true,
+  ]);
 });
 
 test('a batch that was not kept has none of its messages', async () => {

@@ -167,8 +167,9 @@ test.concurrent('reports show their instance, and a repetition is accepted but n
     instanceName: 'web-7',
     stats: [],
   };
-  expect(await post('/api/usage/stats', report)).toBe(200);
-  expect(await post('/api/usage/stats', report)).toBe(200);
+  const headers = { 'idempotency-key': 'once' };
+  expect(await post('/api/usage/stats', report, headers)).toBe(200);
+  expect(await post('/api/usage/stats', report, headers)).toBe(200);
   expect(await post('/api/metrics', { ...report, environment: 'Nowhere' })).toBe(404);
   const { entries, accepted, noted } = await readRefused(id, 1);
   expect([accepted, noted]).toEqual([2, 1]);

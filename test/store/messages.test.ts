@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Message, messageLifeMs, messagesSince, putMessages } from '../../src/store/messages.ts';
+import {
+  type Message,
+  type MessageChange,
+  messageLifeMs,
+  messagesSince,
+  putMessages,
+} from '../../src/store/messages.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -22,9 +28,19 @@ test('messages come back in the order of their times, over a restart', async () 
   await store.environment.close();
 });
 
+test('what is forgotten is deleted, and nothing else of that time', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const put = (...messages: MessageChange[]) =>
+    store.environment.transactionSync(() => putMessages(store, messages));
+  put(message(1, 1000), message(2, 1000), message(1, 2000));
+  put({ ...message(1, 1000), forgotten: true }, message(3, 3000));
+  expect(messagesSince(store, 0, 10)).toEqual([message(2, 1000), message(1, 2000), message(3, 3000)]);
+  await store.environment.close();
+});
+
 test('what has expired is deleted, some with each commit', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const put = (...messages: Message[]) =>
+  const put = (...messages: MessageChange[]) =>
     store.environment.transactionSync(() => putMessages(store, messages));
   put(...Array.from({ length: 100 }, (_, n) => message(n, n)));
   expect(messagesSince(store, 0, 1000)).toHaveLength(100);

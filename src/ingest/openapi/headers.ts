@@ -7,7 +7,7 @@ export const requestHeaders = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Names the message: whatever comes again under the same key for the same environment within 10 minutes is answered as accepted and not counted again, also across a restart. Pages cannot send it across origins.',
+      'Names the message: whatever the same application key sends again under this name, for the same environment, within 10 minutes is answered as accepted and not counted again, also across a restart. Without it a report counts each time, unless it has a `processStartTime` and a `time` finer than a second: then a second one with the same content is taken for a repetition. Pages cannot send it across origins.',
     schema: { type: 'string', pattern: '^[ -~]{1,255}$' },
   },
   UserAgent: {

@@ -29,8 +29,9 @@ export async function busyApplication(world: World): Promise<string> {
   const value = { metric: 'purchases', feature: 'checkout', variantValues: { on: 2 } };
   const time = new Date().toISOString();
   const report = { appKey: backend, environment: 'Production', time, instanceName: 'web-1', stats: [value] };
-  await post('/api/metrics', report, 200);
-  await post('/api/metrics', report, 200); // Again: noted as repeated.
+  const named = { 'idempotency-key': 'once' };
+  await post('/api/metrics', report, 200, named);
+  await post('/api/metrics', report, 200, named); // Again: noted as repeated.
   await post('/api/frontend/identities', { identity: 'user-7' }, 200, { authorization: backend });
   return path;
 }

@@ -1,0 +1,120 @@
+import type { MessageIdentity } from './message-identity.ts';
+
+const leastRoom = 16;
+/** A message takes four words: its identity without the application, and the number of the batch that counted it. */
+const wordsPerMessage = 4;
+/** Places that a message is looked for in. At most half of all are taken, so only who means to fills as many in a row. */
+const mostProbes = 128;
+
+/** The time of a message that was not kept. */
+const never = Number.NEGATIVE_INFINITY;
+
+/**
+ * The messages of one application in the order they came, in arrays of numbers: those are nothing to the garbage
+ * collector, and hundreds of thousands of strings in a map are. New ones are added at the end and old ones forgotten at
+ * the beginning; what is left moves to fresh arrays when the end is reached. Where somebody has sent messages that all
+ * belong in one place, a new one takes the place of another there.
+ */
+export class ApplicationMessages {
+  /** Unix ms of the message that came last; nothing is newer. */
+  newest = never;
+  private room = leastRoom;
+  private words = new Uint32Array(leastRoom * wordsPerMessage);
+  private times = new Float64Array(leastRoom);
+  /** Where messages are, plus one, by a word of their identity; 0 is free. */
+  private places = new Int32Array(leastRoom * 2);
+  private first = 0;
+  private end = 0;
+
+  /** Messages that take room. */
+  get size(): number {
+    return this.end - this.first;
+  }
+
+  /** Where a message is, counted after `since` (Unix ms); -1 when it was not. */
+  find(identity: MessageIdentity, since: number): number {
+    const at = this.places[this.placeOf(identity)]! - 1;
+    return at >= this.first && this.holds(at, identity) && this.times[at]! > since ? at : -1;
+  }
+
+  /** The number of the batch that counted the message which is at a place. */
+  batchAt(at: number): number {
+    return this.words[at * wordsPerMessage + 3]!;
+  }
+
+  /** Adds a message that a batch has counted. */
+  add(identity: MessageIdentity, time: number, batch: number): void {
+    if (this.end === this.room) this.move();
+    const at = this.end;
+    this.end += 1;
+    const { words } = this;
+    const from = at * wordsPerMessage;
+    words[from] = identity[1];
+    words[from + 1] = identity[2];
+    words[from + 2] = identity[3];
+    words[from + 3] = batch;
+    this.times[at] = time;
+    this.newest = Math.max(this.newest, time);
+    this.places[this.placeOf(identity)] = at + 1;
+  }
+
+  /** A message was not kept after all: it was not seen. */
+  revoke(identity: MessageIdentity, batch: number): void {
+    const at = this.find(identity, never);
+    if (at >= 0 && this.batchAt(at) === batch) this.times[at] = never;
+  }
+
+  /** Forgets what was counted at `until` (Unix ms) or before. */
+  expire(until: number): void {
+    while (this.first < this.end && this.times[this.first]! <= until) this.first += 1;
+  }
+
+  /** Forgets the oldest, and tells of each that is not to be found any more. */
+  forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
+    for (const end = Math.min(this.end, this.first + count); this.first < end; this.first += 1) {
+      const at = this.first * wordsPerMessage;
+      const time = this.times[this.first]!;
+      if (time !== never) forgotten(this.words[at]!, this.words[at + 1]!, this.words[at + 2]!, time);
+    }
+  }
+
+  /** The place of a message, or else the one that it would be put into. */
+  private placeOf(identity: MessageIdentity): number {
+    const start = identity[2] ^ identity[1];
+    const last = this.places.length - 1;
+    for (let probe = 0; probe < mostProbes; probe += 1) {
+      const place = (start + probe) & last;
+      const at = this.places[place]! - 1;
+      if (at < 0 || this.holds(at, identity)) return place;
+    }
+    return start & last;
+  }
+
+  private holds(at: number, identity: MessageIdentity): boolean {
+    const { words } = this;
+    const from = at * wordsPerMessage;
+    return words[from] === identity[1] && words[from + 1] === identity[2] && words[from + 2] === identity[3];
+  }
+
+  /** Moves what is left to arrays with as much room again. */
+  private move(): void {
+    const { words, first, size } = this;
+    const times = this.times.subarray(first, this.end);
+    while (this.room >= leastRoom * 2 && this.room > size * 4) this.room /= 2;
+    while (this.room < size * 2) this.room *= 2;
+    this.words = new Uint32Array(this.room * wordsPerMessage);
+    this.words.set(words.subarray(first * wordsPerMessage, this.end * wordsPerMessage));
+    this.times = new Float64Array(this.room);
+    this.times.set(times);
+    this.places = new Int32Array(this.room * 2);
+    this.first = 0;
+    this.end = size;
+    for (let at = 0; at < size; at += 1) this.places[this.placeAt(at)] = at + 1;
+  }
+
+  private placeAt(at: number): number {
+    const { words } = this;
+    const from = at * wordsPerMessage;
+    return this.placeOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
+  }
+}

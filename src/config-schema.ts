@@ -59,10 +59,15 @@ export const settingsSchema = Type.Object({
       defaultText: 'twice --rate',
     }),
   ),
-  maxBody: bytes('Admission', 'Largest body of a packet or report, after inflating', {
+  maxBody: bytes('Admission', 'Largest body of a packet, after inflating', {
     minimum: 64,
     maximum: 1_073_741_824,
     default: 65_536,
+  }),
+  maxReport: bytes('Admission', 'Largest body or message of a report, after inflating', {
+    minimum: 64,
+    maximum: 1_073_741_824,
+    default: 4_194_304,
   }),
   apiRate: whole('Admission', 'API requests a second that one token may make; 0 is no limit', {
     minimum: 0,

@@ -163,6 +163,7 @@ function checkRelations(checked: Checked): void {
     ['queueLowAge', 'below', 'queueHighAge'],
     ['batchPackets', 'at most', 'queueHighPackets'],
     ['maxBody', 'at most', 'queueHighBytes'],
+    ['maxReport', 'at most', 'queueHighBytes'],
     ['keepHours', 'at most', 'keepDays'],
   ] as const;
   for (const [key, relation, bound] of relations) {

@@ -26,6 +26,7 @@ describe('loadConfig', () => {
       rate: 10_000,
       burst: 20_000,
       maxBody: 65_536,
+      maxReport: 4_194_304,
       apiRate: 100,
       batchPackets: 4_096,
       queueHighPackets: 20_000,

@@ -58,14 +58,14 @@ export function routesOf(parts: Core, listeners: readonly HostListener[]): Recor
     parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
     parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
   );
-  const { metricsUrl, maxBody } = parts.config;
+  const { metricsUrl, maxBody, maxReport } = parts.config;
   const server = metricsUrl ?? urlOf(listeners, 'metrics', tls);
   return {
     auth: authRoutes(parts, tokens),
     api: apiRoutes(parts, tokens),
     metrics: [
       ...ingestRoutes(parts),
-      documentRoute('/swagger/v2/swagger.json', describeMetricsHost({ server, maxBody })),
+      documentRoute('/swagger/v2/swagger.json', describeMetricsHost({ server, maxBody, maxReport })),
     ],
   };
 }
@@ -151,12 +151,17 @@ function signInParts(passwords: PasswordPool, tokens: TokenParts): Omit<UserPart
 
 function ingestRoutes(parts: Core): readonly Route[] {
   const { config, clock, log, counting, receiver, instances } = parts;
-  const { maxBody } = config;
+  const { maxBody, maxReport } = config;
   return [
     ...telemetryRoutes({ ...counting, instances, maxBody }),
     ...mintRoutes({ ...counting, instances, maxBody }),
-    ...usageRoutes({ receiver, maxBody }),
-    ...metricsRoutes({ receiver, maxBody }),
-    ...grpcWebRoutes({ receiver, maxBody, clock, onError: (error) => log.error('a call failed', { error }) }),
+    ...usageRoutes({ receiver, maxReport }),
+    ...metricsRoutes({ receiver, maxReport }),
+    ...grpcWebRoutes({
+      receiver,
+      maxReport,
+      clock,
+      onError: (error) => log.error('a call failed', { error }),
+    }),
   ];
 }

@@ -136,9 +136,9 @@ const starting: Dispatch = () => problem(new Refusal('store_unavailable', 'The s
 
 /** Opens the gRPC listener. */
 function listenReports({ config, clock, log, receiver }: Core): Promise<GrpcListener> {
-  const { grpcListen, maxBody } = config;
+  const { grpcListen, maxReport } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
-  return listenGrpc({ ...parseAddress(grpcListen), ...grpcTls(config), maxBody, clock, receiver, onError });
+  return listenGrpc({ ...parseAddress(grpcListen), ...grpcTls(config), maxReport, clock, receiver, onError });
 }
 
 function grpcTls({ tlsCert, tlsKey }: Config): { tls?: { cert: Buffer; key: Buffer } } {

@@ -61,9 +61,9 @@ function answerOf(statCount: number): Buffer {
 }
 
 /** @throws {Refusal} `body_too_large` */
-export function checkLength({ length }: Uint8Array, maxBody: number): void {
-  if (length <= maxBody) return;
-  throw new Refusal('body_too_large', `A message may have ${maxBody} bytes at most`);
+export function checkLength({ length }: Uint8Array, maxReport: number): void {
+  if (length <= maxReport) return;
+  throw new Refusal('body_too_large', `A message may have ${maxReport} bytes at most`);
 }
 
 /** The path of an operation: that of its HTTP/2 and of its gRPC-Web requests. */

@@ -18,7 +18,7 @@ export interface ReportParts {
   readonly receiver: ReportReceiver;
   readonly clock: Clock;
   /** Most bytes of a message, inflated. */
-  readonly maxBody: number;
+  readonly maxReport: number;
   /** Told of every failure that is no refusal. It must not throw. */
   onError(error: unknown): void;
 }
@@ -50,7 +50,7 @@ async function serve(
   }
 }
 
-function arrivalOf({ clock, maxBody }: ReportParts, call: Call): Arrival {
+function arrivalOf({ clock, maxReport }: ReportParts, call: Call): Arrival {
   const { metadata, request } = call;
   return {
     transport: 'grpc',
@@ -58,7 +58,7 @@ function arrivalOf({ clock, maxBody }: ReportParts, call: Call): Arrival {
     idempotencyKey: metadata.get('idempotency-key')[0]?.toString(),
     body: request,
     check() {
-      checkLength(request, maxBody);
+      checkLength(request, maxReport);
       checkDeadline(call, clock);
     },
   };

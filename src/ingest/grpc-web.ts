@@ -14,7 +14,7 @@ export interface GrpcWebParts {
   readonly receiver: ReportReceiver;
   readonly clock: Clock;
   /** Most bytes of a message. */
-  readonly maxBody: number;
+  readonly maxReport: number;
   /** Told of every failure that is no refusal. It must not throw. */
   onError(error: unknown): void;
 }
@@ -56,18 +56,18 @@ function refuseType({ receiver }: GrpcWebParts, { route }: Operation, request: R
 
 const transport = 'grpc-web';
 
-function arrivalOf({ clock, maxBody }: GrpcWebParts, request: Request, text: boolean): Arrival {
+function arrivalOf({ clock, maxReport }: GrpcWebParts, request: Request, text: boolean): Arrival {
   const start = clock.monotonic();
   return {
     transport,
     userAgent: userAgentOf(request),
     idempotencyKey: request.header('idempotency-key'),
     async body() {
-      const body = await readBody(request, text ? textBytes(maxBody) : maxBody + headerBytes);
+      const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes);
       return readFrame(text ? decodeBase64(body) : body);
     },
     check(message) {
-      checkLength(message, maxBody);
+      checkLength(message, maxReport);
       if (clock.monotonic() - start < timeoutOf(request.header('grpc-timeout'))) return;
       const why = 'The deadline passed before the report was taken; nothing was counted';
       throw new Refusal('deadline_exceeded', why);
@@ -80,8 +80,8 @@ function userAgentOf(request: Request): string | undefined {
 }
 
 /** What a frame of the longest message takes as base64 in a few pieces. */
-function textBytes(maxBody: number): number {
-  return 4 * Math.ceil((maxBody + headerBytes) / 3) + 16;
+function textBytes(maxReport: number): number {
+  return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
 }
 
 const unitMs: Readonly<Record<string, number>> = {

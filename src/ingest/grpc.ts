@@ -44,9 +44,9 @@ setLogVerbosity(logVerbosity.NONE);
  * @throws {Error} when the address cannot be bound; the message names it and says why
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
-  const { host, port, tls, maxBody } = options;
+  const { host, port, tls, maxReport } = options;
   // The library's own refusal has no code of ours and is in no ledger, so what is not far too large comes through.
-  const server = new Server({ ...connectionOptions, 'grpc.max_receive_message_length': 2 * maxBody });
+  const server = new Server({ ...connectionOptions, 'grpc.max_receive_message_length': 2 * maxReport });
   const health = new Health();
   addReports(server, options);
   health.addTo(server);

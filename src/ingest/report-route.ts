@@ -10,7 +10,7 @@ import { type ReportFormat, takeReport } from './take-report.ts';
 export interface ReportRouteParts {
   readonly receiver: ReportReceiver;
   /** Most bytes of a body, inflated. */
-  readonly maxBody: number;
+  readonly maxReport: number;
 }
 
 /**
@@ -18,7 +18,7 @@ export interface ReportRouteParts {
  * @param answer what to answer, of the number of `stats` received
  */
 export function reportRoute<Report extends UsageReport | MetricsReport>(
-  { receiver, maxBody }: ReportRouteParts,
+  { receiver, maxReport }: ReportRouteParts,
   path: string,
   format: ReportFormat<Report>,
   answer: (statCount: number) => object,
@@ -29,7 +29,7 @@ export function reportRoute<Report extends UsageReport | MetricsReport>(
         transport: 'http',
         userAgent: request.header('user-agent'),
         idempotencyKey: request.header('idempotency-key'),
-        body: () => readBody(request, maxBody),
+        body: () => readBody(request, maxReport),
         check: () => checkContentType(request.header('content-type')),
       });
       const body = JSON.stringify(answer(statCount));

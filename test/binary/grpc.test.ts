@@ -14,11 +14,11 @@ describeOneTruth('the compiled executable', async () => {
 });
 
 describe('the gRPC listener of the compiled executable', () => {
-  const maxBody = 10_000;
+  const maxReport = 10_000;
   let service: Binary;
 
   beforeAll(async () => {
-    service = await startBinary({ args: ['--max-body', String(maxBody)] });
+    service = await startBinary({ args: ['--max-report', String(maxReport)] });
   });
 
   async function send(path: string, message: Buffer, options = {}) {
@@ -54,7 +54,7 @@ describe('the gRPC listener of the compiled executable', () => {
 
   it.each([
     ['damaged', Buffer.from([0x0a]), {}, 3],
-    ['larger than --max-body', Buffer.alloc(maxBody + 1), {}, 8],
+    ['larger than --max-report', Buffer.alloc(maxReport + 1), {}, 8],
     ['larger when it is inflated', Buffer.alloc(10_000_000), { 'grpc.default_compression_algorithm': 2 }, 8],
   ])('refuses a message that is %s', async (_, message, options, code) => {
     expect(await send('/Usage.Usage/SendStats', message, options)).toMatchObject({ code });

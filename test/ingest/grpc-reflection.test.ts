@@ -13,7 +13,7 @@ let client: Client;
 
 beforeAll(async () => {
   const parts = { receiver: new RecordingReceiver(), clock: systemClock, onError: () => {} };
-  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxBody: 65_536, ...parts });
+  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
   client = openClient(`127.0.0.1:${listener.port}`);
 });
 

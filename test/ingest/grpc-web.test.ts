@@ -22,7 +22,7 @@ import {
 } from './support/report-messages.ts';
 import { readRetryInfo } from './support/retry-info.ts';
 
-const maxBody = 4096;
+const maxReport = 4096;
 const usageService = registry.getService('Usage.Usage')!;
 const metricsService = registry.getService('Metrics.Metrics')!;
 const usageMessage = encode('Usage.FeatureStat', usageReport);
@@ -40,7 +40,7 @@ beforeAll(async () => {
     refused: (...what) => receiver.refused(...what),
   };
   const onError = (error: unknown) => void errors.push(error);
-  const dispatch = createRouter(grpcWebRoutes({ receiver: current, clock: systemClock, maxBody, onError }));
+  const dispatch = createRouter(grpcWebRoutes({ receiver: current, clock: systemClock, maxReport, onError }));
   listener = await uwsEngine.listen({ host: '127.0.0.1', port: 0, dispatch });
   url = `http://127.0.0.1:${listener.port}`;
 });
@@ -209,7 +209,7 @@ describe('gRPC-Web', () => {
     ['application/grpc-web', (message: Buffer) => frame(message)],
     ['application/grpc-web-text', (message: Buffer) => frame(message).toString('base64')],
   ])('takes a message as large as the limit as %s, and none that is larger', async (contentType, body) => {
-    const room = maxBody - usageMessage.length - 4;
+    const room = maxReport - usageMessage.length - 4;
     const padded = (length: number) =>
       Buffer.concat([
         usageMessage,
@@ -223,7 +223,7 @@ describe('gRPC-Web', () => {
       return framesOf(contentType.includes('text') ? Buffer.from(answer.toString(), 'base64') : answer)
         .trailers;
     };
-    expect(padded(room)).toHaveLength(maxBody);
+    expect(padded(room)).toHaveLength(maxReport);
     expect(await answered(padded(room))).toBe('grpc-status: 0\r\n');
     expect(await answered(padded(room + 1))).toContain('grpc-status: 8\r\n');
     expect(receiver.reports).toHaveLength(1);

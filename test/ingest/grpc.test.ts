@@ -14,7 +14,7 @@ import { RecordingReceiver } from './support/recording-receiver.ts';
 import { decode, encode, metricsReport, usageReport } from './support/report-messages.ts';
 import { readRetryInfo } from './support/retry-info.ts';
 
-const maxBody = 65_536;
+const maxReport = 65_536;
 const sendStats = '/Usage.Usage/SendStats';
 const sendMetrics = '/Metrics.Metrics/SendMetrics';
 const usageMessage = encode('Usage.FeatureStat', usageReport);
@@ -39,7 +39,7 @@ beforeEach(async () => {
   clockAhead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + clockAhead };
   const onError = (error: unknown) => void errors.push(error);
-  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxBody, receiver, clock, onError });
+  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport, receiver, clock, onError });
   listeners.push(listener);
 });
 
@@ -98,7 +98,7 @@ describe('the listener', () => {
   it('serves with TLS when it has a certificate', async () => {
     const read = (name: string) => readFileSync(join(import.meta.dirname, '../http/support/tls', name));
     const tls = { cert: read('cert.pem'), key: read('key.pem') };
-    const parts = { receiver, clock: systemClock, onError: () => {}, maxBody, tls };
+    const parts = { receiver, clock: systemClock, onError: () => {}, maxReport, tls };
     const secure = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
     listeners.push(secure);
     const trusting = credentials.createSsl(tls.cert, null, null, { checkServerIdentity: () => undefined });
@@ -112,7 +112,7 @@ describe('the listener', () => {
 
   it('says which address it cannot have and why, and writes nothing by itself', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const parts = { receiver, clock: systemClock, onError: () => {}, maxBody };
+    const parts = { receiver, clock: systemClock, onError: () => {}, maxReport };
     const { port } = listener;
     await expect(listenGrpc({ host: '127.0.0.1', port, ...parts })).rejects.toThrow(
       `Cannot listen on 127.0.0.1:${port}: the address is in use`,
@@ -213,8 +213,8 @@ describe('a call that is refused', () => {
   it('may have a message as large as the limit', async () => {
     const padded = (length: number) =>
       Buffer.concat([usageMessage, Buffer.from([0xa2, 0x06, ...lengthBytes(length)]), Buffer.alloc(length)]);
-    const room = maxBody - usageMessage.length - 5;
-    expect(padded(room)).toHaveLength(maxBody);
+    const room = maxReport - usageMessage.length - 5;
+    expect(padded(room)).toHaveLength(maxReport);
     expect(await call(connect(), sendStats, padded(room))).toMatchObject({ code: 0 });
     const larger = await call(connect(), sendStats, padded(room + 1));
     expect(larger.code).toBe(status.RESOURCE_EXHAUSTED);

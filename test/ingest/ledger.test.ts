@@ -26,7 +26,9 @@ let service: LocalService;
 let access: string;
 let client: Client;
 beforeAll(async () => {
-  service = await startLocal({ args: ['--max-features', '1', '--max-metrics', '1'] });
+  service = await startLocal({
+    args: ['--max-features', '1', '--max-metrics', '1', '--max-report', '64KiB'],
+  });
   access = await token(service.http, service.credentials);
   client = openClient(service.grpc);
 });

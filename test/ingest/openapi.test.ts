@@ -76,9 +76,9 @@ describe('the document', () => {
   });
 
   test('names the server and the limit that it was made for', () => {
-    const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234 });
+    const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234, maxReport: 5678 });
     expect(made['servers']).toEqual([{ url: 'https://in.example/x' }]);
-    expect(JSON.stringify(made)).toContain('1234 bytes at most');
+    expect(JSON.stringify(made)).toContain('1234 bytes at most, reports 5678');
   });
 
   test('refers to nothing that is not there', () => {

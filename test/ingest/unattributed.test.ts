@@ -39,6 +39,7 @@ async function openHost() {
     monitor,
     rates: new RateLimits(0, 0),
     maxBody: 200,
+    maxReport: 200,
   };
   const receiver = createReportReceiver(parts as unknown as ReceiverParts);
   const routed = { ...parts, receiver, onError: (error: unknown) => expect.unreachable(String(error)) };

@@ -18,19 +18,20 @@ import { telemetryPath } from './telemetry.ts';
 export interface DocumentSettings {
   /** Public URL of the metrics host. */
   readonly server: string;
-  /** Most bytes of a body, inflated. */
+  /** Most bytes of a packet's body and of a report's, inflated. */
   readonly maxBody: number;
+  readonly maxReport: number;
 }
 
 /** The OpenAPI 3.1 document of the metrics host, with the schemas that its routes check with. */
-export function describeMetricsHost({ server, maxBody }: DocumentSettings): Json {
+export function describeMetricsHost({ server, maxBody, maxReport }: DocumentSettings): Json {
   return {
     openapi: '3.1.0',
     info: {
       title: 'flagmeter: metrics host',
       version,
       summary: 'Takes in what feature flags do in production',
-      description: words(maxBody),
+      description: words(maxBody, maxReport),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: server }],
@@ -43,8 +44,8 @@ export function describeMetricsHost({ server, maxBody }: DocumentSettings): Json
     paths: {
       '/api/frontend/telemetry': telemetryPath(maxBody),
       '/api/frontend/identities': identitiesPath(maxBody),
-      '/api/usage/stats': usagePath(maxBody),
-      '/api/metrics': metricsPath(maxBody),
+      '/api/usage/stats': usagePath(maxReport),
+      '/api/metrics': metricsPath(maxReport),
       '/healthz': healthPath,
       '/readyz': readyPath,
       '/swagger/v2/swagger.json': documentPath('Operations'),
@@ -67,11 +68,11 @@ export function describeMetricsHost({ server, maxBody }: DocumentSettings): Json
   };
 }
 
-function words(maxBody: number): string {
+function words(maxBody: number, maxReport: number): string {
   return `An answer of 202 or 200 to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
 What is refused has changed nothing.
 
-Bodies have ${maxBody} bytes at most, and may be sent with \`Content-Encoding: gzip\`; the limit is that of the inflated body.
+Bodies have ${maxBody} bytes at most, reports ${maxReport}, and may be sent with \`Content-Encoding: gzip\`; the limit is that of the inflated body.
 They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite. Names are 1 to 256 bytes long without control characters;
 \`__proto__\`, \`constructor\` and the like are ordinary names. Of a key that an object has twice, the last one counts.
 

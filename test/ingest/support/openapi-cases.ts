@@ -134,6 +134,7 @@ function longKey(operation: string): Case {
 
 /** What every operation that takes a body refuses. */
 function anyBody(operation: string, headers: Case['headers'], good: string): Case[] {
+  const isReport = operation === usage || operation === metrics;
   const refused = (status: number, code: ErrorCode, more: Case['headers'] = {}, body: Case['body'] = good) =>
     sent(operation, status, code, body, { headers: { ...headers, ...more } });
   return [
@@ -141,7 +142,7 @@ function anyBody(operation: string, headers: Case['headers'], good: string): Cas
     refused(400, 'invalid_content_encoding', { 'content-encoding': 'br' }),
     refused(400, 'invalid_encoding', {}, Uint8Array.of(0xff)),
     refused(400, 'invalid_json', {}, '{'),
-    refused(413, 'body_too_large', {}, ' '.repeat(70_000)),
+    refused(413, 'body_too_large', {}, ' '.repeat(isReport ? 4_200_000 : 70_000)),
     { ...refused(429, 'rate_limited'), while: 'limited' },
     { ...refused(503, 'backpressure'), while: 'flooded' },
   ];

@@ -1,7 +1,7 @@
 import { Histogram } from './histogram.ts';
 import type { LoadPlan, LoadReport } from './load.ts';
 import { responseReader } from './responses.ts';
-import { closedLoop, openLoop, type Schedule } from './schedule.ts';
+import { closedLoop, openLoop, type Schedule, until } from './schedule.ts';
 
 /** How long, after the last request was due, to wait for the answers that are still out. */
 const drainMs = 10_000;
@@ -14,7 +14,7 @@ interface Connection {
   socket: Bun.Socket<Connection>;
   /** Index of the request under way; -1 when the connection is free. */
   request: number;
-  /** When the request under way was due. */
+  /** When the request under way was due, or was sent: what its latency counts from. */
   dueAt: number;
   /** What the socket would not take yet of the request under way. */
   unsent: Uint8Array | undefined;
@@ -53,21 +53,25 @@ class Driver {
   }
 
   async run(): Promise<LoadReport> {
-    const { connections, warmupSeconds, seconds, rate, limit } = this.#plan;
+    const { connections } = this.#plan;
     await Promise.all(Array.from({ length: connections }, () => this.#connect()));
     const cpu = process.cpuUsage();
     const start = performance.now();
-    this.#measureFrom = start + warmupSeconds * 1000;
-    this.#measureTo = this.#measureFrom + seconds * 1000;
-    this.#schedule =
-      rate === undefined
-        ? closedLoop(this.#measureTo, limit ?? Number.POSITIVE_INFINITY)
-        : openLoop(start, rate, warmupSeconds + seconds);
+    this.#schedule = this.#begin(start);
     this.#pump();
-    await (rate === undefined ? this.#wait() : this.#pace());
+    await (this.#plan.rate === undefined ? this.#wait() : this.#pace());
     await this.#drain();
     const { user, system } = process.cpuUsage(cpu);
     return this.#report((user + system) / 1000 / (performance.now() - start));
+  }
+
+  #begin(start: number): Schedule {
+    const { warmupSeconds, seconds, rate, limit, overload } = this.#plan;
+    this.#measureFrom = start + warmupSeconds * 1000;
+    this.#measureTo = this.#measureFrom + seconds * 1000;
+    if (rate === undefined) return closedLoop(this.#measureTo, limit ?? Number.POSITIVE_INFINITY);
+    const open = openLoop(start, rate, warmupSeconds + seconds);
+    return overload ? until(this.#measureTo, open) : open;
   }
 
   async #connect(): Promise<void> {
@@ -101,7 +105,7 @@ class Driver {
   #send(connection: Connection, due: number): void {
     connection.request = this.#nextRequest;
     this.#nextRequest = (this.#nextRequest + 1) % this.#requests.length;
-    connection.dueAt = due;
+    connection.dueAt = this.#plan.overload ? performance.now() : due;
     connection.unsent = this.#requests[connection.request];
     this.#underWay++;
     this.#flush(connection);
@@ -124,7 +128,7 @@ class Driver {
     const well = status === (this.#plan.status ?? 202);
     if (well) this.#accepted[connection.request]!++;
     else this.#failed(String(status));
-    if (connection.dueAt >= this.#measureFrom) this.#latencies.record(now - connection.dueAt);
+    if (well && connection.dueAt >= this.#measureFrom) this.#latencies.record(now - connection.dueAt);
     if (well && now >= this.#measureFrom && (now <= this.#measureTo || this.#plan.rate)) this.#measured++;
     connection.request = -1;
     const due = this.#schedule.next(now);

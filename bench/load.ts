@@ -17,9 +17,17 @@ export interface LoadPlan {
   readonly rate?: number;
   /** Stop a closed loop after so many requests, if that comes before the time is over. */
   readonly limit?: number;
+  /**
+   * Of an open loop that offers more than is taken: latencies count from the sending, and what found no free connection
+   * until the time was over is left out.
+   */
+  readonly overload?: boolean;
 }
 
-/** What happened. Latencies are milliseconds; of an open loop from the time at which a request was due. */
+/**
+ * What happened. Latencies are milliseconds, those of requests that went well; of an open loop from the time at which a
+ * request was due.
+ */
 export interface LoadReport {
   /** Requests that went well, those of the warm-up too. */
   readonly requests: number;

@@ -6,6 +6,7 @@ import { invalidation } from './invalidation.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
 import { mint } from './mint.ts';
+import { overload } from './overload.ts';
 import { retention } from './retention.ts';
 import { start } from './start.ts';
 import { token, verify } from './tokens.ts';
@@ -13,6 +14,7 @@ import { token, verify } from './tokens.ts';
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['grpc', grpc],
+  ['overload', overload],
   ['start', start],
   ['mint', mint],
   ['token', token],

@@ -37,3 +37,11 @@ export function openLoop(start: number, rate: number, seconds: number): Schedule
     over: () => sent >= total,
   };
 }
+
+/** A schedule that ends at a time, whatever is still due. */
+export function until(end: number, schedule: Schedule): Schedule {
+  return {
+    next: (now) => (now >= end ? undefined : schedule.next(now)),
+    over: (now) => now >= end || schedule.over(now),
+  };
+}

@@ -27,14 +27,17 @@ export interface Service extends Binary {
   readonly key: string;
 }
 
-/** Prepares a fresh store and starts the service on it, without rate limits. */
-export async function startService(binary: string): Promise<Service> {
+/**
+ * Prepares a fresh store and starts the service on it, without rate limits.
+ * @param args more arguments of `serve`
+ */
+export async function startService(binary: string, args: readonly string[] = []): Promise<Service> {
   if (statfsSync(tmpdir()).type === tmpfs) {
     process.stderr.write(`${tmpdir()} is in memory: commits cost nothing there; set TMPDIR to a disk\n`);
   }
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data, binary);
-  const service = await startBinary({ data, binary, args: ['--rate', '0', '--api-rate', '0'] });
+  const service = await startBinary({ data, binary, args: ['--rate', '0', '--api-rate', '0', ...args] });
   const accessToken = await token(service.http, credentials);
   const applicationId = await createApplication(service.http, accessToken, { name: 'bench' });
   const { key } = await createKey(service.http, accessToken, applicationId, 'Frontend');

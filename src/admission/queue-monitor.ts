@@ -1,4 +1,7 @@
-/** Above a high mark nothing more is let in, until every figure is back at or below its low mark. */
+/**
+ * From a high mark on nothing more is let in, until every figure is back at its low mark, or until nothing is left to do
+ * for the disk but the commits under way: it must not rest while packets are refused.
+ */
 export interface QueueMarks {
   readonly packets: Mark;
   /** Body bytes. */
@@ -17,6 +20,8 @@ export interface Waiting {
   readonly since: number;
   packets: number;
   bytes: number;
+  /** Its commit is under way: nothing joins it any more. */
+  begun: boolean;
 }
 
 /**
@@ -26,6 +31,8 @@ export interface Waiting {
 export class QueueMonitor {
   packets = 0;
   bytes = 0;
+  /** Packets whose commit has not begun. */
+  private next = 0;
   /** In order of arrival, so the first is the oldest. */
   private readonly groups = new Set<Waiting>();
   private readonly marks: QueueMarks;
@@ -37,13 +44,9 @@ export class QueueMonitor {
 
   /** Whether one more packet may come in now. */
   admits(now: number): boolean {
-    const { packets, bytes, age } = this.marks;
     if (this.packets === 0) this.closed = false;
-    else if (this.closed) {
-      this.closed = this.packets > packets.low || this.bytes > bytes.low || this.oldest(now) > age.low;
-    } else {
-      this.closed = this.packets >= packets.high || this.bytes >= bytes.high || this.oldest(now) > age.high;
-    }
+    else if (this.isOver('high', now)) this.closed = true;
+    else if (this.closed) this.closed = this.next > 0 && this.isOver('low', now);
     return !this.closed;
   }
 
@@ -54,7 +57,7 @@ export class QueueMonitor {
 
   /** A new group begins to wait. */
   open(now: number): Waiting {
-    const group = { since: now, packets: 0, bytes: 0 };
+    const group = { since: now, packets: 0, bytes: 0, begun: false };
     this.groups.add(group);
     return group;
   }
@@ -64,14 +67,30 @@ export class QueueMonitor {
     group.packets += 1;
     group.bytes += bytes;
     this.packets += 1;
+    this.next += 1;
     this.bytes += bytes;
+  }
+
+  /** The commit of a group begins. */
+  begin(group: Waiting): void {
+    group.begun = true;
+    this.next -= group.packets;
   }
 
   /** The group was committed, or refused: it waits no longer. */
   leave(group: Waiting): void {
     if (!this.groups.delete(group)) return;
+    if (!group.begun) this.begin(group);
     this.packets -= group.packets;
     this.bytes -= group.bytes;
+  }
+
+  /** Whether a figure has come to its high mark, or is above its low one. */
+  private isOver(mark: keyof Mark, now: number): boolean {
+    const { packets, bytes, age } = this.marks;
+    if (this.oldest(now) > age[mark]) return true;
+    if (mark === 'high') return this.packets >= packets.high || this.bytes >= bytes.high;
+    return this.packets > packets.low || this.bytes > bytes.low;
   }
 
   /** Age of the oldest waiting group, milliseconds; 0 when none waits. */

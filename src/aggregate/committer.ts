@@ -1,7 +1,8 @@
-import { Piscina } from 'piscina';
+import { closing } from './answer-calls.ts';
 import type { Envelope } from './envelope.ts';
 import type { Maintenance } from './maintain.ts';
-import type { Outcome, WorkerStart } from './worker.ts';
+import type { WorkerStart } from './worker.ts';
+import { WorkerThread } from './worker-thread.ts';
 
 /** The way to one aggregate worker, which does one thing at a time and in order. */
 export interface Committer {
@@ -15,6 +16,8 @@ export interface Committer {
    * @throws {CommitFailed} when nothing of it was kept
    */
   maintain(step: Maintenance): Promise<number>;
+  /** Hears at once what the worker is done with by now, however long the event loop will yet be busy. */
+  collect(): void;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }
@@ -37,19 +40,20 @@ export class CommitFailed extends Error {
  * @param maxIdentities people an environment whose exposures are kept
  */
 export function startCommitter(workerFile: string, data: string, maxIdentities = 100_000): Committer {
-  const workerData: WorkerStart = { data, maxIdentities };
-  const pool = new Piscina({ filename: workerFile, minThreads: 1, maxThreads: 1, workerData });
-  async function run<T>(name: string, task: unknown): Promise<T> {
-    const outcome: Outcome<T> = await pool.run(task, { name });
+  const start: WorkerStart = { data, maxIdentities };
+  const thread = new WorkerThread(workerFile, start);
+  async function run(name: string, task?: unknown): Promise<unknown> {
+    const outcome = await thread.call(name, task);
     if (outcome.ok) return outcome.value;
     throw new CommitFailed(outcome.message, outcome.code);
   }
   return {
-    commit: (envelope) => run('commit', envelope),
-    maintain: (step) => run('maintain', step),
+    commit: (envelope) => run('commit', envelope) as Promise<void>,
+    maintain: (step) => run('maintain', step) as Promise<number>,
+    collect: () => thread.collect(),
     async close() {
-      await pool.run(undefined, { name: 'close' });
-      await pool.close();
+      await thread.call(closing);
+      await thread.ended();
     },
   };
 }

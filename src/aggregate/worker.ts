@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads';
 import { openUsageStore } from '../store/usage.ts';
 import { createAggregator } from './aggregator.ts';
-import type { Envelope } from './envelope.ts';
-import type { Maintenance } from './maintain.ts';
+import { answerCalls, closing } from './answer-calls.ts';
+import type { CallChannel } from './worker-thread.ts';
 
 /** What a worker is started with. */
 export interface WorkerStart {
@@ -11,35 +11,10 @@ export interface WorkerStart {
   readonly maxIdentities: number;
 }
 
-/** How a transaction ended: errors lose their code when they cross threads, so it travels as data. */
-export type Outcome<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly code: unknown; readonly message: string };
-
-const { data, maxIdentities } = workerData as WorkerStart;
+const { data, maxIdentities, channel } = workerData as WorkerStart & { readonly channel: CallChannel };
 const store = openUsageStore(data);
-const aggregator = createAggregator(store, maxIdentities);
+const { commit, maintain } = createAggregator(store, maxIdentities);
 
-/** Puts a batch on disk: see `Aggregator`. */
-export function commit(envelope: Envelope): Outcome<void> {
-  return outcomeOf(() => aggregator.commit(envelope));
-}
-
-/** Does one step of upkeep: see `Aggregator`. */
-export function maintain(step: Maintenance): Outcome<number> {
-  return outcomeOf(() => aggregator.maintain(step));
-}
-
-/** Closes the store; a worker must not be ended with LMDB open. */
-export async function close(): Promise<void> {
-  await store.environment.close();
-}
-
-function outcomeOf<T>(action: () => T): Outcome<T> {
-  try {
-    return { ok: true, value: action() };
-  } catch (error) {
-    const { code, message } = error as Error & { code?: unknown };
-    return { ok: false, code, message };
-  }
-}
+answerCalls(channel, { commit, maintain, [closing]: () => {} });
+// A worker must not be ended with LMDB open.
+await store.environment.close();

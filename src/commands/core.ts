@@ -185,5 +185,6 @@ function countingParts(
     messages: new SeenMessages(known),
     ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),
     laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
+    collect: () => intake.collect(),
   };
 }

@@ -8,6 +8,7 @@ import { Refusal } from '../errors.ts';
 import { healthRoutes } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
+import { inTurns } from '../http/turns.ts';
 import type { Dispatch } from '../http/types.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
 import { keepUp } from '../ingest/upkeep.ts';
@@ -63,7 +64,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const routers: Routers = new Map();
   try {
     listeners = await listen(core.engine, core.config, (hosts) => {
-      return (request) => (routers.get(hosts) ?? starting)(request);
+      return inTurns((request) => (routers.get(hosts) ?? starting)(request));
     });
     addRouters(routers, core, listeners);
     const grpc = await listenReports(core);

@@ -1,14 +1,26 @@
 import { catalogue, type Refusal } from '../errors.ts';
 import type { Reply } from './types.ts';
 
-/** The answer for a refusal: `application/problem+json` (RFC 9457) with our stable `code`. */
+/**
+ * The answer for a refusal: `application/problem+json` (RFC 9457) with our stable `code`. One that is given again and
+ * again is written once.
+ */
 export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): Reply {
+  const reply = written.get(refusal) ?? write(refusal);
+  return { status: reply.status, headers: { ...reply.headers, ...headers }, body: reply.body! };
+}
+
+const written = new WeakMap<Refusal, Reply>();
+
+function write(refusal: Refusal): Reply {
   const { status, title } = catalogue[refusal.code];
   const retryAfter =
     refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
-  return {
+  const reply: Reply = {
     status,
-    headers: { 'content-type': 'application/problem+json', ...retryAfter, ...headers },
+    headers: { 'content-type': 'application/problem+json', ...retryAfter },
     body: JSON.stringify({ type: 'about:blank', title, status, code: refusal.code, detail: refusal.message }),
   };
+  written.set(refusal, reply);
+  return reply;
 }

@@ -11,14 +11,32 @@ export interface AdmissionParts {
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
   readonly health: StoreHealth;
+  /** Hears of commits that are over: what waits may be less by now. */
+  collect(): void;
 }
 
-/** @throws {Refusal} `store_unavailable` or `backpressure`, while no data can be taken */
-export function admit({ health, monitor, clock }: AdmissionParts): void {
-  if (!health.ready) throw new Refusal('store_unavailable', 'The store cannot take data; see the log', 5);
+/** Why no packet or report can be taken now: `store_unavailable` or `backpressure`; nothing when one can. */
+export function refusalNow({ health, monitor, clock, collect }: AdmissionParts): Refusal | undefined {
+  if (!health.ready) return unavailable;
+  collect();
   const now = clock.monotonic();
-  if (monitor.admits(now)) return;
-  throw new Refusal('backpressure', 'Too much is waiting for the disk', monitor.retryAfter(now));
+  return monitor.admits(now) ? undefined : backpressure(monitor.retryAfter(now));
+}
+
+/** @throws {Refusal} see `refusalNow` */
+export function admit(parts: AdmissionParts): void {
+  const refusal = refusalNow(parts);
+  if (refusal !== undefined) throw refusal;
+}
+
+const unavailable = new Refusal('store_unavailable', 'The store cannot take data; see the log', 5);
+
+/** Refusals by the seconds they ask to wait, of which there are few: making an error costs more than refusing. */
+const busy: Refusal[] = [];
+
+function backpressure(seconds: number): Refusal {
+  busy[seconds] ??= new Refusal('backpressure', 'Too much is waiting for the disk', seconds);
+  return busy[seconds];
 }
 
 /** Takes the token of one packet or report. @throws {Refusal} `rate_limited` when the application has none left */

@@ -54,6 +54,11 @@ export class Intake {
     return this.committers[applicationNumber % this.committers.length]!;
   }
 
+  /** Hears of commits that are over, so that what they held back goes on although packets keep the event loop busy. */
+  collect(): void {
+    for (const committer of this.committers) committer.collect();
+  }
+
   /**
    * Resolves when nothing that an application sent before can be written any more.
    * @throws {Refusal} `store_unavailable`: the store does not take anything

@@ -115,6 +115,7 @@ export class Lane {
   }
 
   private async commit({ batch, waiting }: Queued): Promise<void> {
+    this.monitor.begin(waiting);
     const riding = this.ledger.take();
     const envelope = batch.envelope(this.unkept, riding.lines());
     try {

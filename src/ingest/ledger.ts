@@ -113,12 +113,17 @@ export class Ledger {
     batch.ledger.add(this.rowOf(place.application, subject, at), at);
   }
 
+  /** Counts a refusal of something that was not read, so that nobody knows whom it concerns. */
+  refusedUnread({ code }: Refusal): void {
+    this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
+  }
+
   /** Counts a refusal: for the application that it concerns, else only for the process. */
   refused(refusal: Refusal, source: LedgerSource, refused: Refused): void {
     const { holder, environment = '' } = refused;
     const { code, status } = refusal;
     if (holder === undefined) {
-      this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
+      this.refusedUnread(refusal);
       return;
     }
     const { application } = holder;

@@ -6,7 +6,7 @@ import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
-import { admit, takeToken } from './admission.ts';
+import { admit, refusalNow, takeToken } from './admission.ts';
 import { attribute } from './attribute.ts';
 import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
@@ -52,12 +52,18 @@ const glimpse = glimpseOf('k', 'e');
  * Answers one packet: 202 when it is on disk. Checked in the order 503, 413, 400, 404, 403, 429, so that a refusal
  * costs as little as it can and a refused packet has changed nothing.
  */
-async function receive(parts: TelemetryParts, request: Request): Promise<Reply> {
+function receive(parts: TelemetryParts, request: Request): Reply | Promise<Reply> {
   const origin = request.header('origin') || undefined;
+  const refusal = refusalNow(parts);
+  if (refusal === undefined) return take(parts, request, origin);
+  parts.ledger.refusedUnread(refusal);
+  return problem(refusal, allowOrigin(origin));
+}
+
+async function take(parts: TelemetryParts, request: Request, origin: string | undefined): Promise<Reply> {
   let body: Uint8Array | undefined;
   let packet: Packet | undefined;
   try {
-    admit(parts);
     body = await readBody(request, parts.maxBody);
     checkContentType(request.header('content-type'));
     const key = checkIdempotencyKey(request.header('idempotency-key'));

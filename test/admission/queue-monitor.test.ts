@@ -60,3 +60,21 @@ test('the wait it asks for grows with the age of the oldest and stays within a m
   expect(monitor.retryAfter(7500)).toBe(8);
   expect(monitor.retryAfter(1e9)).toBe(60);
 });
+
+test('it opens again as soon as the disk has begun on all that waits, though that is above the low mark', () => {
+  const monitor = new QueueMonitor(marks);
+  const first = fill(monitor, 1, 1);
+  const second = fill(monitor, 3, 1);
+  monitor.begin(first);
+  expect(monitor.admits(0)).toBe(false);
+  monitor.leave(first);
+  expect([monitor.packets, monitor.admits(0)]).toEqual([3, false]);
+  monitor.begin(second);
+  expect([monitor.packets, monitor.admits(0)]).toEqual([3, true]);
+});
+
+test('it stays closed at a high mark though the disk has begun on all that waits', () => {
+  const monitor = new QueueMonitor(marks);
+  monitor.begin(fill(monitor, 4, 1));
+  expect(monitor.admits(0)).toBe(false);
+});

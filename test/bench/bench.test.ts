@@ -46,6 +46,13 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
+  it('measure what is taken under overload', async () => {
+    const { runs, ...figures } = (await result('overload')) as Record<string, unknown>;
+    expect(Object.keys(figures)).toEqual(['capacity', 'peak', 'kept']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(runs).toHaveLength(3);
+  });
+
   it('measure minting', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
@@ -115,6 +122,7 @@ describe('the command line of the benchmarks', () => {
       'ingest',
       'grpc',
       'mint',
+      'overload',
       'token',
       'verify',
       'start',

@@ -46,6 +46,7 @@ async function open() {
       await turn();
       return aggregator.maintain(step);
     },
+    collect: () => {},
     close: async () => {},
   };
   const log = createLog('error', () => {}, clock);
@@ -184,6 +185,7 @@ test('an id whose body arrives after its application was deleted is not minted',
       clock,
       health,
       monitor: intake.monitor,
+      collect: () => intake.collect(),
       rates: new RateLimits(0, 0),
       instances: new Instances({ store: usage, secret: Buffer.alloc(32), randomBytes, laneOf, ...life }),
       ledger: new Ledger({ store: usage, clock, laneOf }),

@@ -175,6 +175,7 @@ test.each<[string, Partial<IdentityParts>, string]>([
     clock: testClock(),
     health: { ready: true } as StoreHealth,
     monitor: fullMonitor(),
+    collect: () => {},
     keys: { findKey: () => undefined },
     ledger: { refused: () => {} },
     ...state,

@@ -26,6 +26,7 @@ function openLane(batchPackets = 10) {
         begun.push({ envelope, end });
       }),
     maintain: async () => 0,
+    collect: () => {},
     close: async () => {},
   };
   const listener = {

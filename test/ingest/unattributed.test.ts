@@ -36,6 +36,7 @@ async function openHost() {
     keys: directory,
     ledger,
     health,
+    collect: () => {},
     monitor,
     rates: new RateLimits(0, 0),
     maxBody: 200,

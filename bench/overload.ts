@@ -1,0 +1,123 @@
+import { cleanUp } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { cpuSeconds, round } from './figures.ts';
+import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { ingestMix, packetsOf, requestText } from './packets.ts';
+import { commitsOf, type Service, startService, verifyCounts } from './service.ts';
+
+/** What is offered, in parts of what the service takes at its best. */
+const factors = [1, 2, 5];
+
+/** Connections at which nothing is refused: as many packets wait at most. */
+const calmConnections = 256;
+
+/** What stays of the throughput when more is offered than can be taken, by clients that try again at once. */
+export const overload: Benchmark = {
+  summary: 'packets taken a second while 1, 2 and 5 times the capacity is offered',
+  usage:
+    '[--json] [--connections 2000] [--seconds 5] [--high 600] [--low 300] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { connections: 2_000, seconds: 5, high: 600, low: 300 };
+    const options = readOptions(args, defaults, { connections: 64, seconds: 0.25, high: 24, low: 12 });
+    try {
+      const since = new Date();
+      const { high, low } = options;
+      const marks = { 'queue-high-packets': high, 'queue-low-packets': low, 'batch-packets': high };
+      const flags = Object.entries(marks).flatMap(([name, value]) => [`--${name}`, String(value)]);
+      const service = await startService(options.binary, flags);
+      const measured = await measure(service, options);
+      await verifyCounts(service, packetsOf(ingestMix, service.key), measured.accepted, since);
+      print(options.json, measured);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+/** One run under a fixed offer; all figures a second but the latency and the CPU. */
+interface Run {
+  readonly offered: number;
+  readonly taken: number;
+  readonly refused: number;
+  readonly commits: number;
+  readonly p99Ms: number;
+  /** CPU that the service took for an answer, µs. */
+  readonly cpuUs: number;
+}
+
+interface Measured {
+  /** Taken a second from as many connections as are never refused. */
+  readonly capacity: number;
+  readonly runs: readonly Run[];
+  readonly accepted: readonly number[];
+}
+
+type Options = Readonly<Record<'connections' | 'seconds' | 'high', number>>;
+
+async function measure(service: Service, { connections, seconds, high }: Options): Promise<Measured> {
+  const [host, port] = service.http.split(':') as [string, string];
+  const requests = packetsOf(ingestMix, service.key).map((packet) => requestText(packet, service.http));
+  const reports: LoadReport[] = [];
+  const send = async (plan: Omit<LoadPlan, 'host' | 'port' | 'requests' | 'seconds'>) => {
+    const report = await load({ host, port: Number(port), requests, seconds, ...plan });
+    noteLost(report);
+    reports.push(report);
+    return report;
+  };
+  const calm = { connections: Math.min(calmConnections, high - 1), warmupSeconds: Math.min(1, seconds / 5) };
+  const { rps: capacity } = await send(calm);
+  const runs: Run[] = [];
+  for (const factor of factors) {
+    const before = { commits: (await commitsOf(service.http)) ?? 0, cpu: cpuSeconds(service.pid) };
+    const rate = factor * capacity;
+    const report = await send({ connections, rate, overload: true, warmupSeconds: 0 });
+    const commits = ((await commitsOf(service.http)) ?? 0) - before.commits;
+    runs.push(runOf(report, commits, cpuSeconds(service.pid) - before.cpu));
+    note(`${factor} × ${round(capacity)}/s offered: ${round(runs.at(-1)!.taken)}/s taken`);
+  }
+  return {
+    capacity,
+    runs,
+    accepted: requests.map((_, at) => sum(reports.map((each) => each.accepted[at]!))),
+  };
+}
+
+function runOf({ requests, errors, seconds, p99 }: LoadReport, commits: number, cpu: number): Run {
+  const refused = errors['503'] ?? 0;
+  const answers = requests + refused;
+  return {
+    offered: round(answers / seconds),
+    taken: round(requests / seconds),
+    refused: round(refused / seconds),
+    commits: round(commits / seconds),
+    p99Ms: round(p99, 1),
+    cpuUs: round((cpu * 1e6) / answers, 1),
+  };
+}
+
+/** An answer that is neither 202 nor 503, or none at all, is a failure under whatever load. */
+function noteLost({ errors: { 503: _, ...lost } }: LoadReport): void {
+  if (Object.keys(lost).length === 0) return;
+  note(`NEITHER TAKEN NOR REFUSED: ${JSON.stringify(lost)}`);
+  process.exitCode = 1;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function print(json: boolean, { capacity, runs }: Measured): void {
+  const peak = Math.max(capacity, ...runs.map(({ taken }) => taken));
+  const kept = round(runs.at(-1)!.taken / peak, 3);
+  const result = { capacity: round(capacity), peak: round(peak), kept, runs };
+  show(json, result, [
+    ['', 'answered/s', 'taken/s', 'refused/s', 'commits/s', 'p99 ms', 'µs CPU an answer'],
+    ...runs.map((run, at) => [
+      `${factors[at]} × ${round(capacity)}/s offered`,
+      ...Object.values(run).map(String),
+    ]),
+    [
+      `${round(kept * 100)} % of the peak is taken under the highest load; every count verified in the usage report`,
+    ],
+  ]);
+}

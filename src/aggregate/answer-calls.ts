@@ -1,0 +1,36 @@
+import { receiveMessageOnPort } from 'node:worker_threads';
+import { type Answer, type Call, type CallChannel, type Outcome, signals } from './worker-thread.ts';
+
+/** What a thread can be called to do, by name. */
+export type Actions = Readonly<Record<string, (task: never) => unknown>>;
+
+/** Name of the call that ends the thread. */
+export const closing = 'close';
+
+/**
+ * Answers calls, one at a time and in order, until one named `close` was answered. Between two the thread sleeps: no
+ * timer and no event of its own goes on.
+ */
+export function answerCalls({ port, signal }: CallChannel, actions: Actions): void {
+  for (let seen = 0, open = true; open; ) {
+    Atomics.wait(signal, signals.calls, seen);
+    seen = Atomics.load(signal, signals.calls);
+    for (let received = receiveMessageOnPort(port); received !== undefined; ) {
+      const { id, name, task } = received.message as Call;
+      port.postMessage({ id, outcome: outcomeOf(() => actions[name]!(task as never)) } satisfies Answer);
+      Atomics.add(signal, signals.answers, 1);
+      open &&= name !== closing;
+      received = receiveMessageOnPort(port);
+    }
+  }
+  port.close();
+}
+
+function outcomeOf(action: () => unknown): Outcome {
+  try {
+    return { ok: true, value: action() };
+  } catch (error) {
+    const { code, message } = error as Error & { code?: unknown };
+    return { ok: false, code, message };
+  }
+}

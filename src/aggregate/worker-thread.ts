@@ -1,0 +1,100 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+
+/** How a call ended: errors lose their code when they cross threads, so it travels as data. */
+export type Outcome =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly code: unknown; readonly message: string };
+
+export interface Call {
+  readonly id: number;
+  readonly name: string;
+  readonly task: unknown;
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly outcome: Outcome;
+}
+
+/** Where both threads count in shared memory what they have put into the channel. */
+export const signals = { calls: 0, answers: 1 } as const;
+
+/** What the thread needs to be called by. */
+export interface CallChannel {
+  readonly port: MessagePort;
+  /** See `signals`. */
+  readonly signal: Int32Array;
+}
+
+/**
+ * One thread that answers calls in order. An answer comes as an event, as late as the event loop gets round to it; who
+ * cannot wait so long looks for it with `collect`.
+ */
+export class WorkerThread {
+  readonly #port: MessagePort;
+  readonly #signal = new Int32Array(new SharedArrayBuffer(8));
+  readonly #pending = new Map<number, (outcome: Outcome) => void>();
+  readonly #ended: Promise<void>;
+  #calls = 0;
+  #answers = 0;
+  #over = false;
+
+  /**
+   * @param file its module, which must call `answerCalls`
+   * @param data what it is started with, beside the channel
+   */
+  constructor(file: string, data: object) {
+    const { port1, port2 } = new MessageChannel();
+    const channel: CallChannel = { port: port2, signal: this.#signal };
+    const worker = new Worker(file, { workerData: { ...data, channel }, transferList: [port2] });
+    this.#port = port1;
+    port1.on('message', (answer: Answer) => this.#settle(answer));
+    this.#ended = new Promise((resolve) => {
+      worker.once('error', (error) => resolve(this.#end(error.message)));
+      worker.once('exit', () => resolve(this.#end('the thread has ended')));
+    });
+  }
+
+  /** What is passed is cloned, but for shared memory. */
+  call(name: string, task?: unknown): Promise<Outcome> {
+    return new Promise((resolve) => {
+      if (this.#over) return resolve({ ok: false, code: undefined, message: 'the thread has ended' });
+      this.#calls += 1;
+      this.#pending.set(this.#calls, resolve);
+      this.#port.postMessage({ id: this.#calls, name, task } satisfies Call);
+      Atomics.add(this.#signal, signals.calls, 1);
+      Atomics.notify(this.#signal, signals.calls);
+    });
+  }
+
+  /** Takes up the answers that are there: a look at shared memory when there are none. */
+  collect(): void {
+    if (Atomics.load(this.#signal, signals.answers) === this.#answers) return;
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (received === undefined) return;
+      this.#settle(received.message as Answer);
+    }
+  }
+
+  /** Resolves when the thread, after the call that ends it, is gone. */
+  ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  #settle({ id, outcome }: Answer): void {
+    this.#answers += 1;
+    const resolve = this.#pending.get(id);
+    this.#pending.delete(id);
+    resolve?.(outcome);
+  }
+
+  /** Nothing that is still under way will ever be answered. */
+  #end(message: string): void {
+    this.#over = true;
+    this.collect();
+    for (const resolve of this.#pending.values()) resolve({ ok: false, code: undefined, message });
+    this.#pending.clear();
+    this.#port.close();
+  }
+}

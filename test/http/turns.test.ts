@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { inTurns } from '../../src/http/turns.ts';
+import type { Reply, Request } from '../../src/http/types.ts';
+
+/** A dispatch of which a turn of the event loop answers two requests; turns end when the test says so. */
+function open() {
+  const ends: (() => void)[] = [];
+  const seen: string[] = [];
+  const dispatch = inTurns(
+    ({ path }) => {
+      seen.push(path);
+      return { status: 200, body: path };
+    },
+    2,
+    (callback) => ends.push(callback),
+  );
+  const answered: string[] = [];
+  async function send(path: string): Promise<void> {
+    const { body } = (await dispatch({ path } as Request)) as Reply;
+    answered.push(String(body));
+  }
+  async function endTurn(): Promise<void> {
+    ends.shift()?.();
+    await settle();
+  }
+  return { send, seen, answered, ends, endTurn };
+}
+
+async function settle(): Promise<void> {
+  for (let n = 0; n < 10; n += 1) await Promise.resolve();
+}
+
+test('replies above the limit of a turn wait for the next, all of them', async () => {
+  const { send, seen, answered, endTurn } = open();
+  for (const path of ['a', 'b', 'c', 'd', 'e']) void send(path);
+  await settle();
+  expect(seen).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(answered).toEqual(['a', 'b']);
+  await endTurn();
+  expect(answered).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+test('a client that sends again at once has one more request in a turn at most', async () => {
+  const { send, seen, endTurn } = open();
+  const again = async () => {
+    for (let n = 0; n < 100; n += 1) await send('again');
+  };
+  void again();
+  await settle();
+  await settle();
+  expect(seen).toHaveLength(3);
+  await endTurn();
+  await settle();
+  expect(seen).toHaveLength(6);
+});
+
+test('a turn in which nothing comes asks for no other', async () => {
+  const { send, ends, endTurn } = open();
+  await send('a');
+  expect(ends).toHaveLength(1);
+  await endTurn();
+  expect(ends).toHaveLength(0);
+});

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { Failure } from './cli/failure.ts';
+import type { ReportName } from './cli/reports.ts';
 import type { ResourceName } from './cli/resources.ts';
 import type { Surroundings } from './cli/surroundings.ts';
 import { type CommandName, isCommand } from './commands/command-table.ts';
-import { helpText, unknownCommand } from './commands/help.ts';
+import { helpText, secondWords, unknownCommand } from './commands/help.ts';
 import { UsageError } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,14 +17,22 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   init: async () => (await import('./commands/init.ts')).init,
   login: () => client(async () => (await import('./cli/login.ts')).login),
   logout: () => client(async () => (await import('./cli/logout.ts')).logout),
+  whoami: () => client(async () => (await import('./cli/whoami.ts')).whoami),
   apps: () => onResource('apps'),
   keys: async () => (await import('./commands/keys.ts')).keys,
   envs: () => onResource('envs'),
   features: () => onResource('features'),
   metrics: () => onResource('metrics'),
+  usage: () => reporting('usage'),
+  measurements: () => reporting('measurements'),
+  ingest: () => reporting('ingest'),
   users: () => onResource('users'),
   teams: () => onResource('teams'),
+  members: () => onResource('members'),
   'api-keys': () => onResource('api-keys'),
+  clients: () => onResource('clients'),
+  audit: () => onResource('audit'),
+  deletions: () => onResource('deletions'),
   completion: async () => (await import('./commands/completion.ts')).completion,
   version: async () => (await import('./commands/version.ts')).version,
   help: async () => (await import('./commands/help.ts')).help,
@@ -45,12 +54,25 @@ function onResource(name: ResourceName): Promise<Run> {
   });
 }
 
+function reporting(name: ReportName): Promise<Run> {
+  return client(async () => {
+    const { runReport } = await import('./cli/report-command.ts');
+    return (argv, surroundings) => runReport(name, argv, surroundings);
+  });
+}
+
+/** What help is asked for among the arguments of a command. */
+function helped(name: CommandName, [word = '']: readonly string[]): readonly string[] {
+  return secondWords(name).includes(word) ? [name, word] : [name];
+}
+
 async function run([name, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
   if (name === undefined) throw new UsageError(helpText().trimEnd());
   if (name === '--help' || name === '-h') return (await commands.help())(argv, terminal);
   if (name === '--version' || name === '-v') return (await commands.version())(argv, terminal);
   if (!isCommand(name)) throw unknownCommand(name);
-  if (argv.includes('--help') || argv.includes('-h')) return (await commands.help())([name], terminal);
+  if (argv.includes('--help') || argv.includes('-h'))
+    return (await commands.help())(helped(name, argv), terminal);
   return (await commands[name]())(argv, terminal);
 }
 

@@ -1,7 +1,8 @@
 import { UsageError } from '../flags.ts';
+import type { Given } from './command.ts';
 import { Failure, failureOf } from './failure.ts';
 import { type Answer, fieldsOf, notUnderstood, send, textOf } from './send.ts';
-import type { Access } from './session.ts';
+import { type Access, openAccess, serverUrlOf } from './session.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** How often a request is sent again that the server has too many of, and how long it may make us wait each time, s. */
@@ -14,13 +15,24 @@ const pageLimit = '200';
 /** A thing as the management API shows it. */
 export type Item = Readonly<Record<string, unknown>>;
 
+/** The parameters of a query. */
+export type Query = Readonly<Record<string, string>>;
+
 /** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
 export interface Api {
   readonly url: string;
   /** @returns the JSON of the answer, `undefined` for none @throws {Failure} when the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
-  /** Every item of a list, from all of its pages. @throws {Failure} when the server refuses */
-  list(path: readonly string[], filters?: Readonly<Record<string, string>>): Promise<readonly Item[]>;
+  /** What the API answers to a query. @throws {Failure} when the server refuses */
+  read(path: readonly string[], query: Query): Promise<Item>;
+  /** Every item of a list, from all of its pages, or the first of them. @throws {Failure} when the server refuses */
+  list(path: readonly string[], filters?: Query, most?: number): Promise<readonly Item[]>;
+}
+
+/** Opens the management API of the server that a command is meant for. @throws {UsageError} */
+export function connect(surroundings: Surroundings, given: Given): Api {
+  const url = serverUrlOf(surroundings, given.value('url'));
+  return openApi(surroundings, url, openAccess(surroundings, url));
 }
 
 /** Opens the management API of a server. */
@@ -35,14 +47,16 @@ export function openApi(surroundings: Surroundings, url: string, access: Access)
   return {
     url,
     call: (method, path, body) => request(method, targetOf(url, path), body),
-    async list(path, filters = {}) {
+    read: async (path, query) =>
+      fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
+    async list(path, filters = {}, most = Number.POSITIVE_INFINITY) {
       const items: Item[] = [];
       const query = new URLSearchParams({ ...filters, limit: pageLimit });
       for (;;) {
         const page = fieldsOf(await request('GET', `${targetOf(url, path)}?${query}`));
         if (!Array.isArray(page['items'])) throw notUnderstood(url, 200);
         items.push(...page['items']);
-        if (typeof page['nextCursor'] !== 'string') return items;
+        if (items.length >= most || typeof page['nextCursor'] !== 'string') return items.slice(0, most);
         query.set('cursor', page['nextCursor']);
       }
     },

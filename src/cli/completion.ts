@@ -29,10 +29,11 @@ export function placesOf(
 ): readonly Place[] {
   const first = Object.entries(table).map(([word, { summary }]) => ({ word, description: summary }));
   const groups = Object.entries(table).flatMap(([word, { commands }]) =>
-    commands.length > 1 ? [groupPlace(word, commands)] : [],
+    commands.some(({ name }) => name !== word) ? [groupPlace(word, commands)] : [],
   );
   const commands = Object.values(table).flatMap((entry) => entry.commands.map(commandPlace));
-  return [{ words: [], isCommand: false, choices: first, flags: [] }, ...groups, ...commands];
+  const helped = groups.map((group) => ({ ...group, words: ['help', ...group.words] }));
+  return [{ words: [], isCommand: false, choices: first, flags: [] }, ...groups, ...commands, ...helped];
 }
 
 function groupPlace(word: string, commands: readonly Command[]): Place {
@@ -75,10 +76,10 @@ export function valueArms(places: readonly Place[], then: (value: FlagValue) => 
   return Array.from(arms, ([action, patterns]) => `    ${patterns.join('|')}) ${action} ;;\n`).join('');
 }
 
-/** The words that begin several commands, as a pattern of a POSIX shell. */
+/** The words after which another leads to a place of its own, as a pattern of a POSIX shell. */
 export function groupPattern(places: readonly Place[]): string {
-  const groups = places.filter(({ words, isCommand }) => words.length === 1 && !isCommand);
-  return groups.map(({ words }) => words.join(' ')).join('|');
+  const groups = places.filter(({ words }) => words.length === 2).map(({ words: [first] }) => first);
+  return [...new Set(groups)].join('|');
 }
 
 /** A text in single quotes of a POSIX shell. */

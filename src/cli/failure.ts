@@ -12,10 +12,12 @@ export const exitCodes = {
 /** A command that did not do what it was asked for; its message says why, on one line, and holds nothing secret. */
 export class Failure extends Error {
   override readonly name = 'Failure';
+  readonly kind: keyof typeof exitCodes;
   readonly exitCode: number;
 
   constructor(kind: keyof typeof exitCodes, message: string) {
     super(message);
+    this.kind = kind;
     this.exitCode = exitCodes[kind];
   }
 }

@@ -1,103 +1,155 @@
 import type { Item } from './api.ts';
 import type { Command, Flag, Given, Operand } from './command.ts';
-import { jsonFlag, urlFlag } from './common-flags.ts';
+import { appFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
+import type { Called } from './lookup.ts';
+import type { Heading } from './table.ts';
 
 /** A column of a list, for people. */
-export interface Column {
-  readonly title: string;
+export interface Column extends Heading {
   /** What stands in it, as `show` writes values. */
   of(item: Item): unknown;
 }
 
-/** Something of the management API that the command line lists, creates and deletes. */
-export interface Resource {
+/** Something of the management API that the command line lists and, unless it is a log, makes, changes and deletes. */
+export interface Resource extends Called {
   /** The command. */
   readonly name: string;
-  readonly one: string;
   readonly many: string;
   /** What each belongs to, a flag that names it: an application, or a team. */
   readonly within?: 'app' | 'team';
   /** The segment of its path. */
   readonly collection: string;
-  /** The field that its path ends with. */
-  readonly key: string;
-  /** Another field that people may call it by. */
-  readonly alias?: string;
   readonly columns: readonly Column[];
   /** What a list can be narrowed to: flags named like the parameters of the query. */
-  readonly filters?: readonly Flag[];
-  readonly create: Creation;
-  /** What is lost with it, for the question whether it is to be deleted. */
-  readonly loses?: string;
+  readonly filters?: readonly Filter[];
+  /** Items that are listed unless more are asked for; all of them without. */
+  readonly usualMost?: number;
+  /** Whether one can be read at a path of its own; else it is looked for in the list. */
+  readonly single?: true;
+  readonly create?: Creation;
+  readonly update?: Change;
+  readonly remove?: Removal;
+}
+
+/** A flag that narrows a list. */
+export interface Filter extends Flag {
+  /** What the query has for a value; the value itself without. */
+  read?(value: string, read: Reader): string | Promise<string>;
 }
 
 /** How one is made. */
 export interface Creation {
+  /** The word of the command; `create` without. */
+  readonly word?: string;
   readonly operand: Operand;
   readonly flags: readonly Flag[];
   /** The body of the request; what is undefined is left out. */
-  body(given: Given, read: BodyReader): object | Promise<object>;
+  body?(given: Given, read: Reader): object | Promise<object>;
   /** What in the answer is shown this once only. */
   secretOf?(made: Item): string | undefined;
-  /** It is put where its name says, in place of what is there. */
-  readonly put?: true;
+  /** It is put where its name says, in place of what is there: the last segment of its path. */
+  putAt?(given: Given, read: Reader): string | Promise<string>;
 }
 
-/** What a body is made of that is not in the arguments themselves. */
-export interface BodyReader {
+/** How one is changed. */
+export interface Change {
+  readonly flags: readonly Flag[];
+  /** The body of the request; what is undefined stays as it is. */
+  body(given: Given, read: Reader): object | Promise<object>;
+  /** It is put whole: these fields are sent as they are unless they are changed. */
+  readonly whole?: readonly string[];
+}
+
+/** How one is deleted. */
+export interface Removal {
+  /** The word of the command; `delete` without. */
+  readonly word?: string;
+  /** What is lost with it, for the question whether it is meant. */
+  readonly loses?: string;
+}
+
+/** What a request is made of that is not in the arguments themselves. */
+export interface Reader {
   /** The first line of the file that a flag names. */
   secretFile(flag: string): string | undefined;
-  /** The id of the team that is named so. */
+  /** The id of the team that is called so. */
   teamId(named: string): Promise<string>;
+  /** The id of the user that is called so. */
+  userId(named: string): Promise<string>;
+  /** A time, RFC 3339 in UTC. */
+  time(text: string, flag: string): string;
 }
 
 /** What is done with a resource. */
-export type Verb = 'list' | 'create' | 'delete';
+export type Verb = 'list' | 'show' | 'create' | 'update' | 'delete';
 
-/** The commands of a resource. */
-export function commandsOf(resource: Resource): Readonly<Record<Verb, Command>> {
-  const { name, one, many, create } = resource;
-  const where = [...(resource.within ? [withinFlags[resource.within]] : []), urlFlag];
-  return {
-    list: {
-      name: `${name} list`,
-      summary: `List all ${many}`,
-      flags: [...(resource.filters ?? []), ...where, jsonFlag],
-    },
-    create: {
-      name: `${name} create`,
-      summary: `${create.put ? 'Declare' : 'Create'} ${articled(one)}`,
-      operand: create.operand,
-      flags: [...create.flags, ...where, jsonFlag],
-    },
-    delete: {
-      name: `${name} delete`,
-      summary: `Delete ${articled(one)}`,
-      operand: { name: one.split(' ').at(-1)!.toUpperCase(), description: handlesOf(resource) },
-      flags: [...where, { name: 'yes', description: 'Do not ask whether it is meant' }],
-    },
-  };
+/** A command on a resource. */
+export interface VerbCommand {
+  readonly verb: Verb;
+  /** What comes after the name of the resource; empty for a log, which can only be listed. */
+  readonly word: string;
+  readonly command: Command;
 }
 
-const withinFlags: Readonly<Record<NonNullable<Resource['within']>, Flag>> = {
-  app: { name: 'app', value: 'APP', description: 'Application: its id or its name', required: true },
-  team: {
-    name: 'team',
-    value: 'TEAM',
-    description: 'Team: its id or its name',
-    more: 'default: your primary team',
-  },
-};
+/** The commands of a resource. */
+export function commandsOf(resource: Resource): readonly VerbCommand[] {
+  const { name, one, many, create, update, remove, within } = resource;
+  const isLog = create === undefined;
+  const where = [...(within ? [{ app: appFlag, team: teamFlag }[within]] : []), urlFlag];
+  const operand = { name: one.split(' ').at(-1)!.toUpperCase(), description: handlesOf(resource) };
+  const make = (verb: Verb, word: string, summary: string, more: Omit<Command, 'name' | 'summary'>) => {
+    const flags = [...more.flags, ...where, jsonFlag];
+    return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, flags } };
+  };
+  const made = create?.word ?? 'create';
+  const removed = remove?.word ?? 'delete';
+  return [
+    make('list', isLog ? '' : 'list', `List ${isLog ? '' : 'all '}${many}`, { flags: listFlags(resource) }),
+    ...(isLog ? [] : [make('show', 'show', `Show ${articled(one)}`, { operand, flags: [] })]),
+    ...(create
+      ? [
+          make('create', made, `${capital(made)} ${articled(one)}`, {
+            operand: create.operand,
+            flags: create.flags,
+          }),
+        ]
+      : []),
+    ...(update
+      ? [
+          make('update', 'update', `Change what is given of ${articled(one)}`, {
+            operand,
+            flags: update.flags,
+          }),
+        ]
+      : []),
+    ...(remove
+      ? [make('delete', removed, `${capital(removed)} ${articled(one)}`, { operand, flags: [yesFlag] })]
+      : []),
+  ];
+}
+
+const yesFlag: Flag = { name: 'yes', description: 'Do not ask whether it is meant' };
+
+function listFlags({ filters = [], usualMost }: Resource): readonly Flag[] {
+  if (usualMost === undefined) return filters;
+  const more = `default: ${usualMost}`;
+  return [...filters, { name: 'limit', value: 'N', description: 'Most of them that are listed', more }];
+}
 
 /** What it can be called by. */
 function handlesOf({ one, key, alias }: Resource): string {
   const keyWord = { id: 'id', clientId: 'client id' }[key] ?? key;
   const aliasWord = alias === 'email' ? 'e-mail address' : alias;
   const words = aliasWord === undefined ? `its ${keyWord}` : `its ${keyWord} or its ${aliasWord}`;
-  return `${one[0]?.toUpperCase()}${one.slice(1)}: ${words}`;
+  return `${capital(one)}: ${words}`;
 }
 
 /** With the article in front. */
 export function articled(one: string): string {
   return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
+}
+
+/** With a capital letter. */
+export function capital(words: string): string {
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

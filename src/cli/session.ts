@@ -48,6 +48,13 @@ export function openAccess(surroundings: Surroundings, url: string): Access {
   return storedAccess(surroundings, url, openTokenStore(surroundings));
 }
 
+/** What the right to use a server comes from, for people. */
+export function sourceOf({ env }: Surroundings): string {
+  if (env[clientVariables.token]) return `the token in ${clientVariables.token}`;
+  if (env[clientVariables.clientId]) return `the API key in ${clientVariables.clientId}`;
+  return 'the last login';
+}
+
 /** Half of an API key is never passed over: the commands would act as somebody else, whoever has signed in last. */
 export function halfOfKey(set: string, missing: string): UsageError {
   return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);

@@ -15,6 +15,8 @@ export interface Surroundings extends Terminal {
   readonly person: Person | undefined;
   /** Whether standard output shows bold type. */
   readonly bold: boolean;
+  /** Columns of the terminal that standard output is; `undefined` when it is none. */
+  readonly width: number | undefined;
   /** Shows a page in the person's browser, if there is one. */
   readonly openBrowser: (url: string) => void;
 }
@@ -30,6 +32,7 @@ export function surroundingsOf(terminal: Terminal): Surroundings {
     sleep,
     person: stdin.isTTY ? personAt(stdin, terminal.err) : undefined,
     bold: stdout.isTTY === true && !terminal.env['NO_COLOR'] && terminal.env['TERM'] !== 'dumb',
+    width: stdout.isTTY === true && stdout.columns > 0 ? stdout.columns : undefined,
     openBrowser: (url) => openBrowser(url, terminal.env),
   };
 }

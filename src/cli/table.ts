@@ -6,42 +6,104 @@ const wide =
 
 const characters = new Intl.Segmenter();
 
-/**
- * Rows below their titles, in columns that are aligned. Every line ends with a line feed.
- * @param bold whether the terminal shows the titles in bold
- */
-export function tableText(
-  titles: readonly string[],
+/** The head of a column. */
+export interface Heading {
+  readonly title: string;
+  /** Numbers, which stand at the right. */
+  readonly right?: true;
+  /** Text that may be cut off where there is no room for it. */
+  readonly cut?: true;
+}
+
+/** What a table is shown on. */
+export interface Screen {
+  /** Whether it shows bold type. */
+  readonly bold: boolean;
+  /** Its columns; without a limit when undefined. */
+  readonly width: number | undefined;
+}
+
+/** A table as text. */
+export interface Table {
+  /** Every line ends with a line feed. */
+  readonly text: string;
+  /** The titles of the columns that there was no room for. */
+  readonly leftOut: readonly string[];
+}
+
+/** What is left of a text that is cut off, at least. */
+const leastWidth = 10;
+const gap = '  ';
+
+/** Rows below their titles, in columns that are aligned, with no line wider than the screen. */
+export function makeTable(
+  headings: readonly Heading[],
   rows: readonly (readonly string[])[],
-  bold: boolean,
-): string {
-  const [head = '', ...lines] = aligned([titles, ...rows.map((row) => row.map(plain))]);
-  return [bold ? `\u001b[1m${head}\u001b[0m` : head, ...lines].map((line) => `${line}\n`).join('');
+  screen: Screen,
+): Table {
+  const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(plain))];
+  const widths = fitting(headings, widthsOf(all), screen.width ?? Number.POSITIVE_INFINITY);
+  const [head = '', ...lines] = all.map((row) => lineOf(row, widths, headings));
+  const text = [screen.bold ? `\u001b[1m${head}\u001b[0m` : head, ...lines]
+    .map((line) => `${line}\n`)
+    .join('');
+  return { text, leftOut: headings.slice(widths.length).map(({ title }) => title) };
 }
 
 /** Values behind their labels, one on a line, indented. */
 export function recordText(fields: readonly (readonly [label: string, value: string])[]): string {
-  return aligned(fields.map((field) => field.map(plain)))
-    .map((line) => `  ${line}\n`)
-    .join('');
+  const rows = fields.map((field) => field.map(plain));
+  return rows.map((row) => `  ${lineOf(row, widthsOf(rows), [])}\n`).join('');
 }
 
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
+/** Widths that fit: the last columns go when not even all that can be cut makes room, then the widest texts are cut. */
+function fitting(headings: readonly Heading[], natural: readonly number[], width: number): number[] {
+  const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, leastWidth) : each));
+  let count = natural.length;
+  while (count > 1 && total(least.slice(0, count)) > width) count -= 1;
+  const widths = natural.slice(0, count);
+  for (let surplus = total(widths) - width; surplus > 0; surplus -= 1) {
+    const widest = widths.reduce(
+      (best, each, at) => (each > (least[at] ?? 0) && each > (widths[best] ?? 0) ? at : best),
+      -1,
+    );
+    if (widest < 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, 0) + gap.length * (widths.length - 1);
+}
+
+function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  return (rows[0] ?? []).map((_, column) =>
     rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
   );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
-      .join('  ')
-      .trimEnd(),
-  );
+}
+
+function lineOf(row: readonly string[], widths: readonly number[], headings: readonly Heading[]): string {
+  const cells = widths.map((width, column) => {
+    const text = cutTo(row[column] ?? '', width);
+    const room = ' '.repeat(width - widthOf(text));
+    return headings[column]?.right ? room + text : text + room;
+  });
+  return cells.join(gap).trimEnd();
+}
+
+function cutTo(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  for (const { segment } of characters.segment(text)) {
+    if (widthOf(kept + segment) >= width) break;
+    kept += segment;
+  }
+  return `${kept}…`;
 }
 
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
-  return Array.from(characters.segment(text), ({ segment }) => (wide.test(segment) ? 2 : 1)).reduce<number>(
-    (sum, width) => sum + width,
-    0,
-  );
+  const widths = Array.from(characters.segment(text), ({ segment }): number => (wide.test(segment) ? 2 : 1));
+  return widths.reduce((sum, width) => sum + width, 0);
 }

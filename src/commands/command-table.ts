@@ -2,8 +2,11 @@ import type { Command, Flag } from '../cli/command.ts';
 import { jsonFlag } from '../cli/common-flags.ts';
 import { loginCommand } from '../cli/login.ts';
 import { logoutCommand } from '../cli/logout.ts';
+import { commandOf } from '../cli/report.ts';
+import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
 import { type ResourceName, resources } from '../cli/resources.ts';
+import { whoamiCommand } from '../cli/whoami.ts';
 import { type Setting, settings } from '../config-schema.ts';
 
 /** One word after `flagmeter`, with the commands that it begins. */
@@ -71,6 +74,10 @@ const rotate: Command = {
   flags: [...dataFlags, jsonFlag],
 };
 
+const tableNotes = `
+On a terminal a table is cut to its width; a pipe, a file and --json get all of it.
+`;
+
 /** Commands that talk to a server. */
 const client = {
   login: simple(
@@ -85,9 +92,10 @@ FLAGMETER_CLIENT_ID with FLAGMETER_CLIENT_SECRET each command makes a token for 
 `,
   ),
   logout: simple(logoutCommand),
+  whoami: simple(whoamiCommand),
   apps: entryOf('apps'),
   keys: {
-    summary: 'List, create and delete application keys; rotate the key that signs tokens',
+    summary: `${entryOf('keys').summary}; rotate the key that signs tokens`,
     commands: [...entryOf('keys').commands, rotate],
     notes: `
 keys rotate works on the data directory of this machine, also while the server runs, which takes
@@ -98,10 +106,23 @@ part is gone.
   envs: entryOf('envs'),
   features: entryOf('features'),
   metrics: entryOf('metrics'),
+  usage: simple(commandOf(reports.usage), tableNotes),
+  measurements: simple(commandOf(reports.measurements), tableNotes),
+  ingest: simple(
+    commandOf(reports.ingest),
+    `
+What was refused is shown with its reason and status, what was noted (taken, but not all of it was
+kept) with its reason, and then every sender.
+${tableNotes}`,
+  ),
   users: entryOf('users'),
   teams: entryOf('teams'),
+  members: entryOf('members'),
   'api-keys': entryOf('api-keys'),
-} as const satisfies Readonly<Record<'login' | 'logout' | ResourceName, Entry>>;
+  clients: entryOf('clients'),
+  audit: entryOf('audit'),
+  deletions: entryOf('deletions'),
+} as const satisfies Readonly<Record<'login' | 'logout' | 'whoami' | ResourceName | ReportName, Entry>>;
 
 /** `flagmeter completion` */
 export const completionCommand: Command = {
@@ -156,10 +177,15 @@ function simple(command: Command, notes?: string): Entry {
 }
 
 function entryOf(name: ResourceName): Entry {
-  const resource = resources[name];
+  const commands = commandsOf(resources[name]);
+  const words = commands.filter(({ verb }) => verb !== 'show').map(({ word, verb }) => word || verb);
+  const said = [words.slice(0, -1).join(', '), ...words.slice(-1)]
+    .filter((part) => part !== '')
+    .join(' and ');
   return {
-    summary: `List, create and delete ${resource.many}`,
-    commands: Object.values(commandsOf(resource)),
+    summary: `${said.charAt(0).toUpperCase()}${said.slice(1)} ${resources[name].many}`,
+    commands: commands.map(({ command }) => command),
+    notes: tableNotes,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Command } from '../cli/command.ts';
 import { entryText, flagsText, usageText } from '../cli/help-text.ts';
 import { groups, type Setting, settings } from '../config-schema.ts';
 import { UsageError } from '../flags.ts';
@@ -13,22 +14,45 @@ export function unknownCommand(name: string): UsageError {
 }
 
 /**
- * Prints the overview, or the help of the one command named.
- * @throws {UsageError} for an unknown command, or more than one
+ * Prints the overview, the help of the command named, or of what a second word says of it.
+ * @throws {UsageError} for an unknown command, or more than two words
  */
 export function help(argv: readonly string[], terminal: Terminal): number {
-  const [name, ...surplus] = argv;
-  if (surplus.length > 0) throw new UsageError('Cannot use more than one argument: help takes one command');
+  const [name, word, ...surplus] = argv;
+  if (surplus.length > 0)
+    throw new UsageError(`Cannot use the argument '${surplus[0]}': help takes one command`);
   if (name !== undefined && !isCommand(name)) throw unknownCommand(name);
-  terminal.out(helpText(name));
+  if (name === undefined || word === undefined) terminal.out(helpText(name));
+  else terminal.out(textOf([findCommand(name, word)]));
   return 0;
+}
+
+/** @throws {UsageError} when the first word has no such second one */
+function findCommand(name: CommandName, word: string): Command {
+  const { commands } = commandTable[name];
+  const found = commands.find((command) => command.name === `${name} ${word}`);
+  if (found !== undefined) return found;
+  const words = secondWords(name);
+  if (words.length === 0)
+    throw new UsageError(`Cannot use the argument '${word}': ${name} has no commands below it`);
+  const near = nearestKnown(word, words, `${name} `);
+  throw new UsageError(`Unknown command ${name} ${word}${near || `: say ${words.join(', ')}`}`);
+}
+
+/** What a command can be followed by that makes it another: `list` of `apps`. */
+export function secondWords(name: CommandName): readonly string[] {
+  return commandTable[name].commands.flatMap((command) => command.name.split(' ').slice(1));
 }
 
 /** The overview, or the text of one command; at most 100 columns wide. */
 export function helpText(name?: CommandName): string {
   if (name === undefined) return overview();
   if (name === 'serve') return serveText();
-  const { summary, commands, notes = '' } = commandTable[name];
+  const { commands, summary, notes } = commandTable[name];
+  return textOf(commands, summary, notes);
+}
+
+function textOf(commands: readonly Command[], summary = commands[0]?.summary, notes = ''): string {
   const flags = flagsText(commands);
   return `${commands.map(usageText).join('')}\n${summary}.\n${notes}${flags && `\n${flags}`}`;
 }
@@ -37,7 +61,7 @@ function overview(): string {
   const parts = commandGroups.map(({ title, names }) => {
     const lines = names
       .filter(isCommand)
-      .map((name) => `  ${name.padEnd(12)}${commandTable[name].summary}\n`);
+      .map((name) => `  ${name.padEnd(13)}${commandTable[name].summary}\n`);
     return `${title}\n${lines.join('')}`;
   });
   return `flagmeter: OAuth tokens and durable usage telemetry for teams that run feature flags
@@ -45,7 +69,8 @@ function overview(): string {
 Usage: flagmeter COMMAND [ARGUMENT] [--flag VALUE …]
 
 ${parts.join('\n')}
-'flagmeter help COMMAND' says what a command takes; 'flagmeter help serve' lists every setting.
+'flagmeter help COMMAND' says what a command takes, and so does 'flagmeter help apps create';
+'flagmeter help serve' lists every setting.
 
 Exit codes
   0   done

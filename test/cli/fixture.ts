@@ -59,6 +59,7 @@ export function testSurroundings(options: SurroundingsOptions = {}): TestSurroun
     },
     person: options.answers === undefined ? undefined : { ask, askSecret: ask },
     bold: false,
+    width: undefined,
     openBrowser: openBrowser ?? (() => {}),
     output,
     questions,

@@ -212,10 +212,10 @@ function withoutYes(what: string): string {
 describe('a refusal', () => {
   it.each([
     ['envs create Production --app Here', 6, /\(conflict\)$/],
-    ['envs delete Nowhere --app Here --yes', 5, /\(not_found\)$/],
-    ['apps delete Nowhere --yes', 5, /^There is no application Nowhere$/],
+    ['envs delete Nowhere --app Here --yes', 5, /^There is no environment Nowhere; there is Production, /],
+    ['apps delete Nowhere --yes', 5, /^There is no application Nowhere/],
     ['apps list --url http://127.0.0.1:9', 7, /^Cannot reach/],
-    ['apps create Here --team Nowhere', 5, /^There is no team Nowhere$/],
+    ['apps create Here --team Nowhere', 5, /^There is no team Nowhere; there is Default/],
   ])('of %s ends with %i', async (command, exitCode, message) => {
     if (command.includes('Here'))
       await createApplication(running.service.http, admin.access, { name: 'Here' });
@@ -236,9 +236,9 @@ describe('a refusal', () => {
   it.each([
     ['apps delete Nowhere --url http://127.0.0.1:9', withoutYes('an application')],
     ['keys delete x --app Nowhere', withoutYes('an application key')],
-    ['apps', 'Cannot use apps alone: say list, create, delete'],
+    ['apps', 'Cannot use apps alone: say list, show, create, update, delete'],
     ['apps lst', 'Unknown command apps lst; the nearest known one is apps list'],
-    ['apps constructor', 'Unknown command apps constructor: say list, create, delete'],
+    ['apps constructor', 'Unknown command apps constructor: say list, show, create, update, delete'],
     ['apps create', 'Cannot use apps create without NAME'],
     ['keys list', 'Cannot use keys list without --app'],
     ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],

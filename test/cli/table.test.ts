@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { labelOf, show } from '../../src/cli/show.ts';
-import { recordText, tableText } from '../../src/cli/table.ts';
+import { makeTable, recordText } from '../../src/cli/table.ts';
+
+/** The text of a table of such columns. */
+function tableText(titles: readonly string[], rows: readonly string[][], bold: boolean): string {
+  const headings = titles.map((title) => ({ title }));
+  return makeTable(headings, rows, { bold, width: undefined }).text;
+}
 
 describe('a table', () => {
   it('is aligned, whatever the characters, and has nothing behind the last column', () => {
@@ -34,6 +40,42 @@ describe('a table', () => {
       ['Client secret', 'y'],
     ] as const;
     expect(recordText(fields)).toBe('  Id             x\n  Client secret  y\n');
+  });
+});
+
+describe('a table on a terminal', () => {
+  const headings = [
+    { title: 'ID' },
+    { title: 'NAME', cut: true },
+    { title: 'COUNT', right: true },
+    { title: 'TEXT', cut: true },
+    { title: 'LAST' },
+  ] as const;
+  const rows = [
+    ['app_1234567890', 'a name that is rather long', '7', '世界世界世界世界世界世界世界世界', 'x'.repeat(20)],
+    ['app_2', 'short', '12345', 'é', 'y'],
+  ];
+  const widthsOf = (text: string) =>
+    text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
+
+  it.each([20, 40, 60, 70, 80, 100, 120])('of %i columns has no wider line', (width) => {
+    const { text } = makeTable(headings, rows, { bold: false, width });
+    expect(Math.max(...widthsOf(text))).toBeLessThanOrEqual(width);
+  });
+
+  it('is cut where that does the least harm, and loses its last columns at worst', () => {
+    const at = (width: number) => makeTable(headings, rows, { bold: false, width });
+    expect(at(200).text).toContain('a name that is rather long');
+    expect(at(80)).toMatchObject({ leftOut: [], text: expect.stringContaining(' a name that is … ') });
+    expect(at(80).text).toContain('app_1234567890');
+    expect(at(40).leftOut).toEqual(['TEXT', 'LAST']);
+    expect(at(5).leftOut).toEqual(['NAME', 'COUNT', 'TEXT', 'LAST']);
+  });
+
+  it('has numbers at the right', () => {
+    expect(makeTable(headings.slice(2, 3), [['7'], ['12345']], { bold: false, width: 80 }).text).toBe(
+      'COUNT\n    7\n12345\n',
+    );
   });
 });
 

@@ -32,8 +32,22 @@ describe('the script for bash', () => {
     [['ap'], ['apps', 'api-keys']],
     [
       ['apps', ''],
-      ['list', 'create', 'delete'],
+      ['list', 'show', 'create', 'update', 'delete'],
     ],
+    [
+      ['audit', '--ac'],
+      ['--action', '--actor'],
+    ],
+    [['members', 'r'], ['remove']],
+    [
+      ['usage', '--step', ''],
+      ['minute', 'hour', 'day'],
+    ],
+    [
+      ['help', 'keys', ''],
+      ['list', 'show', 'create', 'delete', 'rotate'],
+    ],
+    [['help', 'whoami', ''], []],
     [['keys', 'r'], ['rotate']],
     [
       ['users', 'create', '--'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commandTable, isCommand } from '../../src/commands/command-table.ts';
-import { help, helpText } from '../../src/commands/help.ts';
+import { help, helpText, secondWords } from '../../src/commands/help.ts';
 import { settings } from '../../src/config-schema.ts';
 import { UsageError } from '../../src/flags.ts';
 import type { Terminal } from '../../src/terminal.ts';
@@ -39,6 +39,26 @@ describe('the help text', () => {
     expect(out).toContain(' 1 to 64, default: 1, FLAGMETER_WORKERS');
   });
 
+  it.each(commands)('of %s names each of its commands and flags', (name) => {
+    const text = helpText(name);
+    for (const command of commandTable[name].commands) {
+      if (name !== 'serve') expect(text).toMatch(new RegExp(`^flagmeter ${command.name}( |$)`, 'm'));
+      for (const flag of command.flags)
+        expect(text).toMatch(new RegExp(`^  --${flag.name}${flag.value ? ' ' : '$|  '}`, 'm'));
+    }
+  });
+
+  it.each(commands.flatMap((name) => secondWords(name).map((word) => [name, word])))(
+    'of %s %s is about that alone',
+    (name = '', word = '') => {
+      const { code, out } = run(name, word);
+      expect(code).toBe(0);
+      expect(out.match(/^flagmeter .*$/gm)).toHaveLength(1);
+      expect(out).toMatch(new RegExp(`^flagmeter ${name} ${word}( |$)`, 'm'));
+      for (const line of out.split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
+    },
+  );
+
   it.each([undefined, ...commands])('of %s fits 100 columns', (command) => {
     for (const line of helpText(command).split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
   });
@@ -48,6 +68,14 @@ describe('the help text', () => {
       new UsageError('Unknown command sevre; the nearest known one is serve'),
     );
     expect(() => run('constructor')).toThrow(UsageError);
-    expect(() => run('serve', 'init')).toThrow(UsageError);
+  });
+
+  it.each([
+    [['keys', 'crate'], 'Unknown command keys crate; the nearest known one is keys create'],
+    [['keys', 'constructor'], 'Unknown command keys constructor: say list, show, create, delete, rotate'],
+    [['serve', 'init'], "Cannot use the argument 'init': serve has no commands below it"],
+    [['keys', 'create', 'now'], "Cannot use the argument 'now': help takes one command"],
+  ])('of %j is refused', (argv, message) => {
+    expect(() => run(...argv)).toThrow(new UsageError(message));
   });
 });

@@ -1,0 +1,93 @@
+import type { Item } from './api.ts';
+import { column } from './print.ts';
+import { itemsOf, type Report, type Sheet } from './report.ts';
+import { fieldsOf } from './send.ts';
+
+const cut = { cut: true } as const;
+const right = { right: true } as const;
+
+/** The ledger: what became of packets and reports. */
+export const ingest: Report = {
+  name: 'ingest',
+  summary: 'Report what was accepted and what was refused, why, and from whom',
+  of: 'any environment',
+  flags: [],
+  headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,
+  tables(report) {
+    const entries = itemsOf(report, 'entries');
+    return [byReason('REFUSED', 'refused', entries), byReason('NOTED', 'noted', entries), bySender(entries)];
+  },
+  empty: 'Nothing came in that time',
+};
+
+/** Why, how often, and for example what. */
+function byReason(title: string, outcome: string, entries: readonly Item[]): Sheet {
+  const wanted = entries.filter((entry) => entry['outcome'] === outcome);
+  const groups = groupBy(wanted, ({ code, status, route, environment }) =>
+    [code, status, route, environment].join('\n'),
+  );
+  const items = groups.map((group) => ({ ...group[0], ...sumOf(group) }));
+  const columns = [
+    column(title, 'code'),
+    ...(outcome === 'refused' ? [column('STATUS', 'status', right)] : []),
+    column('COUNT', 'count', right),
+    { title: 'ENVIRONMENT', ...cut, of: environmentOf },
+    column('ROUTE', 'route', cut),
+    column('LAST', 'lastAt'),
+    { title: 'EXAMPLE', ...cut, of: exampleOf },
+  ];
+  return { columns, items };
+}
+
+/** The environment, or the name that is none of the application's. */
+function environmentOf({ environment, example }: Item): unknown {
+  return environment ?? fieldsOf(example)['environment'];
+}
+
+function exampleOf({ example }: Item): string {
+  const { detail, origin } = fieldsOf(example);
+  return [detail, origin].filter((part) => typeof part === 'string').join(', from ');
+}
+
+/** What came of what each sender sent. */
+function bySender(entries: readonly Item[]): Sheet {
+  const groups = groupBy(entries, ({ sender, transport }) => JSON.stringify([sender, transport]));
+  const items = groups.map((group) => {
+    const [{ sender, transport } = {}] = group as readonly Item[];
+    const { userAgent, instance } = fieldsOf(sender);
+    const counts = ['accepted', 'refused', 'noted'].map((outcome) => {
+      const { count } = sumOf(group.filter((entry) => entry['outcome'] === outcome));
+      return [outcome, count];
+    });
+    return { userAgent, instance, transport, ...Object.fromEntries(counts), ...sumOf(group) };
+  });
+  const columns = [
+    column('SENDER', 'userAgent', cut),
+    column('INSTANCE', 'instance', cut),
+    column('TRANSPORT', 'transport'),
+    column('ACCEPTED', 'accepted', right),
+    column('REFUSED', 'refused', right),
+    column('NOTED', 'noted', right),
+    column('LAST', 'lastAt'),
+  ];
+  return { columns, items };
+}
+
+function groupBy(entries: readonly Item[], nameOf: (entry: Item) => string): readonly (readonly Item[])[] {
+  const groups = new Map<string, Item[]>();
+  for (const entry of entries) {
+    const name = nameOf(entry);
+    const group = groups.get(name) ?? [];
+    groups.set(name, group);
+    group.push(entry);
+  }
+  return [...groups.values()];
+}
+
+/** How many of them there were, and when the last one came. */
+function sumOf(group: readonly Item[]): { count: number; lastAt: string } {
+  return {
+    count: group.reduce((sum, { count }) => sum + Number(count), 0),
+    lastAt: group.reduce((last, { lastAt }) => (String(lastAt) > last ? String(lastAt) : last), ''),
+  };
+}

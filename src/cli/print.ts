@@ -1,0 +1,32 @@
+import type { Item } from './api.ts';
+import type { Column } from './resource.ts';
+import { labelOf, show } from './show.ts';
+import type { Surroundings } from './surroundings.ts';
+import { makeTable, recordText } from './table.ts';
+
+/** Prints items as rows of a table, and says what there was no room for. */
+export function printTable(
+  { out, err, bold, width }: Surroundings,
+  columns: readonly Column[],
+  items: readonly Item[],
+): void {
+  const rows = items.map((item) => columns.map((column) => show(column.of(item))));
+  const { text, leftOut } = makeTable(columns, rows, { bold, width });
+  out(text);
+  if (leftOut.length > 0) err(`No room for ${leftOut.join(', ')}: a wider terminal or --json shows it\n`);
+}
+
+/** Prints the fields of one thing. */
+export function printRecord({ out }: Surroundings, fields: Item): void {
+  out(recordText(Object.entries(fields).map(([name, value]) => [labelOf(name), show(value)])));
+}
+
+/** Prints what scripts read. */
+export function printJson({ out }: Surroundings, value: unknown): void {
+  out(`${JSON.stringify(value)}\n`);
+}
+
+/** A column of what a field has. */
+export function column(title: string, field: string, more: Omit<Column, 'title' | 'of'> = {}): Column {
+  return { title, ...more, of: (item) => item[field] };
+}

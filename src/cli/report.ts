@@ -1,0 +1,47 @@
+import type { Item } from './api.ts';
+import type { Command, Flag } from './command.ts';
+import { appFlag, jsonFlag, rangeFlags, urlFlag } from './common-flags.ts';
+import type { Column } from './resource.ts';
+
+/** Something that the management API reports of an application. */
+export interface Report {
+  /** The command, and the segment of its path. */
+  readonly name: string;
+  readonly summary: string;
+  /** Whether it is about one environment, or may be about all of them. */
+  readonly of: 'one environment' | 'any environment';
+  /** Flags of its own, named like the parameters of the query. */
+  readonly flags: readonly Flag[];
+  /** Parameters that are sent when they are not given. */
+  readonly usual?: Readonly<Record<string, string>>;
+  /** A line above the tables, after what the report is about. */
+  headline?(report: Item): string;
+  /** What it shows, one table below the other; those without rows are left out. */
+  tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
+  /** What is said when no table has rows. */
+  readonly empty: string;
+}
+
+/** A table of a report. */
+export interface Sheet {
+  readonly columns: readonly Column[];
+  readonly items: readonly Item[];
+}
+
+/** The command of a report. */
+export function commandOf({ name, summary, of, flags }: Report): Command {
+  const environment: Flag = {
+    name: 'environment',
+    value: 'NAME',
+    description: 'Environment: its name',
+    more: of === 'one environment' ? 'default: the only one that there is' : 'default: all of them',
+  };
+  const range = rangeFlags('a day before the end');
+  return { name, summary, flags: [environment, ...flags, ...range, appFlag, urlFlag, jsonFlag] };
+}
+
+/** The items that a field of a report has. */
+export function itemsOf(item: Item, field: string): readonly Item[] {
+  const items = item[field];
+  return Array.isArray(items) ? items : [];
+}

@@ -1,0 +1,106 @@
+import type { Item } from './api.ts';
+import type { Flag } from './command.ts';
+import { ingest } from './ingest-report.ts';
+import { column } from './print.ts';
+import { itemsOf, type Report, type Sheet } from './report.ts';
+import type { Column } from './resource.ts';
+
+const cut = { cut: true } as const;
+const right = { right: true } as const;
+
+const step: Flag = {
+  name: 'step',
+  value: 'STEP',
+  values: ['minute', 'hour', 'day'],
+  description: 'One line for each minute, hour or day in place of sums',
+};
+
+/** Sums take the fewest buckets. */
+const usual = { step: 'day' };
+
+const feature = column('FEATURE', 'feature', cut);
+const variant = column('VARIANT', 'variant', cut);
+const counts: readonly Column[] = [
+  column('CHECKS', 'checks', right),
+  column('USED', 'used', right),
+  column('VIEWED', 'viewed', right),
+];
+
+/** The beginning of a bucket, which the API gives in Unix seconds. */
+const time: Column = { title: 'TIME', of: ({ at }) => new Date(Number(at) * 1000).toISOString() };
+
+const usage: Report = {
+  name: 'usage',
+  summary: 'Report how often features were checked, used and viewed, and by how many users',
+  of: 'one environment',
+  flags: [{ name: 'feature', value: 'NAME', description: 'Only this feature' }, step],
+  usual,
+  tables: (report, given) => [given.has('step') ? usageByTime(report) : usageSums(report)],
+  empty: 'Nothing was counted in that time',
+};
+
+/** A line for each feature, and one for each of its variants. */
+function usageSums(report: Item): Sheet {
+  const items = itemsOf(report, 'features').flatMap((each) => [
+    { ...each, variant: '(all)' },
+    ...itemsOf(each, 'variants').map((one) => ({ ...one, feature: each['feature'] })),
+  ]);
+  return { columns: [feature, variant, ...counts, column('USERS', 'uniqueUsers', right)], items };
+}
+
+/** A line for each bucket of each variant, the earliest first. */
+function usageByTime(report: Item): Sheet {
+  const items = itemsOf(report, 'features').flatMap((each) =>
+    itemsOf(each, 'variants').flatMap((one) =>
+      pointsOf(one).map(([at, checks, used, viewed]) => {
+        return { at, feature: each['feature'], variant: one['variant'], checks, used, viewed };
+      }),
+    ),
+  );
+  return { columns: [time, feature, variant, ...counts], items: byTime(items) };
+}
+
+const measurements: Report = {
+  name: 'measurements',
+  summary: 'Report the values of metrics',
+  of: 'one environment',
+  flags: [{ name: 'metric', value: 'NAME', description: 'Only this metric' }, step],
+  usual,
+  tables: (report, given) => [given.has('step') ? valuesByTime(report) : values(report)],
+  empty: 'Nothing was measured in that time',
+};
+
+const identity = [column('METRIC', 'metric', cut), feature, variant];
+
+function values(report: Item): Sheet {
+  const items = itemsOf(report, 'metrics');
+  const numbers = ['value', 'count', 'min', 'max'].map((field) => column(field.toUpperCase(), field, right));
+  return {
+    columns: [...identityOf(items), column('KIND', 'kind'), ...numbers, column('LAST', 'lastAt')],
+    items,
+  };
+}
+
+function valuesByTime(report: Item): Sheet {
+  const metrics = itemsOf(report, 'metrics');
+  const items = metrics.flatMap((one) => pointsOf(one).map(([at, value]) => ({ ...one, at, value })));
+  return { columns: [time, ...identityOf(metrics), column('VALUE', 'value', right)], items: byTime(items) };
+}
+
+/** Feature and variant are columns only where a metric has them. */
+function identityOf(items: readonly Item[]): readonly Column[] {
+  return items.some((item) => item['feature'] !== undefined) ? identity : identity.slice(0, 1);
+}
+
+function pointsOf(one: Item): readonly (readonly number[])[] {
+  return Array.isArray(one['series']) ? one['series'] : [];
+}
+
+function byTime<T extends { readonly at: number | undefined }>(items: readonly T[]): readonly T[] {
+  return items.toSorted((a, b) => Number(a.at) - Number(b.at));
+}
+
+/** Everything that the command line reports, by its command. */
+export const reports = { usage, measurements, ingest } as const satisfies Readonly<Record<string, Report>>;
+
+export type ReportName = keyof typeof reports;

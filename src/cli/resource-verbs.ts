@@ -1,0 +1,134 @@
+import { UsageError } from '../flags.ts';
+import type { Api, Item } from './api.ts';
+import type { Given } from './command.ts';
+import { Failure } from './failure.ts';
+import { find, missing } from './lookup.ts';
+import { plain } from './plain.ts';
+import { printJson, printRecord, printTable } from './print.ts';
+import { capital, type Reader, type Resource, type Verb } from './resource.ts';
+import { fieldsOf } from './send.ts';
+import { labelOf, show } from './show.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** One command on a resource. */
+export interface Call {
+  readonly resource: Resource;
+  readonly given: Given;
+  readonly surroundings: Surroundings;
+  readonly api: Api;
+  readonly read: Reader;
+  /** Where the resource is: the path of its list. */
+  readonly path: readonly string[];
+}
+
+/** What each verb does. @throws {Failure | UsageError} */
+export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
+  list,
+  show: showOne,
+  create,
+  update,
+  delete: remove,
+};
+
+async function list({ resource, given, surroundings, api, read, path }: Call): Promise<void> {
+  const { many, columns, usualMost } = resource;
+  const query: Record<string, string> = {};
+  for (const filter of resource.filters ?? []) {
+    const value = given.value(filter.name);
+    if (value !== undefined) query[filter.name] = (await filter.read?.(value, read)) ?? value;
+  }
+  const most = usualMost === undefined ? undefined : readLimit(given.value('limit'), usualMost);
+  const items = await api.list(path, query, most);
+  if (given.has('json')) printJson(surroundings, { items, nextCursor: null });
+  else if (items.length === 0) surroundings.err(`There are no ${many}\n`);
+  else printTable(surroundings, columns, items);
+  if (items.length === most)
+    surroundings.err(`There may be more than these ${most}: see --limit, --from and --to\n`);
+}
+
+function readLimit(text: string | undefined, usual: number): number {
+  if (text === undefined) return usual;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new UsageError(`Cannot use --limit ${text}: must be a whole number, at least 1`);
+}
+
+async function showOne(call: Call): Promise<void> {
+  const { resource, given, surroundings, api, path } = call;
+  if (!resource.single) return printMade(surroundings, given, await find(api, path, resource, given.operand));
+  const { id } = await locate(call);
+  printMade(surroundings, given, fieldsOf(await explained(call, id, (target) => api.call('GET', target))));
+}
+
+async function create({ resource, given, surroundings, api, read, path }: Call): Promise<void> {
+  const { putAt, body, secretOf } = resource.create ?? {};
+  const wanted = await body?.(given, read);
+  const target = putAt && [...path, await putAt(given, read)];
+  const fields = fieldsOf(
+    target ? await api.call('PUT', target, wanted) : await api.call('POST', path, wanted),
+  );
+  printMade(surroundings, given, fields);
+  const secret = secretOf?.(fields);
+  if (secret !== undefined)
+    surroundings.err(`${labelOf(secret)}: it is shown this once only; keep it in a safe place\n`);
+}
+
+async function update(call: Call): Promise<void> {
+  const { resource, given, surroundings, api, read } = call;
+  const { body, whole } = resource.update ?? {};
+  const changes = defined(await body?.(given, read));
+  const { id } = await locate(call);
+  const made = await explained(call, id, async (target) => {
+    if (whole === undefined) return api.call('PATCH', target, changes);
+    const before = await find(api, call.path, resource, id);
+    const kept = Object.fromEntries(whole.map((field) => [field, before[field]]));
+    return api.call('PUT', target, { ...kept, ...changes });
+  });
+  printMade(surroundings, given, fieldsOf(made));
+}
+
+function defined(body: object = {}): object {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+function printMade(surroundings: Surroundings, given: Given, fields: Item): void {
+  if (given.has('json')) printJson(surroundings, fields);
+  else printRecord(surroundings, fields);
+}
+
+async function remove(call: Call): Promise<void> {
+  const { resource, given, surroundings, api } = call;
+  const { one, key, remove: { word = 'delete', loses } = {} } = resource;
+  const { person, err } = surroundings;
+  const { id, called } = await locate(call);
+  const what = plain(`the ${one} ${called} at ${api.url}`);
+  if (person !== undefined && !given.has('yes')) {
+    const answer = await person.ask(`${capital(word)} ${what}${loses ? `: ${loses}` : ''}? y or n: `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', `Nothing was ${word}d`);
+  }
+  await explained(call, id, (target) => api.call('DELETE', target));
+  if (given.has('json')) printJson(surroundings, { [key]: id, deleted: true });
+  else err(`${capital(word)}d ${what}\n`);
+}
+
+/** The one that is meant: what its path ends with, and what people call it. */
+async function locate({ resource, given, api, path }: Call): Promise<{ id: string; called: string }> {
+  const { key, alias } = resource;
+  if (alias === undefined) return { id: given.operand, called: given.operand };
+  const found = await find(api, path, resource, given.operand);
+  const id = String(found[key]);
+  return { id, called: `${show(found[alias])} (${id})` };
+}
+
+/** Does something with one of the list, and when that is not there says what there is. */
+async function explained<T>(
+  { resource, api, path }: Call,
+  id: string,
+  work: (target: readonly string[]) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work([...path, id]);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'notFound') throw error;
+    throw missing(await api.list(path), resource, id);
+  }
+}

@@ -1,0 +1,40 @@
+import { UsageError } from '../flags.ts';
+
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+const date = /^\d{4}-\d\d-\d\d$/;
+
+/** RFC 3339, or a time as tables show it. */
+const dateTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d| UTC)$/i;
+
+/** How a flag that takes a time describes it. */
+export const timeForms = '7d, 24h or 30m ago, 2026-01-31, or 2026-01-31T12:00:00Z';
+
+/**
+ * The time that a flag gives, RFC 3339 in UTC: so long before now, a day's beginning in UTC, or a time.
+ * @param now Unix ms
+ * @throws {UsageError}
+ */
+export function readTime(text: string, flag: string, now: number): string {
+  const at = parse(text, now);
+  if (at >= 0) return new Date(at).toISOString();
+  throw new UsageError(`Cannot use --${flag} ${text}: must be a time such as ${timeForms}`);
+}
+
+/** Unix ms; NaN for what is no time. */
+function parse(text: string, now: number): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined) return now - Number(count) * (units[unit] ?? Number.NaN);
+  if (text === 'now') return now;
+  if (!isDay(text.slice(0, 10))) return Number.NaN;
+  if (date.test(text)) return Date.parse(`${text}T00:00:00Z`);
+  return dateTime.test(text)
+    ? Date.parse(text.toUpperCase().replace(/ UTC$/, 'Z').replace(' ', 'T'))
+    : Number.NaN;
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isDay(text: string): boolean {
+  const at = date.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { runReport } from '../../src/cli/report-command.ts';
+import type { ReportName } from '../../src/cli/reports.ts';
+import { whoami } from '../../src/cli/whoami.ts';
+import { UsageError } from '../../src/flags.ts';
+import { createKey } from '../support/binary.ts';
+import { administrator } from './administrator.ts';
+import { testSurroundings } from './fixture.ts';
+
+const admin = administrator();
+const { running, api } = admin;
+let key: string;
+
+beforeEach(async () => {
+  ({ key } = await createKey(running.service.http, admin.access, admin.application, 'Frontend'));
+});
+
+/** Sends a packet; gives the status. */
+async function send(packet: object, headers: Record<string, string> = { origin: 'https://shop.example' }) {
+  const response = await fetch(`${running.url}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'test', ...headers },
+    body: JSON.stringify({ k: key, e: 'Production', ...packet }),
+  });
+  return response.status;
+}
+
+async function run(command: string): Promise<{ out: string; err: string }> {
+  const [name, ...argv] = command.replace('Here', admin.application).split(' ');
+  const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
+  const surroundings = testSurroundings({ clock: running.clock, env });
+  expect(await runReport(name as ReportName, argv, surroundings)).toBe(0);
+  return surroundings.output;
+}
+
+const here = '--app Here --environment Production';
+
+describe('usage', () => {
+  it('has a line for each feature, and one for each of its variants', async () => {
+    expect(await send({ f: { checkout: { on: [3, 2, 1], off: [10] } } })).toBe(202);
+    const { out } = await run(`usage ${here}`);
+    const [about, empty, ...lines] = out.split('\n');
+    expect(about).toMatch(/^Shop, Production, \S+ \S+ UTC to \S+ \S+ UTC$/);
+    expect(empty).toBe('');
+    expect(lines).toEqual([
+      'FEATURE   VARIANT  CHECKS  USED  VIEWED  USERS',
+      expect.stringMatching(/^checkout {2}\(all\) {8}13 {5}2 {7}1 {6}\d$/),
+      ...[expect.stringMatching(/^checkout {2}o/), expect.stringMatching(/^checkout {2}o/), ''],
+    ]);
+    expect(out).toMatch(/^checkout +off +10 +0 +0 +0$/m);
+  });
+
+  it('has a line for each step of time when one is asked for', async () => {
+    await send({ f: { checkout: { on: [3, 2, 1] }, cart: { on: [1] } } });
+    const { out } = await run(`usage ${here} --step HOUR --from 2h --feature checkout`);
+    expect(out).toMatch(
+      /\n\nTIME +FEATURE +VARIANT +CHECKS +USED +VIEWED\n\S+ \S+ UTC +checkout +on +3 +2 +1\n$/,
+    );
+  });
+
+  it('is, for scripts, what the API says', async () => {
+    await send({ f: { checkout: { on: [3, 2, 1] } } });
+    const range = 'from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z';
+    const { out } = await run(`usage ${here} --from 2026-01-01 --to 2026-01-02T00:00:00Z --step hour --json`);
+    const path = `/applications/${admin.application}/usage?environment=Production&step=hour&${range}`;
+    expect(JSON.parse(out)).toEqual(await api('GET', path, 200));
+  });
+
+  it('takes the only environment there is, and says when nothing was counted', async () => {
+    for (const name of ['Staging', 'Development'])
+      await api('DELETE', `/applications/${admin.application}/environments/${name}`, 204);
+    const { out, err } = await run('usage --app Here');
+    expect(out).toMatch(/^Shop, Production, .*\n$/);
+    expect(err).toBe('Nothing was counted in that time\n');
+  });
+
+  it.each([
+    [
+      'usage --app Here',
+      2,
+      'Cannot use usage without --environment: there is Production, Staging, Development',
+    ],
+    [
+      'usage --app Here --environment PRODUCTION',
+      5,
+      'There is no environment PRODUCTION; case matters, and there is Production',
+    ],
+    [`usage ${here} --from then`, 2, 'Cannot use --from then: must be a time such as '],
+    [`usage ${here} --step week`, 2, 'Cannot use --step week: must be minute, hour or day'],
+    [`usage ${here} --from 1h --to 2h`, 1, 'from must be before to (invalid_query)'],
+  ])('of %s is refused with %i', async (command, exitCode, message) => {
+    const error = await run(command).catch((failure: unknown) => failure as Error);
+    expect(error).toMatchObject({ message: expect.stringContaining(message) });
+    if (exitCode === 2) expect(error).toBeInstanceOf(UsageError);
+    else expect(error).toMatchObject({ exitCode });
+  });
+});
+
+it('measurements have the values of metrics', async () => {
+  await send({ m: { sales: 12.5 } });
+  await send({ m: { sales: 7.5 } });
+  const sums = await run(`measurements ${here}`);
+  expect(sums.out).toMatch(
+    /\nMETRIC +KIND +VALUE +COUNT +MIN +MAX +LAST\nsales +counter +20 +2 +7\.5 +12\.5 +\S+ \S+ UTC\n$/,
+  );
+  const steps = await run(`measurements ${here} --step minute --metric sales`);
+  expect(steps.out).toMatch(/\nTIME +METRIC +VALUE\n\S+ \S+ UTC +sales +20\n$/);
+});
+
+it('ingest has what was refused, why, and from whom', async () => {
+  expect(await send({ f: {} })).toBe(202);
+  expect(await send({ e: 'production' })).toBe(404);
+  expect(await send({}, {})).toBe(403);
+  running.clock.advance(2000); // What was refused shows after a second.
+  const { out } = await untilShown(() => run('ingest --app Here'), /refused 2/);
+  expect(out).toMatch(
+    /^Shop, all environments, .*\naccepted 1, refused 2, noted 0\n\nREFUSED +STATUS +COUNT /,
+  );
+  expect(out).toMatch(
+    /^unknown_environment +404 +1 +production +telemetry .*, from https:\/\/shop\.example$/m,
+  );
+  expect(out).toMatch(/^origin_missing +403 +1 +Production +telemetry /m);
+  expect(out).toMatch(
+    /\n\nSENDER +INSTANCE +TRANSPORT +ACCEPTED +REFUSED +NOTED +LAST\ntest +- +http +1 +2 +0 /,
+  );
+  expect((await run('ingest --app Here --environment Staging')).err).toBe('Nothing came in that time\n');
+});
+
+/** Runs something again until its output matches. */
+async function untilShown(work: () => Promise<{ out: string; err: string }>, pattern: RegExp) {
+  return expect
+    .poll(work, { timeout: 10_000 })
+    .toMatchObject({ out: expect.stringMatching(pattern) })
+    .then(work);
+}
+
+describe('whoami', () => {
+  it('shows whom commands act for, and at which server', async () => {
+    const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
+    const surroundings = testSurroundings({ clock: running.clock, env });
+    expect(await whoami([], surroundings)).toBe(0);
+    expect(surroundings.output.out).toMatch(/^ {2}Server +http:.*\n {2}By +the token in FLAGMETER_TOKEN\n/);
+    expect(surroundings.output.out).toMatch(/^ {2}Teams +Default \(primary\)$/m);
+  });
+
+  it('is, for scripts, what the API says', async () => {
+    const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
+    const surroundings = testSurroundings({ clock: running.clock, env });
+    await whoami(['--json'], surroundings);
+    expect(JSON.parse(surroundings.output.out)).toEqual(await api('GET', '/users/me', 200));
+  });
+
+  it('of nobody ends with 3', async () => {
+    const surroundings = testSurroundings({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
+    await expect(whoami([], surroundings)).rejects.toMatchObject({ exitCode: 3 });
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/flags.ts';
+import { administrator } from './administrator.ts';
+
+const admin = administrator();
+const { run, api, fresh, running } = admin;
+
+/** What a command prints for scripts. */
+async function json(command: string): Promise<Record<string, unknown>> {
+  return JSON.parse((await run(`${command} --json`)).out);
+}
+
+describe('show', () => {
+  it.each([
+    ['apps show', 'Shop', () => `/applications/${admin.application}`],
+    ['features show', 'checkout --app Shop', () => `/applications/${admin.application}/features/checkout`],
+    ['teams show', 'Default', () => `/teams/${running.service.credentials.teamId}`],
+  ])('of %s is what the API says', async (command, argv, path) => {
+    await api('POST', `/applications/${admin.application}/features`, 201, { name: 'checkout' });
+    const called = argv.replace('Shop', admin.application);
+    expect(await json(`${command} ${called}`)).toEqual(await api('GET', path(), 200));
+    expect((await run(`${command} ${called}`)).out).toMatch(/^ {2}[A-Z]\w+ +\S/);
+  });
+
+  it('finds in the list what has no path of its own', async () => {
+    await run(`keys create Mobile --app ${admin.application} --name phone`);
+    const { id, type } = await json(`keys show phone --app ${admin.application}`);
+    expect(type).toBe('Mobile');
+    expect((await json(`keys show ${id} --app ${admin.application}`))['name']).toBe('phone');
+    expect(await json(`envs show Staging --app ${admin.application}`)).toMatchObject({ name: 'Staging' });
+  });
+});
+
+describe('update', () => {
+  it('changes of an application what is given, and nothing else', async () => {
+    const name = fresh();
+    const settings =
+      '--origin https://a.example --origin https://b.example --accept-identities TRUE --rate 2.5';
+    expect(await json(`apps update ${admin.application} --name ${name} ${settings}`)).toMatchObject({
+      ...{ name, allowedOrigins: ['https://a.example', 'https://b.example'] },
+      ...{ acceptClientIdentities: true, rate: 2.5, burst: null },
+    });
+    expect(await json(`apps update ${name} --any-origin --rate default --burst 7`)).toMatchObject({
+      ...{ name, allowedOrigins: [], acceptClientIdentities: true, rate: null, burst: 7 },
+    });
+  });
+
+  it('changes a feature, and takes its description away', async () => {
+    const feature = `checkout --app ${admin.application}`;
+    await run(`features create ${feature} --description The+till`);
+    expect(await json(`features update ${feature} --archived true`)).toMatchObject({
+      ...{ description: 'The till', archived: true },
+    });
+    expect(await json(`features update ${feature} --description=`)).toMatchObject({
+      ...{ description: null, archived: true },
+    });
+  });
+
+  it('leaves the rest of a metric as it is, although the API takes it whole', async () => {
+    const metric = `sales --app ${admin.application}`;
+    await run(`metrics create ${metric} --kind gauge --unit EUR`);
+    expect(await json(`metrics update ${metric} --unit USD`)).toMatchObject({ kind: 'gauge', unit: 'USD' });
+    expect(await json(`metrics update ${metric} --kind Counter`)).toMatchObject({
+      kind: 'counter',
+      unit: 'USD',
+    });
+    const { kind, unit } = await json(`metrics update ${metric} --unit=`);
+    expect([kind, unit]).toEqual(['counter', undefined]);
+  });
+
+  it('changes a user and a team', async () => {
+    const email = `${fresh()}@example.com`;
+    await run(`users create ${email} --name Ada`);
+    const files = { p: 'a long new password' };
+    const { out } = await run(`users update ${email} --name Ada+L --role admin --password-file p --json`, {
+      files,
+    });
+    expect(JSON.parse(out)).toMatchObject({ email, name: 'Ada L', role: 'Admin' });
+    const { teamId } = running.service.credentials;
+    expect(await json(`teams update ${teamId} --name Default`)).toMatchObject({ name: 'Default' });
+  });
+
+  it.each([
+    ['apps update Shop', 'Cannot use apps update without a change: give one of --name, --origin, '],
+    ['metrics update m --app Shop', 'Cannot use metrics update without a change: give one of --kind, --unit'],
+    ['apps update Here --any-origin --origin https://a.example', 'Cannot use --any-origin with --origin'],
+    ['apps update Here --rate many', 'Cannot use --rate many: must be a number, or default'],
+    ['apps update Here --accept-identities yes', 'Cannot use --accept-identities yes: must be true or false'],
+  ])('by %s is refused', async (command, message) => {
+    const attempt = run(command.replace('Here', admin.application));
+    await expect(attempt).rejects.toThrow(UsageError);
+    await expect(attempt).rejects.toThrow(message);
+  });
+
+  it('of what is not there says what there is', async () => {
+    const feature = `chekout --archived true --app ${admin.application}`;
+    await run(`features create checkout --app ${admin.application}`);
+    await expect(run(`features update ${feature}`)).rejects.toThrow(
+      'There is no feature chekout; the nearest is checkout',
+    );
+  });
+});
+
+describe('members', () => {
+  it('are added to a team and removed from it', async () => {
+    const email = `${fresh()}@example.com`;
+    const team = fresh();
+    await run(`teams create ${team}`);
+    const { id } = await json(`users create ${email} --name Ada`);
+    const asAdmin = { env: { FLAGMETER_TOKEN: admin.access } };
+    expect((await run('members list', asAdmin)).out).toMatch(new RegExp(`^${email} +Ada +User +${id}$`, 'm'));
+    expect(await json(`members show ${email}`)).toMatchObject({ id });
+    expect(await json(`members add ${email}`)).toMatchObject({ id });
+    await expect(run(`members remove ${email}`)).rejects.toThrow(
+      'Cannot remove a member without --yes: there is no terminal to ask whether it is meant',
+    );
+    const { questions, err } = await run(`members remove ${email}`, { answers: ['y'] });
+    expect(questions).toEqual([
+      `Remove the member ${email} (${id}) at ${running.url}: who is in no other team is deleted? y or n: `,
+    ]);
+    expect(err).toBe(`Removed the member ${email} (${id}) at ${running.url}\n`);
+  });
+});
+
+it('sign-in clients have a secret only when they can keep it', async () => {
+  const create = (name: string, type: string) =>
+    run(`clients create ${name} --redirect-uri https://app.example/cb${type}`);
+  const open = await create('Open', '');
+  expect(open.out).toMatch(/^ {2}Type +public$/m);
+  expect(open.err).toBe('');
+  const closed = await create('Closed', ' --type CONFIDENTIAL');
+  expect(closed.out).toMatch(/^ {2}Client secret +\S{20,}$/m);
+  expect(closed.err).toBe('Client secret: it is shown this once only; keep it in a safe place\n');
+  expect((await run('clients list')).out).toMatch(
+    /^signin_\w+ +Closed +confidential +https:\/\/app\.example\/cb$/m,
+  );
+});
+
+describe('delete --json', () => {
+  it.each([
+    ['apps delete', 'Here', 'id'],
+    ['envs delete', 'Staging --app Here', 'name'],
+  ])('of %s says what was deleted', async (command, argv, key) => {
+    const outcome = await run(`${command} ${argv.replace('Here', admin.application)} --yes --json`);
+    const [named = ''] = argv.replace('Here', admin.application).split(' ');
+    expect(outcome).toMatchObject({ out: `${JSON.stringify({ [key]: named, deleted: true })}\n`, err: '' });
+  });
+});
+
+describe('a log', () => {
+  it('is listed without a further word, the latest first', async () => {
+    const name = fresh();
+    await run(`apps update ${admin.application} --name ${name}`);
+    const { out } = await run('audit --action application --from 1h --limit 1');
+    expect(out).toMatch(
+      new RegExp(
+        `^AT +ACTION +BY +TO +FROM\n.* UTC +application\\.changed +First API key +${name} +127\\.0\\.0\\.1\n$`,
+      ),
+    );
+  });
+
+  it('says when there may be more', async () => {
+    const { out, err } = await run('audit --limit 2 --json');
+    expect(JSON.parse(out).items).toHaveLength(2);
+    expect(err).toBe('There may be more than these 2: see --limit, --from and --to\n');
+  });
+
+  it('is narrowed to whoever is meant, by e-mail address or id', async () => {
+    const { clientId } = running.service.credentials;
+    expect((await run(`audit --actor ${clientId} --limit 1`)).out).toContain('First API key');
+    expect((await run('audit --actor admin@localhost')).err).toBe('There are no entries of the audit log\n');
+    await expect(run('audit --actor nobody@example.com')).rejects.toThrow(
+      'There is no user nobody@example.com',
+    );
+  });
+
+  it.each([
+    ['audit --limit 0', 'Cannot use --limit 0: must be a whole number, at least 1'],
+    ['audit --from soon', 'Cannot use --from soon: must be a time such as 7d'],
+    ['audit list', "Cannot use the argument 'list': audit takes no argument but flags"],
+  ])('is refused with %s', async (command, message) => {
+    await expect(run(command)).rejects.toThrow(UsageError);
+    await expect(run(command)).rejects.toThrow(message);
+  });
+
+  it('has the deletions that are still being carried out', async () => {
+    await run(`envs delete Staging --app ${admin.application} --yes`);
+    const { out } = await run('deletions');
+    expect(out).toMatch(new RegExp(`^DELETED .*\n[^]*UTC +environment +Staging +${admin.application}$`, 'm'));
+  });
+});
+
+describe('what is not there', () => {
+  it.each([
+    ['apps show SHOPPE', 'There is no application SHOPPE'],
+    [
+      'envs show production --app Here',
+      'There is no environment production; case matters, and there is Production',
+    ],
+    [
+      'envs delete production --yes --app Here',
+      'There is no environment production; case matters, and there is Production',
+    ],
+    ['envs show Prodution --app Here', 'There is no environment Prodution; the nearest is Production'],
+    ['envs show QA --app Here', 'There is no environment QA; there is Production, Staging, Development'],
+  ])('%s', async (command, message) => {
+    const attempt = run(command.replace('Here', admin.application));
+    await expect(attempt).rejects.toMatchObject({ exitCode: 5, message: expect.stringContaining(message) });
+  });
+});

@@ -34,7 +34,11 @@ export const catalogue = {
     status: 400,
     title: 'The report would have more points than one report may have',
   },
-  invalid_path: { status: 400, title: 'The path is not percent-encoded UTF-8' },
+  invalid_path: {
+    status: 400,
+    title: 'The path is not percent-encoded UTF-8, or can be resolved to another one',
+  },
+  invalid_head: { status: 400, title: 'The head of the request can be read in more than one way' },
   invalid_query: { status: 400, title: 'A query parameter is missing or not valid' },
   // 401
   unauthorized: { status: 401, title: 'A valid bearer token is required' },

@@ -12,6 +12,9 @@ export interface HostListener {
   readonly hosts: readonly Host[];
 }
 
+/** Where packets and reports come in. */
+const busyPaths = ['/api/frontend/telemetry', '/api/usage/stats', '/api/metrics'];
+
 /** Which hosts share which address: those without an address of their own share `--listen`. */
 export function assignHosts(config: Config): readonly { address: string; hosts: readonly Host[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
@@ -37,7 +40,8 @@ export async function listen(
       const { tlsCert, tlsKey } = config;
       const tls =
         tlsCert !== undefined && tlsKey !== undefined ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
-      const options = { ...parseAddress(address), dispatch: dispatchOf(hosts), ...(tls && { tls }) };
+      const dispatch = dispatchOf(hosts);
+      const options = { ...parseAddress(address), dispatch, busyPaths, ...(tls && { tls }) };
       open.push({ listener: await engine.listen(options), hosts });
     }
     return open;

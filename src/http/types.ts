@@ -52,6 +52,8 @@ export interface ListenOptions {
   readonly port: number;
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   readonly dispatch: Dispatch;
+  /** Fixed paths that most requests are for: an engine may recognise them at less cost than others. */
+  readonly busyPaths?: readonly string[];
 }
 
 export interface Listener {

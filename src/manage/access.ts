@@ -36,6 +36,7 @@ export const access = {
   'GET /applications/:id/measurements': { within: 'application', least: 'User' },
   'GET /applications/:id/ingest': { within: 'application', least: 'User' },
   'GET /applications/:id/identities/:identity/exposures': { within: 'application', least: 'User' },
+  'DELETE /applications/:id/identities': { within: 'application', least: 'Admin' },
   'DELETE /applications/:id/identities/:identity': { within: 'application', least: 'Admin' },
   'GET /teams': { within: 'service', least: 'User' },
   'POST /teams': { within: 'service', least: 'Admin' },

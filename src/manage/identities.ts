@@ -1,7 +1,8 @@
 import { targetOf } from '../accounts/applications.ts';
 import type { Clock } from '../clock.ts';
+import { Refusal } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
-import type { Route } from '../http/types.ts';
+import type { Reply, Route } from '../http/types.ts';
 import { exposuresKey, oldestKept, readExposures } from '../store/exposures.ts';
 import type { Application } from '../store/records.ts';
 import { seriesName } from '../store/series.ts';
@@ -9,7 +10,7 @@ import type { UsageStore } from '../store/usage.ts';
 import { deleted, ok, timeText } from './answers.ts';
 import type { ManageParts } from './caller.ts';
 import { findEnvironment } from './reports.ts';
-import { route } from './route.ts';
+import { type ApplicationCall, route } from './route.ts';
 
 /** What the routes of identities need of the rest of the service. */
 export interface IdentityParts extends ManageParts {
@@ -34,7 +35,10 @@ export interface ExposureJson {
   readonly viewed: number;
 }
 
-/** `GET …/identities/{identity}/exposures?environment=` and `DELETE …/identities/{identity}`, which forgets a person. */
+/**
+ * `GET …/identities/{identity}/exposures?environment=`, and `DELETE …/identities/{identity}` and
+ * `DELETE …/identities?identity=`, which forget a person.
+ */
 export function identityRoutes(parts: IdentityParts): readonly Route[] {
   const path = '/applications/:id/identities/:identity';
   return [
@@ -46,15 +50,32 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
       const exposures = exposuresOf(parts, environment.number, parts.digestOf(application, identity));
       return ok({ identity, environment: environment.name, exposures });
     }),
-    route(parts, `DELETE ${path}`, async ({ application, directory, params: { identity = '' } }) => {
-      await parts.forget(application, identity);
-      // The log says that somebody was forgotten, not who: it would remember him.
-      await directory.change((draft) =>
-        draft.note('identity.forgotten', application.teamId, targetOf(application)),
-      );
-      return deleted;
-    }),
+    route(parts, `DELETE ${path}`, (call) => forget(parts, call, call.params['identity'] ?? '')),
+    // No path can hold an identity `.` or `..`: clients and proxies resolve it, percent-encoded or not.
+    route(parts, 'DELETE /applications/:id/identities', (call) =>
+      forget(parts, call, identityIn(call.request.query)),
+    ),
   ];
+}
+
+/** @throws {Refusal} `invalid_query` */
+function identityIn(query: string): string {
+  const identity = parseQuery(query).get('identity');
+  if (identity) return identity;
+  throw new Refusal('invalid_query', 'identity must say who is to be forgotten');
+}
+
+async function forget(
+  { forget: forgetPerson }: IdentityParts,
+  { application, directory }: ApplicationCall,
+  identity: string,
+): Promise<Reply> {
+  await forgetPerson(application, identity);
+  // The log says that a person was forgotten, not who: it would remember them.
+  await directory.change((draft) =>
+    draft.note('identity.forgotten', application.teamId, targetOf(application)),
+  );
+  return deleted;
 }
 
 /** In the order of features and variants; what was last seen too long ago is left out, though not swept up yet. */

@@ -227,3 +227,17 @@ test('members see, admins forget, and strangers find nothing', async () => {
   expect(forgotten).toEqual([`${application.id}/ann/1`]);
   await store.environment.close();
 });
+
+test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(
+  'an identity %j can be forgotten by a query',
+  async (identity) => {
+    const people = await openPeople();
+    await people.call('PATCH', '', 200, { acceptClientIdentities: true });
+    for (const u of [identity, 'other']) expect(await people.check('checkout', { u })).toBe(202);
+    await people.call('DELETE', `/identities?identity=${encodeURIComponent(identity)}`, 204);
+    expect(await people.check('again', { u: 'other' })).toBe(202);
+    if (!/^\.+$/.test(identity)) expect(await people.exposures(identity)).toEqual([]);
+    expect(await people.exposures('other')).toHaveLength(2);
+    await people.service.stop();
+  },
+);

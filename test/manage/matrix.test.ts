@@ -36,6 +36,7 @@ GET    /applications/:id/usage                             401  401   401  401  
 GET    /applications/:id/measurements                      401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/ingest                            401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/identities/:identity/exposures    401  401   401  401    401   404   200  200   200      200
+DELETE /applications/:id/identities                        401  401   401  401    401   404   403  204   403      204
 DELETE /applications/:id/identities/:identity              401  401   401  401    401   404   403  204   403      204
 GET    /teams                                              401  401   401  401    401   200   200  200   200      200
 POST   /teams                                              401  401   401  401    401   201   403  201   403      201

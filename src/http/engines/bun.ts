@@ -1,7 +1,10 @@
 import { Refusal } from '../../errors.ts';
 import { bindFailure } from '../bind-failure.ts';
+import { problem } from '../problem.ts';
 import { ClientGone, type Engine, type ListenOptions, type Reply, type Request } from '../types.ts';
+import { framingFault } from './head.ts';
 import { linger } from './limits.ts';
+import { isPlainPath, resolvable, wasPlainPath } from './plain-path.ts';
 import { readTls } from './tls-files.ts';
 
 /**
@@ -23,15 +26,25 @@ export const bunEngine: Engine = {
 
 type Server = Bun.Server<undefined>;
 /** The types of Node and Bun do not agree on what a request has. */
-type RawRequest = globalThis.Request & { bytes(): Promise<Uint8Array> };
+type RawRequest = globalThis.Request & { bytes(): Promise<Uint8Array>; params: Record<string, string> };
+type Answer = (raw: RawRequest, server: Server, path: string | undefined) => Response | Promise<Response>;
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** @param life what becomes of the server while it answers */
 async function serve(
-  { host, port, tls, dispatch }: ListenOptions,
+  { host, port, tls, dispatch, busyPaths = [] }: ListenOptions,
   life: { readonly closing: boolean },
 ): Promise<Server> {
   const pair = tls && readTls(tls);
+  const answer: Answer = (raw, server, path) => {
+    const request = new BunRequest(raw, server, path ?? '');
+    const fault = path === undefined ? resolvable : request.fault();
+    if (fault !== undefined) return respond(request, problem(fault), true);
+    const reply = dispatch(request);
+    return reply instanceof Promise
+      ? reply.then((late) => respond(request, late, life.closing))
+      : respond(request, reply, life.closing);
+  };
   try {
     return Bun.serve({
       hostname: host,
@@ -43,13 +56,8 @@ async function serve(
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Bun wants 16 kB a second over this time, or the end of the body: 30 s let 48 KiB through at 4 kB/s.
       idleTimeout: 30,
-      fetch(raw, server) {
-        const request = new BunRequest(raw as RawRequest, server);
-        const reply = dispatch(request);
-        return reply instanceof Promise
-          ? reply.then((late) => respond(request, late, life.closing))
-          : respond(request, reply, life.closing);
-      },
+      routes: routesFor(busyPaths, answer),
+      fetch: (raw, server) => answer(raw as RawRequest, server, strayPath((raw as RawRequest).url)),
       error: () => new Response(null, { status: 500 }),
     });
   } catch (error) {
@@ -64,25 +72,73 @@ async function stop(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
+/** No route has as many segments; Bun has no pattern for any number of them. */
+const mostSegments = 12;
+
+/**
+ * Bun resolves `\`, `.` and `..` in the URL that a handler sees. Its routes are matched before, so they tell what was sent:
+ * the fixed ones as they are, the others by their parameters.
+ */
+function routesFor(fixed: readonly string[], answer: Answer) {
+  const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
+  for (const path of ['/', ...fixed]) routes[path] = (raw, server) => answer(asRaw(raw), server, path);
+  let pattern = '';
+  for (let segment = 1; segment <= mostSegments; segment += 1) {
+    pattern += `/:s${segment}`;
+    routes[pattern] = (raw, server) => answer(asRaw(raw), server, sentPath(asRaw(raw)));
+  }
+  return routes;
+}
+
+const asRaw = (raw: unknown) => raw as RawRequest;
+
+/** @returns `undefined` when it is not what was sent */
+function sentPath({ url, params }: RawRequest): string | undefined {
+  const path = pathOf(url);
+  return wasPlainPath(path, Object.values(params)) ? path : undefined;
+}
+
+/** The path of a URL that no pattern is for: it has an empty segment, or too many of them, unless it was resolved. */
+function strayPath(url: string): string | undefined {
+  const path = pathOf(url);
+  const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > mostSegments + 1;
+  return stray && isPlainPath(path) ? path : undefined;
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  return url.slice(pathStart(url), mark < 0 ? url.length : mark);
+}
+
+/** Without a usable Host header Bun gives the path alone. `new URL` would cost more than all the rest here. */
+function pathStart(url: string): number {
+  return url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
+}
+
 class BunRequest implements Request {
   readonly method: string;
   readonly path: string;
-  readonly query: string;
   /** What is left of a body that was refused as too large. */
   refused: BodyReader | undefined = undefined;
   readonly #raw: RawRequest;
   readonly #server: Server;
 
-  constructor(raw: RawRequest, server: Server) {
+  constructor(raw: RawRequest, server: Server, path: string) {
     this.#raw = raw;
     this.#server = server;
     this.method = raw.method;
-    const { url } = raw;
-    // Without a usable Host header Bun gives the path alone. `new URL` would cost more than all the rest here.
-    const start = url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
-    const mark = url.indexOf('?', start);
-    this.path = mark < 0 ? url.slice(start) : url.slice(start, mark);
-    this.query = mark < 0 ? '' : url.slice(mark + 1);
+    this.path = path;
+  }
+
+  /** Bun has refused what cannot be framed, but not what can be framed in spite of itself. */
+  fault(): Refusal | undefined {
+    return framingFault({ host: this.header('host'), contentLength: this.header('content-length') });
+  }
+
+  get query(): string {
+    const { url } = this.#raw;
+    const mark = url.indexOf('?');
+    return mark < 0 ? '' : url.slice(mark + 1);
   }
 
   get remoteAddress(): string {

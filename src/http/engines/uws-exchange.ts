@@ -1,11 +1,17 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
+import { problem } from '../problem.ts';
 import type { Dispatch, Reply, Request } from '../types.ts';
 import { BodyInbox } from './body-inbox.ts';
+import { framingFault } from './head.ts';
 import { linger, maxHead } from './limits.ts';
+import { isPlainPath, resolvable } from './plain-path.ts';
 
 /** uWebSockets.js ends a connection when its 10 s are over; every so many bytes of a body they begin anew. */
 const bytesPerIdleTime = 8 * 1024;
+
+/** What uWebSockets.js gathers before it writes. */
+const writeBuffer = 16 * 1024;
 
 /** What an exchange asks of its server, and tells it. */
 export interface Server {
@@ -61,7 +67,7 @@ export class UwsExchange implements Request {
   answer(dispatch: Dispatch): void {
     const fault = this.#fault();
     if (fault !== undefined) {
-      this.#end({ status: fault }, true);
+      this.#replyAndDie(fault);
       return;
     }
     this.#res.onData((chunk, last) => this.#receive(chunk, last));
@@ -77,12 +83,17 @@ export class UwsExchange implements Request {
     this.#headers.set(name, joined);
   }
 
-  /** What uWebSockets.js lets pass: a long head in one piece, and framing that others may read otherwise. */
-  #fault(): number | undefined {
-    if (this.#headBytes > maxHead) return 431;
-    const coding = this.#headers.get('transfer-encoding');
-    if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 400;
-    return this.#headers.get('content-length')?.includes(',') ? 400 : undefined;
+  /** What uWebSockets.js lets pass: a long head in one piece, and what others may read otherwise. */
+  #fault(): Reply | undefined {
+    if (this.#headBytes > maxHead) return { status: 431 };
+    const refusal = isPlainPath(this.path)
+      ? framingFault({
+          host: this.header('host'),
+          contentLength: this.header('content-length'),
+          transferEncoding: this.header('transfer-encoding'),
+        })
+      : resolvable;
+    return refusal && problem(refusal);
   }
 
   #receive(chunk: ArrayBuffer, last: boolean): void {
@@ -126,15 +137,20 @@ export class UwsExchange implements Request {
   }
 
   /**
+   * Sends the reply and closes at once: uWebSockets.js would go on reading, and answer what came behind. It writes nothing
+   * out before it has read all that it has, but for one piece that is larger than its buffer: so spaces fill it up.
+   */
+  #replyAndDie({ body = '', ...head }: Reply): void {
+    this.#res.writeStatus(wholeReply({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
+    this.#close();
+  }
+
+  /**
    * Sends the whole reply at once and closes when the client has stopped sending. `end` cannot be used: it would
    * either close at once or never, so the reply goes out as one raw piece.
    */
-  #replyAndDrain({ status, headers = {}, body = '' }: Reply): void {
-    const fields = Object.entries(headers).map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
-    const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
-    const head = `${statusLine(status)}\r\n${fields.join('')}${length}connection: close\r\n\r\n`;
-    const whole = Buffer.concat([Buffer.from(head), typeof body === 'string' ? Buffer.from(body) : body]);
-    this.#res.cork(() => this.#res.writeStatus(whole));
+  #replyAndDrain(reply: Reply): void {
+    this.#res.cork(() => this.#res.writeStatus(wholeReply(reply)));
     this.#draining = { bytes: 0, late: setTimeout(() => this.#close(), linger.milliseconds) };
     if (this.#inbox.complete) this.#closeSoon();
   }
@@ -174,6 +190,14 @@ function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));
   if (close) res.writeHeader('connection', 'close');
   res.endWithoutBody();
+}
+
+/** A reply after which the connection is closed, as one raw piece. */
+function wholeReply({ status, headers = {}, body = '' }: Reply): Uint8Array {
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
+  const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
+  const head = `${statusLine(status)}\r\n${fields.join('')}${length}connection: close\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), typeof body === 'string' ? Buffer.from(body) : body]);
 }
 
 function statusLine(status: number): string {

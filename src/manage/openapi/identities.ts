@@ -1,6 +1,7 @@
 import { parameterNamed } from '../../http/openapi/headers.ts';
 import { done, one } from './answers.ts';
 import type { Resource } from './operation.ts';
+import { inQuery } from './parameters.ts';
 import { count, exampleTime, fields, listOf, type Shape, text, time } from './shape.ts';
 
 const exposures: Shape = {
@@ -55,6 +56,18 @@ export const identities: Resource = {
       refusals: {
         invalid_query: 'environment is missing',
         unknown_environment: 'The application has no such environment',
+      },
+    },
+    'DELETE /applications/:id/identities': {
+      operationId: 'forgetIdentityByQuery',
+      summary: 'Forget a person whose identity no path can hold',
+      description:
+        'The same as `DELETE …/identities/{identity}`, for any identity: clients and proxies resolve a path that ends in `.` or `..`.',
+      query: [{ ...inQuery('identity', 'The identity, as it was minted or asserted.'), required: true }],
+      answers: { 204: done('Nothing is kept of the identity.') },
+      refusals: {
+        invalid_query: 'identity must say who is to be forgotten',
+        store_unavailable: 'The store did not take the data; nothing of it was kept',
       },
     },
     [`DELETE ${path}` as const]: {

@@ -12,7 +12,13 @@ try {
     say({ closed: true });
     process.exit();
   });
-  const listener = await bunEngine.listen({ host, port, dispatch, ...(tls && { tls }) });
+  const listener = await bunEngine.listen({
+    host,
+    port,
+    dispatch,
+    busyPaths: ['/echo', '/describe'],
+    ...(tls && { tls }),
+  });
   say({ port: listener.port });
 } catch (error) {
   say({ error: (error as Error).message });

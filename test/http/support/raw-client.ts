@@ -53,6 +53,11 @@ export class RawClient {
     socket.on('drain', () => this.#wake());
   }
 
+  /** What has come and was not read yet. */
+  get unread(): string {
+    return this.#received.toString('latin1');
+  }
+
   write(data: string | Uint8Array): void {
     if (this.socket.writable)
       this.socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);

@@ -20,6 +20,9 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'PUT /teams/:id/members/:userId 201': addSomebody,
   'PUT /teams/:id/members/:userId store_unavailable': addSomebody,
 
+  'DELETE /applications/:id/identities invalid_query': async (_world, { path }) => ({
+    path: path.replace(/\?.*/, ''),
+  }),
   'POST /applications not_found': withBody({ name: 'Shop', teamId: 'none' }),
   'POST /users not_found': withBody({ name: 'Ada', email: 'x@example.com', teams: ['none'] }),
   [`GET ${features}/:feature not_found`]: afterPath('-none'),

@@ -36,6 +36,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/usage': environment,
   'GET /applications/:id/measurements': environment,
   'GET /applications/:id/identities/:identity/exposures': environment,
+  'DELETE /applications/:id/identities': '?identity=user-7',
 };
 
 /** The documented operation of a route of the access table, or of one that has no row in it: that begins with `/api/`. */

@@ -1,0 +1,29 @@
+import { Refusal } from '../../errors.ts';
+
+/** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which is what two `Host` headers are joined with. */
+const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
+
+const digits = /^\d+$/;
+
+/** What decides where a request ends and whom it is for: each as sent, repeated ones joined with a comma. */
+export interface Framing {
+  /** Absent from HTTP/1.0 only: the engines see to that. */
+  readonly host: string | undefined;
+  readonly contentLength: string | undefined;
+  readonly transferEncoding?: string | undefined;
+}
+
+/**
+ * Why a head is refused that others could read otherwise (RFC 9112 §3.2, §6.1, §6.3). The connection is closed with the
+ * answer, since nobody can tell where the next request begins.
+ */
+export function framingFault({ host: name, contentLength, transferEncoding }: Framing): Refusal | undefined {
+  if (name !== undefined && !host.test(name))
+    return new Refusal('invalid_head', 'Send one Host, and a valid one');
+  if (contentLength !== undefined && !digits.test(contentLength))
+    return new Refusal('invalid_head', 'Send one Content-Length');
+  if (transferEncoding === undefined) return undefined;
+  if (transferEncoding.toLowerCase() !== 'chunked' || contentLength !== undefined)
+    return new Refusal('invalid_head', 'Send a Content-Length, or Transfer-Encoding: chunked');
+  return undefined;
+}

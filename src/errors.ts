@@ -88,3 +88,17 @@ export class Refusal extends Error {
     return catalogue[this.code].status;
   }
 }
+
+/** Whether a failure is the store's: errors of LMDB, and those of the system that it passes on, have a number as `code`. */
+export function isStoreFailure(error: unknown): boolean {
+  const isOther = error instanceof DOMException; // Its code is a number too.
+  return error instanceof Error && !isOther && typeof (error as { code?: unknown }).code === 'number';
+}
+
+/** How any failure is told to a caller. What is no refusal by itself is for the log, and told in general words. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (isStoreFailure(error))
+    return new Refusal('store_unavailable', 'The store cannot be read; the log has the cause', 5);
+  return new Refusal('internal', 'The request could not be served; the log has the cause');
+}

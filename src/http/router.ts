@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { Refusal, refusalOf } from '../errors.ts';
 import { percentDecode } from './percent.ts';
 import { problem } from './problem.ts';
 import {
@@ -25,7 +25,7 @@ interface Endpoint {
   readonly names: readonly string[];
 }
 
-/** Told of every failure that is answered 500. It must not throw. */
+/** Told of every failure that is no refusal. It must not throw. */
 export type OnError = (error: unknown, request: Request) => void;
 
 const noParams: Params = Object.freeze(Object.create(null));
@@ -33,7 +33,8 @@ const noParams: Params = Object.freeze(Object.create(null));
 /**
  * Puts routes together into what an engine calls. Of two patterns that match a path the one whose first differing
  * segment is fixed wins. `HEAD` goes to `GET`; `OPTIONS` without a route of its own is answered 204 with `Allow`.
- * Refusals become problem answers; any other failure becomes a 500 and is told to `onError`.
+ * Refusals become problem answers; any other failure is told to `onError`, and answered 500, or 503 when it is the
+ * store's.
  * @throws {Error} when two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], onError: OnError = () => {}): Dispatch {
@@ -50,10 +51,9 @@ export function createRouter(routes: readonly Route[], onError: OnError = () => 
   }
 
   function fail(error: unknown, request: Request): Reply {
-    if (error instanceof Refusal) return problem(error);
     if (error instanceof ClientGone) return nobodyReads;
-    onError(error, request);
-    return internal;
+    if (!(error instanceof Refusal)) onError(error, request);
+    return problem(refusalOf(error));
   }
 
   return (request) => {
@@ -67,7 +67,6 @@ export function createRouter(routes: readonly Route[], onError: OnError = () => 
 }
 
 const notFound = problem(new Refusal('not_found', 'No route has this path'));
-const internal = problem(new Refusal('internal', 'The request could not be served; the log has the cause'));
 const nobodyReads: Reply = { status: 400 };
 
 function methodNotAllowed({ allow }: Resource, method: string): Reply {

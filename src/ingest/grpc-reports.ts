@@ -6,10 +6,10 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { Refusal, refusalOf } from '../errors.ts';
 import { methodOf } from './grpc-method.ts';
 import { checkLength, type Operation, operations, pathOf } from './grpc-operations.ts';
-import { internalStatus, type RpcStatus, statusOf } from './grpc-status.ts';
+import { type RpcStatus, statusOf } from './grpc-status.ts';
 import type { ReportReceiver } from './report.ts';
 import type { Arrival } from './take-report.ts';
 
@@ -46,7 +46,7 @@ async function serve(
     answer(null, await operation.run(parts.receiver, arrivalOf(parts, call)));
   } catch (error) {
     if (!(error instanceof Refusal)) parts.onError(error);
-    answer(failure(error instanceof Refusal ? statusOf(error) : internalStatus));
+    answer(failure(statusOf(refusalOf(error))));
   }
 }
 

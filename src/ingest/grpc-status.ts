@@ -35,13 +35,6 @@ export function statusOf(refusal: Refusal): RpcStatus {
   return { code, message, trailers: [stable, ['grpc-status-details-bin', details]] };
 }
 
-/** The status of a call that failed for no fault of its caller; the log has the cause. */
-export const internalStatus: RpcStatus = {
-  code: status.INTERNAL,
-  message: 'The call could not be served; the log has the cause',
-  trailers: [['flagmeter-code', 'internal']],
-};
-
 /** A `google.rpc.Status` whose only detail is a `google.rpc.RetryInfo`. */
 function retryDetails(code: number, message: string, seconds: number): Buffer {
   const delay = numberField(1, seconds);

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { Refusal, refusalOf } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { problem } from '../http/problem.ts';
 import { ClientGone, type Reply, type Request, type Route } from '../http/types.ts';
 import { checkLength, type Operation, operations, pathOf } from './grpc-operations.ts';
-import { internalStatus, type RpcStatus, statusOf } from './grpc-status.ts';
+import { type RpcStatus, statusOf } from './grpc-status.ts';
 import { decodeBase64, headerBytes, messageFrame, readFrame, trailersFrame } from './grpc-web-frames.ts';
 import type { ReportReceiver } from './report.ts';
 import type { Arrival } from './take-report.ts';
@@ -40,9 +40,8 @@ async function receive(parts: GrpcWebParts, operation: Operation, request: Reque
     return reply(text, messageFrame(answer), trailersFrame(ok));
   } catch (error) {
     if (error instanceof ClientGone) throw error;
-    if (error instanceof Refusal) return reply(text, trailersFrame(statusOf(error)));
-    parts.onError(error);
-    return reply(text, trailersFrame(internalStatus));
+    if (!(error instanceof Refusal)) parts.onError(error);
+    return reply(text, trailersFrame(statusOf(refusalOf(error))));
   }
 }
 

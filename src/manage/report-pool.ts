@@ -43,7 +43,10 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
         const request: ReportRequest = { name, task };
         const outcome: ReportOutcome<Made<Name>> = await pool.run(request, { name: 'make' });
         if (outcome.ok) return outcome.made;
-        throw new Refusal(outcome.code, outcome.detail);
+        const { code, message } = outcome;
+        throw typeof code === 'number'
+          ? Object.assign(new Error(message), { code })
+          : new Refusal(code, message);
       });
     },
     async close() {

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
-import { type ErrorCode, Refusal } from '../errors.ts';
+import { type ErrorCode, isStoreFailure, Refusal } from '../errors.ts';
 import type { Reading } from '../store/snapshot.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { createReports, type Reports } from './make-report.ts';
@@ -12,10 +12,10 @@ export interface ReportRequest {
   readonly task: unknown;
 }
 
-/** What became of a report: a refusal loses its code when it crosses threads, so it travels as data. */
+/** What became of a report: errors lose their code when they cross threads, so it travels as data; LMDB's is a number. */
 export type ReportOutcome<T> =
   | { readonly ok: true; readonly made: T }
-  | { readonly ok: false; readonly code: ErrorCode; readonly detail: string };
+  | { readonly ok: false; readonly code: ErrorCode | number; readonly message: string };
 
 const store = openUsageStore((workerData as { data: string }).data);
 const reports = createReports(store);
@@ -27,8 +27,9 @@ export async function make({ name, task }: ReportRequest): Promise<ReportOutcome
   try {
     return { ok: true, made: await turns.finish(start(task)) };
   } catch (error) {
-    if (error instanceof Refusal) return { ok: false, code: error.code, detail: error.message };
-    throw error;
+    if (!(error instanceof Refusal || isStoreFailure(error))) throw error;
+    const { code, message } = error as Refusal | (Error & { code: number });
+    return { ok: false, code, message };
   }
 }
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { isStoreFailure, Refusal } from '../errors.ts';
 import type { Environment } from './environment.ts';
 
 /** Whether the stores of a data directory take data, and who hears of it when they do not. */
@@ -37,15 +37,10 @@ export function commit<T>(environment: Environment, health: Health, action: () =
   try {
     return transact(environment, action);
   } catch (error) {
-    if (typeof codeOf(error) !== 'number') throw error;
+    if (!isStoreFailure(error)) throw error;
     health.failed(error);
     throw unavailable();
   }
-}
-
-/** A number when the error is LMDB's or the operating system's. */
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null)?.code;
 }
 
 function unavailable(): Refusal {

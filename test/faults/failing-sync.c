@@ -1,12 +1,16 @@
-/* Preloaded into the service by a test: once the file named by FAILING_SYNC exists, no fdatasync or fsync succeeds. */
+/*
+ * Preloaded into the service by a test: once the file named by FAILING_SYNC exists, no fdatasync or fsync succeeds; once
+ * the file named by FAILING_META exists, no write of what LMDB opens O_DSYNC, which are the pages that say what counts.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int failing(void) {
-  const char *file = getenv("FAILING_SYNC");
+static int failing(const char *what) {
+  const char *file = getenv(what);
   return file != NULL && access(file, F_OK) == 0;
 }
 
@@ -15,6 +19,17 @@ static int broken(void) {
   return -1;
 }
 
-int fdatasync(int descriptor) { return failing() ? broken() : (int)syscall(SYS_fdatasync, descriptor); }
+int fdatasync(int descriptor) {
+  return failing("FAILING_SYNC") ? broken() : (int)syscall(SYS_fdatasync, descriptor);
+}
 
-int fsync(int descriptor) { return failing() ? broken() : (int)syscall(SYS_fsync, descriptor); }
+int fsync(int descriptor) { return failing("FAILING_SYNC") ? broken() : (int)syscall(SYS_fsync, descriptor); }
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t length, off_t at) {
+  if (failing("FAILING_META") && (fcntl(descriptor, F_GETFL) & O_DSYNC) != 0) return broken();
+  return syscall(SYS_pwrite64, descriptor, bytes, length, at);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off_t at) {
+  return pwrite(descriptor, bytes, length, at);
+}

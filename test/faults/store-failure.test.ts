@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   binaryPath,
   cleanUp,
+  createKey,
   freshDirectory,
   prepare,
   type Started,
@@ -36,8 +38,10 @@ async function isReady(http: string): Promise<number> {
   return (await fetch(`http://${http}/readyz`)).status;
 }
 
-/** A service whose every fdatasync fails from when `fail` is called. */
-async function startFailing(): Promise<Started & { data: string; credentials: Credentials; fail(): void }> {
+/** A service whose every fdatasync, or write of what counts, fails from when `fail` is called. */
+async function startFailing(
+  what: 'SYNC' | 'META' = 'SYNC',
+): Promise<Started & { data: string; credentials: Credentials; fail(): void }> {
   const directory = freshDirectory();
   const data = `${directory}/data`;
   const trigger = `${directory}/fail`;
@@ -45,7 +49,7 @@ async function startFailing(): Promise<Started & { data: string; credentials: Cr
   const source = fileURLToPath(new URL('failing-sync.c', import.meta.url));
   execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
   const credentials = await prepare(data);
-  const service = await startBinary({ data, env: { LD_PRELOAD: library, FAILING_SYNC: trigger } });
+  const service = await startBinary({ data, env: { LD_PRELOAD: library, [`FAILING_${what}`]: trigger } });
   return { ...service, credentials, fail: () => writeFileSync(trigger, '') };
 }
 
@@ -80,6 +84,63 @@ describe('when fdatasync fails', () => {
     expectOnlyLog(service);
   });
 });
+
+/** Sends a request but for the end of its body; gives what sends that and gives the answer. */
+async function hold(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<() => Promise<string>> {
+  const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } });
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    sent.on('response', resolve).on('error', reject);
+  });
+  answer.catch(() => {});
+  await new Promise((resolve) => void sent.write(body.slice(0, -1), resolve));
+  return async () => {
+    sent.end(body.slice(-1));
+    const response = await answer;
+    return `${response.statusCode} ${(await response.toArray()).join('')}`;
+  };
+}
+
+test.each(['accounts', 'usage'])(
+  'while a service ends because the %s failed for good, what reads them is answered 503',
+  async (part) => {
+    const service = await startFailing('META');
+    const { http, credentials } = service;
+    const { application, key } = await openShop(http, credentials);
+    const access = await token(http, credentials);
+    const backend = await createKey(http, access, application, 'Backend');
+    const json = { authorization: `Bearer ${access}`, 'content-type': 'application/json' };
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const ends = [
+      await hold(
+        `http://${http}/api/frontend/identities`,
+        { ...json, authorization: backend.key },
+        '{"identity":"7"}',
+      ),
+      await hold(`http://${http}/api/v2/applications/${application}/features`, json, '{"name":"new"}'),
+      await hold(
+        `http://${http}/connect/introspect`,
+        { ...form, authorization: basic(credentials) },
+        `token=${access}`,
+      ),
+    ];
+    service.fail();
+    if (part === 'accounts') await expectUnavailable(await tryApplication(http, access));
+    else expect(await sendCheck(http, key, 'lost')).toBe(503);
+    const answers = await Promise.all(ends.map((end) => end()));
+    for (const answer of answers) expect(answer).toMatch(/^(200|503) /);
+    expect(answers.join()).toContain('"code":"store_unavailable"');
+    expect((await service.exit).code).toBe(1);
+    expectOnlyLog(service);
+  },
+);
+
+function basic({ clientId, clientSecret }: Credentials): string {
+  return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+}
 
 /**
  * Nothing but the log on stderr: what a promise that nobody waits for was rejected with would show there. LMDB's own code

@@ -108,6 +108,9 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+// What cannot be told is not told; the exit code says it all the same.
+process.stderr.on('error', () => {});
+
 try {
   process.exitCode = await run(process.argv.slice(2), terminal);
 } catch (error) {

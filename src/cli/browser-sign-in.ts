@@ -9,6 +9,8 @@ import type { StoredSession } from './token-store.ts';
 /** This program, as every token host knows it: a public client. */
 export const cliClientId = 'flagmeter-cli';
 
+const noBrowser = 'No browser was found here; with one on another machine: flagmeter login --device';
+
 /** How long a person has to sign in, ms. */
 const patienceMs = 10 * 60_000;
 
@@ -41,7 +43,7 @@ export async function signInWithBrowser(
       code_challenge_method: 'S256',
     })}`;
     surroundings.err(`Open this address in a browser on this machine to sign in:\n\n  ${url}\n\n`);
-    if (show) surroundings.openBrowser(url);
+    if (show && !surroundings.openBrowser(url)) surroundings.err(`${noBrowser}\n`);
     const arrival = await callback.arrived;
     return await finish(arrival, () => {
       const code = readCode(arrival, host);
@@ -58,7 +60,7 @@ export async function signInWithBrowser(
  * A token host that calls itself something else may pass on what is meant for another (RFC 9700 §4.4).
  * @throws {Failure}
  */
-function checkIssuer({ issuer }: TokenHost, authUrl: string): void {
+export function checkIssuer({ issuer }: TokenHost, authUrl: string): void {
   if (issuer.replace(/\/$/, '') === authUrl) return;
   throw new Failure(
     'failed',

@@ -4,6 +4,7 @@ import { openApi } from './api.ts';
 import { signInWithBrowser } from './browser-sign-in.ts';
 import { type Command, type Given, readGiven } from './command.ts';
 import { urlFlag } from './common-flags.ts';
+import { signInByDevice } from './device-sign-in.ts';
 import { endSession } from './end-session.ts';
 import { readSecretFile } from './secret-file.ts';
 import { textOf } from './send.ts';
@@ -16,7 +17,7 @@ import { openTokenStore, type StoredSession, withSession } from './token-store.t
 /** `flagmeter login` */
 export const loginCommand: Command = {
   name: 'login',
-  summary: 'Sign in to a server, with a browser or as an API key',
+  summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
   flags: [
     urlFlag,
     {
@@ -39,6 +40,7 @@ export const loginCommand: Command = {
       more: `default: ${clientVariables.clientSecret}, else it is asked for`,
     },
     { name: 'store', description: 'Keep the secret too, so that the session lasts longer than an hour' },
+    { name: 'device', description: 'Sign in with a browser on another machine, which a code is entered in' },
     { name: 'no-browser', description: 'Only print the address to open in a browser' },
   ],
 };
@@ -69,6 +71,11 @@ export async function login(argv: readonly string[], surroundings: Surroundings)
 }
 
 async function signIn(given: Given, surroundings: Surroundings, authUrl: string): Promise<StoredSession> {
+  if (given.has('device')) {
+    for (const flag of ['client-id', 'client-secret-file', 'store', 'no-browser'])
+      if (given.has(flag)) throw new UsageError(`Cannot use --${flag} with --device`);
+    return signInByDevice(surroundings, authUrl);
+  }
   const clientId = given.value('client-id') ?? surroundings.env[clientVariables.clientId];
   if (!clientId) {
     for (const flag of ['client-secret-file', 'store'])

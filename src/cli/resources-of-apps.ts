@@ -119,9 +119,9 @@ export const keys: Resource = {
     id,
     column('TYPE', 'type'),
     name,
-    { title: 'KEY', cut: true, of: ({ key, prefix }) => key ?? `${prefix}…` },
-    column('LAST USED', 'lastUsedAt'),
     column('WARNINGS', 'warnings'),
+    { title: 'KEY', ...cut, of: ({ key, prefix }) => key ?? `${prefix}…` },
+    column('LAST USED', 'lastUsedAt'),
   ],
   create: {
     operand: {

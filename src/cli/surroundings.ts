@@ -17,8 +17,8 @@ export interface Surroundings extends Terminal {
   readonly bold: boolean;
   /** Columns of the terminal that standard output is; `undefined` when it is none. */
   readonly width: number | undefined;
-  /** Shows a page in the person's browser, if there is one. */
-  readonly openBrowser: (url: string) => void;
+  /** Shows a page in the person's browser; false when none was found. */
+  readonly openBrowser: (url: string) => boolean;
 }
 
 /** Those of this process. */
@@ -38,12 +38,13 @@ export function surroundingsOf(terminal: Terminal): Surroundings {
 }
 
 /** What starts a browser: what `BROWSER` names, or what the desktop has for it. */
-function openBrowser(url: string, env: Terminal['env']): void {
+function openBrowser(url: string, env: Terminal['env']): boolean {
   const desktop = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const hasDesktop = process.platform === 'darwin' || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
   const command = env['BROWSER'] || (hasDesktop ? desktop : undefined);
-  if (command === undefined) return;
+  if (command === undefined) return false;
   spawn(command, [url], { stdio: 'ignore', detached: true })
     .on('error', () => {})
     .unref();
+  return true;
 }

@@ -7,6 +7,8 @@ import type { StoredSession } from './token-store.ts';
 export interface TokenHost {
   readonly issuer: string;
   readonly scopes: readonly string[];
+  /** Where a device asks for its codes (RFC 8628 §4); `undefined` when the host has no such grant. */
+  readonly deviceEndpoint: string | undefined;
 }
 
 /** A token request that was refused (RFC 6749 §5.2). */
@@ -28,7 +30,18 @@ export async function discover(surroundings: Surroundings, authUrl: string): Pro
   if (status === 404)
     throw new Failure('failed', `${authUrl} is no token host; --auth-url names the one of the server`);
   if (status !== 200 || issuer === undefined || !Array.isArray(scopes)) throw notUnderstood(url, status);
-  return { issuer, scopes: scopes.map(String) };
+  return {
+    issuer,
+    scopes: scopes.map(String),
+    deviceEndpoint: webAddress(json, 'device_authorization_endpoint'),
+  };
+}
+
+function webAddress(json: unknown, field: string): string | undefined {
+  const text = textOf(json, field);
+  return text !== undefined && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+    ? text
+    : undefined;
 }
 
 /** Asks for tokens for an API key (RFC 6749 §4.4). @throws {Failure} */
@@ -81,7 +94,7 @@ export async function requestTokens(
   const url = `${authUrl}/connect/token`;
   const asked = surroundings.clock.now();
   const { status, json } = await send(surroundings, url, { method: 'POST', body: new URLSearchParams(form) });
-  if (status !== 200) throw refusal(url, status, json);
+  if (status !== 200) throw grantRefusal(url, status, json);
   const { access_token: accessToken, expires_in: lifetime, refresh_token: refreshToken } = fieldsOf(json);
   if (typeof accessToken !== 'string' || typeof lifetime !== 'number') throw notUnderstood(url, status);
   return {
@@ -106,7 +119,8 @@ function clientGrant(
   };
 }
 
-function refusal(url: string, status: number, json: unknown): Failure {
+/** What an error of the token host means (RFC 6749 §5.2). */
+export function grantRefusal(url: string, status: number, json: unknown): Failure {
   const code = textOf(json, 'error');
   if (code === undefined) return notUnderstood(url, status);
   const description = textOf(json, 'error_description') ?? 'The token host refuses';

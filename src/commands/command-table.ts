@@ -83,6 +83,8 @@ const client = {
   login: simple(
     loginCommand,
     `
+Without a browser here, --device shows an address and a code for one elsewhere, such as a phone's.
+
 The tokens are kept in $XDG_CONFIG_HOME/flagmeter/credentials.json (~/.config/flagmeter), which only
 this user may read, for each server apart. A session by browser renews itself for up to 90 days. One
 of an API key lasts an hour, unless --store keeps its secret there, too.

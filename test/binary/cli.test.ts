@@ -179,9 +179,14 @@ describe('the command line', () => {
 
   test('does not mind who reads no further', async () => {
     const { env } = newHome();
-    const argv = ['-c', `("${binaryPath}" help serve; echo "exit $?" >&2) | true`];
-    const { stderr } = await promisify(execFile)('bash', argv, { env });
-    expect(stderr).toBe('exit 0\n');
+    const ended = async (command: string) => {
+      const argv = ['-c', `exec 3>&1; ("${binaryPath}" ${command}; echo "exit $?" >&3) 2>&1 | true`];
+      return (await promisify(execFile)('bash', argv, { env })).stdout;
+    };
+    expect(await ended('help serve')).toBe('exit 0\n');
+    expect(await ended('completion bash')).toBe('exit 0\n');
+    expect(await ended('apps lst')).toBe('exit 2\n');
+    expect(await ended('apps lst 2>/dev/full')).toBe('exit 2\n');
   });
 });
 

@@ -60,7 +60,10 @@ export function testSurroundings(options: SurroundingsOptions = {}): TestSurroun
     person: options.answers === undefined ? undefined : { ask, askSecret: ask },
     bold: false,
     width: undefined,
-    openBrowser: openBrowser ?? (() => {}),
+    openBrowser: (url) => {
+      openBrowser?.(url);
+      return openBrowser !== undefined;
+    },
     output,
     questions,
     credentialsFile: `${folder}/flagmeter/credentials.json`,

@@ -29,9 +29,9 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
       return line.split(/\r?\n/, 1)[0] ?? '';
     },
     async askSecret(question) {
-      show(question);
       keyboard.setRawMode(true);
       try {
+        show(question); // Whoever sees it may type: nothing is shown from then on.
         return await readRaw(keyboard);
       } finally {
         keyboard.setRawMode(false);

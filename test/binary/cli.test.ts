@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TestBrowser } from '../auth/test-browser.ts';
 import { signInAt } from '../cli/sign-in.ts';
 import {
   type Binary,
@@ -133,8 +134,19 @@ describe('the command line', () => {
     expect(key.stderr).toBe('Key: it is shown this once only; keep it in a safe place\n');
     const listed = await run(home, 'apps', 'list');
     expect(listed.stdout).toMatch(
-      /^ID +NAME +TEAM +ENVIRONMENTS +CREATED\napp_\w+ +Shop +team_\w+ +Production /,
+      /^ID +NAME +ENVIRONMENTS +CREATED +TEAM\napp_\w+ +Shop +Production +\S+ \S+ UTC +team_\w+\n$/,
     );
+    expect(await run(home, 'usage', '--app', 'Shop')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Shop, Production, .* UTC\n$/),
+      stderr: 'Nothing was counted in that time\n',
+    });
+    expect(await run(home, 'usage', '--app', id, '--environment', 'production')).toEqual({
+      code: 5,
+      stdout: '',
+      stderr: 'There is no environment production; case matters, and there is Production\n',
+    });
+    expect((await run(home, 'audit', '--action', 'key', '--from', '1h')).stdout).toMatch(/ key\.created /);
     expect(await run(home, 'envs', 'create', 'Production', '--app', id)).toMatchObject({
       code: 6,
       stdout: '',
@@ -212,6 +224,32 @@ describe('on a terminal', () => {
     expect(no).toMatch(/^Delete the application Asked .* y or n: n\nNothing was deleted\nexit 1\n$/);
     const yes = await onTerminal(home, 'apps delete Asked', [['y or n: ', 'y\r']]);
     expect(yes).toMatch(/y or n: y\nDeleted the application Asked .*\nexit 0\n$/);
+  });
+});
+
+describe('a session by a browser elsewhere', () => {
+  test('is opened with the code that is shown', async () => {
+    const home = newHome();
+    const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
+    const ended = once(child, 'close');
+    const [, code = ''] = await shownBy(child, /^ {2}http.*\n {2}(\S+)\n/m);
+    const elsewhere = new TestBrowser(service.http, '127.0.0.1');
+    const { adminEmail: email, adminPassword: password } = credentials;
+    await elsewhere.open(`/connect/device?user_code=${code}`);
+    await elsewhere.submit({ email, password, action: 'sign-in' });
+    await elsewhere.submit({ action: 'continue' });
+    expect(await ended).toEqual([0, null]);
+    expect((await run(home, 'whoami')).stdout).toMatch(/^ {2}Email +bench@localhost$/m);
+  });
+
+  test('is not waited for any more after Ctrl-C', async () => {
+    const home = newHome();
+    const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
+    const ended = once(child, 'close');
+    await shownBy(child, /Ctrl-C stops it\n/);
+    child.kill('SIGINT');
+    expect(await ended).toEqual([null, 'SIGINT']);
+    expect((await run(home, 'whoami', '--url', url)).code).toBe(3);
   });
 });
 

@@ -10,6 +10,7 @@ function atKeyboard(): { person: Person; typed: PassThrough; shown: () => string
   const keyboard = Object.assign(typed, { setRawMode: (mode: boolean) => modes.push(mode) });
   const person = personAt(keyboard as unknown as Keyboard, (text) => {
     shown += text;
+    if (text.startsWith('Secret')) expect(modes).toEqual([true]);
   });
   return { person, typed, shown: () => shown, modes };
 }

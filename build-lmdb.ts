@@ -27,8 +27,8 @@ const binding = [
   'cursor',
   'v8-functions',
 ];
-/** Neither Node nor Bun can lock a file, so the one add-on that there is does it too. */
-const own = ['glibc-2.34.c', 'try-lock.cpp'].map((name) => join(root, 'native', name));
+/** Neither Node nor Bun can lock a file, so the one add-on that there is does it too; and it is kept quiet. */
+const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c'].map((name) => join(root, 'native', name));
 const sources = [
   ...binding.map((name) => join(lmdb, 'src', `${name}.cpp`)),
   join(library, 'mdb.c'),
@@ -81,6 +81,7 @@ const flags = [
   '-w',
   '-fPIC',
   '-fvisibility=hidden',
+  '-fno-builtin-fprintf', // So that every call is one: see native/quiet.c.
   '-DMDB_MAXKEYSIZE=0',
   '-DMDB_USE_ROBUST',
   '-DNAPI_DISABLE_CPP_EXCEPTIONS',
@@ -162,7 +163,14 @@ async function compile(folder: string, addon: string, cc: string, cxx: string): 
 const linking =
   process.platform === 'darwin'
     ? ['-undefined', 'dynamic_lookup']
-    : ['-static-libstdc++', '-static-libgcc', '-lpthread', '-Wl,--gc-sections', '-Wl,--exclude-libs,ALL'];
+    : [
+        '-static-libstdc++',
+        '-static-libgcc',
+        '-lpthread',
+        '-Wl,--gc-sections',
+        '-Wl,--exclude-libs,ALL',
+        '-Wl,--wrap=fprintf',
+      ];
 
 /** lmdb looks for an add-on here before it takes the one that npm installed. */
 function offerToNode(addon: string): void {

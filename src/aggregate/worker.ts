@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { openUsageStore } from '../store/usage.ts';
+import { logThreadConsole } from '../worker-log.ts';
 import { createAggregator } from './aggregator.ts';
 import { answerCalls, closing } from './answer-calls.ts';
 import type { CallChannel } from './worker-thread.ts';
@@ -11,6 +12,7 @@ export interface WorkerStart {
   readonly maxIdentities: number;
 }
 
+logThreadConsole();
 const { data, maxIdentities, channel } = workerData as WorkerStart & { readonly channel: CallChannel };
 const store = openUsageStore(data);
 const { commit, maintain } = createAggregator(store, maxIdentities);

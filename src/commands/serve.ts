@@ -4,6 +4,7 @@ import { isPrepared, prepareStore } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
+import { logConsole } from '../console-log.ts';
 import type { Engine } from '../http/types.ts';
 import { createLog, type Log } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
@@ -31,6 +32,7 @@ const leastClosingMs = 250;
 export async function serve(argv: readonly string[], terminal: Terminal): Promise<number> {
   const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   const log = createLog(config.logLevel, terminal.err, systemClock);
+  const putConsoleBack = logConsole(log);
   warnOfServiceLinks(terminal, log);
   const lock = lockDataDirectory(config.data);
   try {
@@ -55,6 +57,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
     return code;
   } finally {
     lock.release();
+    putConsoleBack();
   }
 }
 

@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import { type ErrorCode, isStoreFailure, Refusal } from '../errors.ts';
 import type { Reading } from '../store/snapshot.ts';
 import { openUsageStore } from '../store/usage.ts';
+import { logThreadConsole } from '../worker-log.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
@@ -17,6 +18,7 @@ export type ReportOutcome<T> =
   | { readonly ok: true; readonly made: T }
   | { readonly ok: false; readonly code: ErrorCode | number; readonly message: string };
 
+logThreadConsole();
 const store = openUsageStore((workerData as { data: string }).data);
 const reports = createReports(store);
 const turns = new ReadingTurns(store.environment, systemClock);

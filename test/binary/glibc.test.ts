@@ -52,3 +52,10 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
     expect(execFileSync('objdump', ['-T', program], { encoding: 'utf8' })).not.toContain('_dl_find_object');
   });
 });
+
+test.runIf(linux)('the LMDB add-on cannot print into the log: it does not ask for fprintf', () => {
+  const addon = resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`);
+  const asked = execFileSync('objdump', ['-T', addon], { encoding: 'utf8', maxBuffer: 64 << 20 });
+  expect(asked).toContain('napi_');
+  expect(asked).not.toMatch(/\b(?:__)?v?fprintf(?:_chk)?\b/);
+});

@@ -11,6 +11,8 @@ export interface KnownFlags {
   readonly values: readonly string[];
   /** Flags that stand alone. */
   readonly switches?: readonly string[];
+  /** What they belong to, as `flagmeter help` takes it. */
+  readonly command?: string;
 }
 
 /** One argument of a command: a flag, or without a name what is no flag. */
@@ -70,7 +72,8 @@ function following(name: string, rest: Iterator<string>): string {
 function unknownFlag(name: string, known: KnownFlags): string {
   const names = namesOf(known);
   if (names.length === 0) return `Unknown flag --${name}; there are none here`;
-  return `Unknown flag --${name}${nearestKnown(name, names, '--')}`;
+  const help = known.command === undefined ? '' : `; flagmeter help ${known.command} says which there are`;
+  return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;
 }
 
 function namesOf({ values, switches = [] }: KnownFlags): string[] {

@@ -1,4 +1,4 @@
-import { readArguments, UsageError } from '../flags.ts';
+import { type KnownFlags, readArguments, UsageError } from '../flags.ts';
 
 /** A flag of a command, as its help text and shell completion show it. */
 export interface Flag {
@@ -69,10 +69,10 @@ export function readGiven(command: Command, argv: readonly string[]): Given {
   };
 }
 
-function known({ flags }: Command): { values: string[]; switches: string[] } {
+function known({ name: command, flags }: Command): KnownFlags {
   const names = (takesValue: boolean) =>
     flags.filter(({ value }) => (value !== undefined) === takesValue).map(({ name }) => name);
-  return { values: names(true), switches: names(false) };
+  return { values: names(true), switches: names(false), command };
 }
 
 function valuesOf({ flags }: Command, name: string): readonly string[] | undefined {

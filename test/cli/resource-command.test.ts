@@ -70,6 +70,13 @@ describe.each<{
     expect(after.out).not.toContain(called(name));
   });
 
+  it('fit the terminal', async () => {
+    await run(`${resource} create ${create(`${fresh()}-${'x'.repeat(100)}`)}`);
+    const { out } = await run(`${resource} list${within()}`, {}, { width: 80 });
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(out).toContain('…');
+  });
+
   it('are not deleted without a terminal and without --yes, and nothing is asked of the server', async () => {
     const fetch = () => {
       throw new Error('a request was sent');

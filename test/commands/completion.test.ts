@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commandTable } from '../../src/commands/command-table.ts';
+import { commandGroups, commandTable, isCommand } from '../../src/commands/command-table.ts';
 import { completion } from '../../src/commands/completion.ts';
 import { UsageError } from '../../src/flags.ts';
 import { testSurroundings } from '../cli/fixture.ts';
@@ -72,6 +72,16 @@ describe('the script for bash', () => {
   ])('offers after %j: %j', (words, offers) => {
     expect(offered(...words)).toEqual(offers);
   });
+});
+
+it('every command that asks something of a server prints JSON when it is told to', () => {
+  const client = commandGroups.find(({ title }) => title === 'Use a server')?.names ?? [];
+  const silent = client
+    .filter(isCommand)
+    .flatMap((name) => commandTable[name].commands)
+    .filter(({ flags }) => !flags.some(({ name }) => name === 'json'))
+    .map(({ name }) => name);
+  expect(silent).toEqual(['login', 'logout']);
 });
 
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {

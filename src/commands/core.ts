@@ -6,7 +6,6 @@ import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Readiness } from '../http/health.ts';
-import type { Engine } from '../http/types.ts';
 import type { CountingParts } from '../ingest/counting-parts.ts';
 import { Instances } from '../ingest/instances.ts';
 import { Intake } from '../ingest/intake.ts';
@@ -31,7 +30,6 @@ export interface ServiceParts {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
-  readonly engine: Engine;
   /** Where a compiled worker is: `aggregate/worker`, `manage/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;

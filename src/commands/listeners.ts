@@ -1,6 +1,8 @@
 import { authority, parseAddress } from '../address.ts';
 import type { Config } from '../config.ts';
-import type { Dispatch, Engine, Listener } from '../http/types.ts';
+import { listenRenewably, type RenewableListener } from '../http/renewable.ts';
+import type { TlsFiles } from '../http/tls.ts';
+import type { Dispatch, Engine } from '../http/types.ts';
 
 /** The three sets of routes. */
 export const hosts = ['auth', 'api', 'metrics'] as const;
@@ -8,7 +10,7 @@ export type Host = (typeof hosts)[number];
 
 /** One listener and the hosts that it serves. */
 export interface HostListener {
-  readonly listener: Listener;
+  readonly listener: RenewableListener;
   readonly hosts: readonly Host[];
 }
 
@@ -32,17 +34,15 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
 export async function listen(
   engine: Engine,
   config: Config,
+  tls: TlsFiles | undefined,
   dispatchOf: (hosts: readonly Host[]) => Dispatch,
 ): Promise<readonly HostListener[]> {
   const open: HostListener[] = [];
   try {
     for (const { address, hosts } of assignHosts(config)) {
-      const { tlsCert, tlsKey } = config;
-      const tls =
-        tlsCert !== undefined && tlsKey !== undefined ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
       const dispatch = dispatchOf(hosts);
       const options = { ...parseAddress(address), dispatch, busyPaths, ...(tls && { tls }) };
-      open.push({ listener: await engine.listen(options), hosts });
+      open.push({ listener: await listenRenewably(engine, options), hosts });
     }
     return open;
   } catch (error) {

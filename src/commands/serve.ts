@@ -11,6 +11,7 @@ import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
+import { type Doors, openDoors } from './doors.ts';
 import { type Service, startService } from './service.ts';
 
 /** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
@@ -33,31 +34,59 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   const log = createLog(config.logLevel, terminal.err, systemClock);
   const putConsoleBack = logConsole(log);
-  warnOfServiceLinks(terminal, log);
+  try {
+    warnOfServiceLinks(terminal, log);
+    return await openAndServe({ config, log, terminal, signals: listenToSignals() });
+  } finally {
+    putConsoleBack();
+  }
+}
+
+interface Serving {
+  readonly config: Config;
+  readonly log: Log;
+  readonly terminal: Terminal;
+  readonly signals: Signals;
+}
+
+/** Whatever is wrong with an address or a TLS file shows before anything is prepared. */
+async function openAndServe(serving: Serving): Promise<number> {
+  const { config, log, signals } = serving;
+  const doors = await openDoors({ config, engine: await loadEngine(), clock: systemClock, log });
+  signals.onHangUp(() => renewTls(doors, config, log));
+  try {
+    return await serveBehind(doors, serving);
+  } catch (error) {
+    await doors.close(0);
+    throw error;
+  }
+}
+
+async function serveBehind(doors: Doors, { config, log, terminal, signals }: Serving): Promise<number> {
   const lock = lockDataDirectory(config.data);
   try {
     const accounts = openAccountStore(config.data);
     await prepareIfEmpty(accounts, config, terminal);
-    const end = untilToldToStop();
-    const service = await startService({
-      config,
-      accounts,
-      engine: await loadEngine(),
-      workerFile,
-      clock: systemClock,
-      randomBytes,
-      log,
-      fatal: end.fail,
-    });
-    terminal.out(readyLine(service));
+    const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: signals.fail };
+    const service = await startService(parts, doors);
+    terminal.out(readyLine(doors));
     log.info('ready', { data: config.data });
-    const code = await end.told;
+    const code = await signals.toldToStop;
     await stop(service, config, code);
     log.info('stopped', { code });
     return code;
   } finally {
     lock.release();
-    putConsoleBack();
+  }
+}
+
+/** SIGHUP: reads the TLS files again. */
+async function renewTls(doors: Doors, { shutdownGrace }: Config, log: Log): Promise<void> {
+  try {
+    const renewed = await doors.renewTls(shutdownGrace * 1000);
+    log.info(renewed ? 'the TLS files are read again' : 'SIGHUP: there is nothing to read again without TLS');
+  } catch (error) {
+    log.error('the TLS files cannot be used; those that were read before stay', { error });
   }
 }
 
@@ -97,7 +126,7 @@ function workerFile(name: string): string {
   return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 }
 
-function readyLine({ listeners, grpc }: Service): string {
+function readyLine({ listeners, grpc }: Doors): string {
   const [first, ...others] = listeners.map(({ listener, hosts }) => ({
     address: authority(listener.host, listener.port),
     name: hosts.join('+'),
@@ -106,13 +135,30 @@ function readyLine({ listeners, grpc }: Service): string {
   return `flagmeter ready http=${first?.address} grpc=${authority(grpc.host, grpc.port)}${more}\n`;
 }
 
-function untilToldToStop(): { told: Promise<number>; fail: () => void } {
+/** What the process is told from outside, and by a store that failed. */
+interface Signals {
+  /** Resolves with the exit code. */
+  readonly toldToStop: Promise<number>;
+  fail(): void;
+  /** Replaces what SIGHUP does; nothing at first. */
+  onHangUp(action: () => void): void;
+}
+
+function listenToSignals(): Signals {
   let tell: (code: number) => void = () => {};
-  const told = new Promise<number>((resolve) => {
+  const toldToStop = new Promise<number>((resolve) => {
     tell = resolve;
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => tell(0));
-  return { told, fail: () => tell(1) };
+  let hangUp = () => {};
+  process.on('SIGHUP', () => hangUp());
+  return {
+    toldToStop,
+    fail: () => tell(1),
+    onHangUp: (action) => {
+      hangUp = action;
+    },
+  };
 }
 
 /** A process whose store failed does not wait for it: what it had answered is on disk, the rest was refused. */

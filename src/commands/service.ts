@@ -1,16 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { finishDeletion } from '../accounts/deletions.ts';
-import { parseAddress } from '../address.ts';
 import { sweepExpired } from '../auth/sweep.ts';
-import type { Config } from '../config.ts';
-import { Refusal } from '../errors.ts';
 import { healthRoutes } from '../http/health.ts';
-import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
-import { inTurns } from '../http/turns.ts';
 import type { Dispatch } from '../http/types.ts';
-import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
+import type { GrpcListener } from '../ingest/grpc.ts';
 import { keepUp } from '../ingest/upkeep.ts';
 import {
   type Core,
@@ -23,13 +17,12 @@ import {
   refreshSigningKeys,
   type ServiceParts,
 } from './core.ts';
-import { type Host, type HostListener, listen } from './listeners.ts';
+import type { Doors } from './doors.ts';
+import type { Host, HostListener } from './listeners.ts';
 import { routesOf } from './routes.ts';
 
 /** A running service. */
 export interface Service {
-  readonly listeners: readonly HostListener[];
-  readonly grpc: GrpcListener;
   /** Stops accepting, answers and commits what was accepted, closes everything. */
   stop(graceMs: number): Promise<void>;
 }
@@ -53,33 +46,25 @@ const recordEveryMs = 1000;
 const lookAtReadersEveryMs = 10_000;
 
 /**
- * Starts the whole service on an open store.
- * @throws {Error} when an address cannot be bound or the usage store cannot be opened; nothing is left open then
+ * Starts the whole service on an open store, behind doors that it opens and from then on closes.
+ * @throws {Error} when the usage store cannot be opened; the store is closed then, and the doors are as they were
  */
-export async function startService(parts: ServiceParts): Promise<Service> {
+export async function startService(parts: ServiceParts, doors: Doors): Promise<Service> {
   const core = await openCore(parts);
-  let listeners: readonly HostListener[] = [];
-  const closeListeners = (graceMs: number) =>
-    Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
-  const routers: Routers = new Map();
   try {
-    listeners = await listen(core.engine, core.config, (hosts) => {
-      return inTurns((request) => (routers.get(hosts) ?? starting)(request));
-    });
-    addRouters(routers, core, listeners);
-    const grpc = await listenReports(core);
-    const stopWork = startWork(core, grpc);
-    const stop = async (graceMs: number) => {
-      const worked = stopWork();
-      await Promise.all([closeListeners(graceMs), grpc.close(graceMs), worked]);
-      await closeCore(core);
-    };
-    return { listeners, grpc, stop };
+    doors.open(routersOf(core, doors.listeners), core.receiver);
   } catch (error) {
-    await closeListeners(0);
     await closeCore(core);
     throw error;
   }
+  const stopWork = startWork(core, doors.grpc);
+  return {
+    async stop(graceMs) {
+      const worked = stopWork();
+      await Promise.all([doors.close(graceMs), worked]);
+      await closeCore(core);
+    },
+  };
 }
 
 /** Starts what goes on in the background; gives a function that ends it. */
@@ -120,29 +105,17 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
   };
 }
 
-/** What answers the requests of each listener, by the hosts that it serves. */
-type Routers = Map<readonly Host[], Dispatch>;
-
-/** A token's issuer may depend on the port that was free, so routes are made after binding. */
-function addRouters(routers: Routers, core: Core, listeners: readonly HostListener[]): void {
+/**
+ * What answers the requests of each listener, by the hosts that it serves. A token's issuer may depend on the port that was
+ * free, so routes are made after binding.
+ */
+function routersOf(core: Core, listeners: readonly HostListener[]): Map<readonly Host[], Dispatch> {
   const onError = (error: unknown) => core.log.error('a request failed', { error });
   const routes = routesOf(core, listeners);
-  for (const { hosts } of listeners) {
-    const own = hosts.flatMap((host) => routes[host]);
-    routers.set(hosts, createRouter([...healthRoutes(() => readinessOf(core)), ...own], onError));
-  }
-}
-
-const starting: Dispatch = () => problem(new Refusal('store_unavailable', 'The service is starting', 1));
-
-/** Opens the gRPC listener. */
-function listenReports({ config, clock, log, receiver }: Core): Promise<GrpcListener> {
-  const { grpcListen, maxReport } = config;
-  const onError = (error: unknown) => log.error('a call failed', { error });
-  return listenGrpc({ ...parseAddress(grpcListen), ...grpcTls(config), maxReport, clock, receiver, onError });
-}
-
-function grpcTls({ tlsCert, tlsKey }: Config): { tls?: { cert: Buffer; key: Buffer } } {
-  if (tlsCert === undefined || tlsKey === undefined) return {};
-  return { tls: { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) } };
+  return new Map(
+    listeners.map(({ hosts }) => {
+      const own = hosts.flatMap((host) => routes[host]);
+      return [hosts, createRouter([...healthRoutes(() => readinessOf(core)), ...own], onError)];
+    }),
+  );
 }

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { authority } from '../address.ts';
 
 const reasons: Record<string, string> = {
@@ -17,24 +17,44 @@ const reasons: Record<string, string> = {
  * @param cause what the server said: the reason when the system finds none
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
-  const { code, message } = (await whyNot(host, port)) ?? cause;
-  return new Error(`Cannot listen on ${authority(host, port)}: ${reasons[code ?? ''] ?? message}`, { cause });
+  return failure(host, port, (await whyNot(host, port)) ?? cause);
+}
+
+/**
+ * The port of an address for a listener that would share it with whoever listens there; another free one when it is 0.
+ * @throws {Error} as `bindFailure` makes it, when somebody does
+ */
+export async function freePort(host: string, port: number): Promise<number> {
+  try {
+    return await tryOut(host, port);
+  } catch (error) {
+    throw failure(host, port, error as Error);
+  }
+}
+
+function failure(host: string, port: number, cause: NodeJS.ErrnoException): Error {
+  const { code = '', message } = cause;
+  return new Error(`Cannot listen on ${authority(host, port)}: ${reasons[code] ?? message}`, { cause });
 }
 
 async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   try {
-    // Looked up apart from binding, because Bun's `listen` does not say that a name is unknown.
-    const { address } = await lookup(host);
-    await tryOut(address, port);
+    await tryOut(host, port);
     return undefined;
   } catch (error) {
     return error as NodeJS.ErrnoException;
   }
 }
 
-function tryOut(address: string, port: number): Promise<void> {
+/** Listens for a moment; gives the port. */
+async function tryOut(host: string, port: number): Promise<number> {
+  // Looked up apart from binding, because Bun's `listen` does not say that a name is unknown.
+  const { address } = await lookup(host);
   return new Promise((resolve, reject) => {
     const probe = createServer().on('error', reject);
-    probe.listen(port, address, () => probe.close(() => resolve()));
+    probe.listen(port, address, () => {
+      const bound = (probe.address() as AddressInfo).port;
+      probe.close(() => resolve(bound));
+    });
   });
 }

@@ -1,3 +1,5 @@
+import type { TlsFiles } from './tls.ts';
+
 /** A request as the handlers see it: nothing in it knows which engine read it from the socket. */
 export interface Request {
   /** Upper-case method. */
@@ -50,7 +52,9 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly tls?: TlsFiles;
+  /** Another TLS listener of this process has the address, which both share until that one is closed. */
+  readonly takesOver?: true;
   readonly dispatch: Dispatch;
   /** Fixed paths that most requests are for: an engine may recognise them at less cost than others. */
   readonly busyPaths?: readonly string[];

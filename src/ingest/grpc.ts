@@ -1,6 +1,7 @@
 import { type ChannelOptions, logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { authority } from '../address.ts';
 import { bindFailure } from '../http/bind-failure.ts';
+import { type GrpcTls, RenewableCredentials } from './grpc-credentials.ts';
 import { Health } from './grpc-health.ts';
 import { addReflection } from './grpc-reflection.ts';
 import { addReports, type ReportParts } from './grpc-reports.ts';
@@ -9,7 +10,7 @@ export interface GrpcOptions extends ReportParts {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  readonly tls?: GrpcTls;
 }
 
 export interface GrpcListener {
@@ -17,6 +18,8 @@ export interface GrpcListener {
   readonly port: number;
   /** Tells `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
+  /** New connections get another certificate; without TLS there is none to replace. */
+  renewTls(tls: GrpcTls): void;
   /** Stops accepting and lets calls under way finish; after `graceMs` it cuts the rest. */
   close(graceMs: number): Promise<void>;
 }
@@ -51,15 +54,13 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   addReports(server, options);
   health.addTo(server);
   addReflection(server);
-  const credentials =
-    tls === undefined
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
-  const realPort = await bind(server, host, port, credentials);
+  const secure = tls && new RenewableCredentials(tls);
+  const realPort = await bind(server, host, port, secure?.credentials ?? ServerCredentials.createInsecure());
   return {
     host,
     port: realPort,
     setServing: (serving) => health.setServing(serving),
+    renewTls: (pair) => secure?.renew(pair),
     close(graceMs) {
       health.close();
       return close(server, graceMs);

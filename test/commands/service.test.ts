@@ -1,45 +1,73 @@
 import { randomBytes } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
 import { afterAll, expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { systemClock } from '../../src/clock.ts';
+import { openDoors } from '../../src/commands/doors.ts';
+import type { HostListener } from '../../src/commands/listeners.ts';
 import { startService } from '../../src/commands/service.ts';
-import { loadConfig } from '../../src/config.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
 import { uwsEngine } from '../../src/http/engines/uws.ts';
+import type { RenewableListener } from '../../src/http/renewable.ts';
 import type { Engine, Listener } from '../../src/http/types.ts';
 import { createLog } from '../../src/log.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
+import { encode, usageReport } from '../ingest/support/report-messages.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { call, openClient } from '../support/grpc-call.ts';
 import { workerFile } from '../support/service.ts';
 
 afterAll(cleanUp);
 
-test('a service that cannot be put together after it has bound leaves nothing open', async () => {
+const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+const log = createLog('error', () => {}, systemClock);
+
+function configOf(...argv: string[]): Config {
+  return loadConfig({ argv: [...listen, ...argv], env: {}, readFile: () => '' });
+}
+
+test('a service that cannot be put together leaves no store open', async () => {
+  const config = configOf('--data', `${freshDirectory()}/data`);
+  const doors = await openDoors({ config, engine: uwsEngine, clock: systemClock, log });
+  const accounts = openAccountStore(config.data);
+  await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
+  const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: () => {} };
+  // What the routes are made from: the issuer of tokens is the listener's address.
+  const listeners = doors.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
+  await expect(startService(parts, { ...doors, listeners })).rejects.toThrow(TypeError);
+  await openAccountStore(config.data).environment.close();
+  await doors.close(0);
+});
+
+test('until there is a service, its addresses say that the process is alive, and refuse all else with 503', async () => {
+  const config = configOf();
+  const doors = await openDoors({ config, engine: uwsEngine, clock: systemClock, log });
+  const [{ listener }] = doors.listeners as [HostListener];
+  const url = `http://127.0.0.1:${listener.port}`;
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  for (const path of ['/readyz', '/connect/token', '/api/v2/applications'])
+    expect((await fetch(url + path)).status).toBe(503);
+  const client = openClient(`127.0.0.1:${doors.grpc.port}`);
+  const report = encode('Usage.FeatureStat', usageReport);
+  expect((await call(client, '/Usage.Usage/SendStats', report)).code).toBe(status.UNAVAILABLE);
+  client.close();
+  await doors.close(0);
+});
+
+test('addresses are bound all or none', async () => {
+  const taken = await openDoors({ config: configOf(), engine: uwsEngine, clock: systemClock, log });
   const opened: Listener[] = [];
   const engine: Engine = {
     name: 'uws',
     async listen(options) {
       const listener = await uwsEngine.listen(options);
       opened.push(listener);
-      // What the routes are made from: the issuer of tokens is the listener's address.
-      return { ...listener, host: undefined as unknown as string };
+      return listener;
     },
   };
-  const argv = [
-    '--data',
-    `${freshDirectory()}/data`,
-    '--listen',
-    '127.0.0.1:0',
-    '--grpc-listen',
-    '127.0.0.1:0',
-  ];
-  const config = loadConfig({ argv, env: {}, readFile: () => '' });
-  const accounts = openAccountStore(config.data);
-  await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
-  const log = createLog('error', () => {}, systemClock);
-  const fatal = () => {};
-  const parts = { config, accounts, engine, workerFile, clock: systemClock, randomBytes, log, fatal };
-  await expect(startService(parts)).rejects.toThrow(TypeError);
+  const config = configOf('--grpc-listen', `127.0.0.1:${taken.grpc.port}`);
+  await expect(openDoors({ config, engine, clock: systemClock, log })).rejects.toThrow('in use');
   const [{ host, port }] = opened as [Listener];
   await expect(fetch(`http://${host}:${port}/healthz`)).rejects.toThrow();
-  await openAccountStore(config.data).environment.close();
+  await taken.close(0);
 });

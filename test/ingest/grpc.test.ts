@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { type ErrorCode, Refusal } from '../../src/errors.ts';
+import { readTls } from '../../src/http/tls.ts';
 import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc.ts';
 import { decodeMetrics } from '../../src/ingest/report-json-metrics.ts';
 import { decodeUsage } from '../../src/ingest/report-json-usage.ts';
@@ -96,12 +96,13 @@ describe('a report by gRPC', () => {
 
 describe('the listener', () => {
   it('serves with TLS when it has a certificate', async () => {
-    const read = (name: string) => readFileSync(join(import.meta.dirname, '../http/support/tls', name));
-    const tls = { cert: read('cert.pem'), key: read('key.pem') };
+    const folder = join(import.meta.dirname, '../http/support/tls');
+    const tls = readTls({ certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` });
     const parts = { receiver, clock: systemClock, onError: () => {}, maxReport, tls };
     const secure = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
     listeners.push(secure);
-    const trusting = credentials.createSsl(tls.cert, null, null, { checkServerIdentity: () => undefined });
+    const options = { checkServerIdentity: () => undefined };
+    const trusting = credentials.createSsl(Buffer.from(tls.cert), null, null, options);
     const client = new Client(`127.0.0.1:${secure.port}`, trusting);
     clients.push(client);
     expect(await call(client, sendStats, usageMessage)).toMatchObject({ code: 0 });

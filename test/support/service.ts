@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { openDoors } from '../../src/commands/doors.ts';
 import { startService } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { uwsEngine } from '../../src/http/engines/uws.ts';
@@ -58,22 +59,16 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     (await prepareStore(accounts, { adminEmail: 'admin@localhost', clock, randomBytes }));
   const lines: string[] = [];
   const log = createLog('debug', (line) => void lines.push(line), clock);
-  const service = await startService({
-    config,
-    accounts,
-    engine: uwsEngine,
-    workerFile,
-    clock,
-    randomBytes,
-    log,
-    fatal: (reason) => {
-      throw new Error(reason);
-    },
-  });
-  const [{ listener }] = service.listeners as [(typeof service.listeners)[0]];
+  const fatal = (reason: string) => {
+    throw new Error(reason);
+  };
+  const doors = await openDoors({ config, engine: uwsEngine, clock, log });
+  const parts = { config, accounts, workerFile, clock, randomBytes, log, fatal };
+  const service = await startService(parts, doors);
+  const [{ listener }] = doors.listeners as [(typeof doors.listeners)[0]];
   return {
     http: `${listener.host}:${listener.port}`,
-    grpc: `${service.grpc.host}:${service.grpc.port}`,
+    grpc: `${doors.grpc.host}:${doors.grpc.port}`,
     data,
     credentials,
     log: () => lines.join(''),

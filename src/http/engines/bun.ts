@@ -1,11 +1,11 @@
 import { Refusal } from '../../errors.ts';
-import { bindFailure } from '../bind-failure.ts';
+import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
+import { readTls } from '../tls.ts';
 import { ClientGone, type Engine, type ListenOptions, type Reply, type Request } from '../types.ts';
 import { framingFault } from './head.ts';
 import { linger } from './limits.ts';
 import { isPlainPath, resolvable, wasPlainPath } from './plain-path.ts';
-import { readTls } from './tls-files.ts';
 
 /**
  * `Bun.serve`. It answers `Expect: 100-continue` by itself, holds back the sender of a body that nobody reads yet, and
@@ -32,10 +32,11 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** @param life what becomes of the server while it answers */
 async function serve(
-  { host, port, tls, dispatch, busyPaths = [] }: ListenOptions,
+  { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
   life: { readonly closing: boolean },
 ): Promise<Server> {
   const pair = tls && readTls(tls);
+  const own = tls !== undefined && takesOver !== true ? await freePort(host, port) : port;
   const answer: Answer = (raw, server, path) => {
     const request = new BunRequest(raw, server, path ?? '');
     const fault = path === undefined ? resolvable : request.fault();
@@ -48,10 +49,12 @@ async function serve(
   try {
     return Bun.serve({
       hostname: host,
-      port,
+      port: own,
       ...(pair && { tls: pair }),
       development: false,
-      reusePort: false, // Outside of development Bun would share the port with whoever else listens there.
+      // Outside of development Bun would share the port with whoever else listens there. With TLS it must be shared by the
+      // listener that takes over when the files are read again: `reload` does not take them.
+      reusePort: tls !== undefined,
       // Both limits are ours: Bun would answer 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Bun wants 16 kB a second over this time, or the end of the body: 30 s let 48 KiB through at 4 kB/s.

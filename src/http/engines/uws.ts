@@ -1,9 +1,9 @@
 import type { AppOptions, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
-import { bindFailure } from '../bind-failure.ts';
+import { bindFailure, freePort } from '../bind-failure.ts';
+import { readTls, type TlsFiles } from '../tls.ts';
 import type { Dispatch, Engine, Listener, ListenOptions } from '../types.ts';
 import { maxHead } from './limits.ts';
-import { readTls, type TlsFiles } from './tls-files.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 /**
@@ -15,7 +15,10 @@ export const uwsEngine: Engine = {
   async listen(options) {
     const uws = load();
     const server = new Server(createApp(uws, options.tls), options.dispatch);
-    return server.listen(uws, options);
+    const { host, tls, takesOver } = options;
+    const shares = tls !== undefined && takesOver !== true;
+    const port = shares ? await freePort(host, options.port) : options.port;
+    return server.listen(uws, { ...options, port });
   },
 };
 
@@ -66,7 +69,7 @@ class Server {
     });
   }
 
-  listen(uws: Uws, { host, port: wanted }: ListenOptions): Promise<Listener> {
+  listen(uws: Uws, { host, port: wanted, tls }: ListenOptions): Promise<Listener> {
     return new Promise((resolve, reject) => {
       const listening = async (socket: us_listen_socket | false) => {
         if (socket === false)
@@ -78,8 +81,8 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // Without this option the port would be shared with whoever else listens there.
-      this.#app.listen(host, wanted, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, listening);
+      // Without this option the port is shared, as the listener needs it that takes over when TLS files are read again.
+      this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }
 

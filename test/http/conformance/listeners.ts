@@ -29,18 +29,20 @@ export function listeners({ start, server, open }: Target): void {
       );
     });
 
-    it('names a certificate that it cannot read', async () => {
-      const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
-      await expect(start({ tls })).rejects.toThrow(
-        /^Cannot use the certificate \/nowhere\/cert\.pem .*ENOENT/,
-      );
+    it('does not share an address, with TLS either', async () => {
+      const secure = { certFile: pem('cert'), keyFile: pem('key') };
+      const first = await start({ tls: secure });
+      for (const port of [first.port, server().port]) {
+        await expect(start({ tls: secure, port })).rejects.toThrow(
+          `Cannot listen on 127.0.0.1:${port}: the address is in use`,
+        );
+      }
+      await first.stop();
     });
 
-    it('names a certificate and a key that do not belong together', async () => {
-      const tls = { certFile: pem('cert'), keyFile: pem('cert') };
-      await expect(start({ tls })).rejects.toThrow(
-        /^Cannot use the certificate .*cert.pem with the key .*cert.pem: /,
-      );
+    it('names a certificate that it cannot use', async () => {
+      const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
+      await expect(start({ tls })).rejects.toThrow('Cannot read the certificate /nowhere/cert.pem: ');
     });
 
     it('speaks TLS when it is given a certificate, refusals of large bodies and all', async () => {

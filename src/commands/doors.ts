@@ -1,0 +1,142 @@
+import { parseAddress } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { Refusal } from '../errors.ts';
+import { healthRoutes } from '../http/health.ts';
+import { problem } from '../http/problem.ts';
+import { createRouter } from '../http/router.ts';
+import { checkTlsTime, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
+import { inTurns } from '../http/turns.ts';
+import type { Dispatch, Engine } from '../http/types.ts';
+import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
+import type { ReportReceiver } from '../ingest/report.ts';
+import type { Log } from '../log.ts';
+import { LateReceiver } from './late-receiver.ts';
+import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
+
+/** What the addresses are bound with. */
+export interface DoorParts {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The service's addresses. They are bound before a data directory is touched, and answer 503 until there is a service. */
+export interface Doors {
+  readonly listeners: readonly HostListener[];
+  readonly grpc: GrpcListener;
+  /** From now on these answer: what is given for a listener's hosts, and the receiver. */
+  open(dispatches: ReadonlyMap<readonly Host[], Dispatch>, receiver: ReportReceiver): void;
+  /**
+   * Reads the TLS files again, which new connections get from then on.
+   * @returns whether there are any
+   * @throws {Error} when they cannot be used; what was there before stays
+   */
+  renewTls(graceMs: number): Promise<boolean>;
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Reads the TLS files and binds every address.
+ * @throws {Error} when a file or an address cannot be used; nothing is left open then
+ */
+export async function openDoors(parts: DoorParts): Promise<Doors> {
+  const { config, engine } = parts;
+  const files = tlsFilesOf(config);
+  const tls = files && readValidTls(files, parts.clock);
+  const late: { dispatches: ReadonlyMap<readonly Host[], Dispatch> } = { dispatches: new Map() };
+  const receiver = new LateReceiver();
+  const listeners = await listen(engine, config, files, (hosts) => {
+    return inTurns((request) => (late.dispatches.get(hosts) ?? starting)(request));
+  });
+  const closeListeners = (graceMs: number) =>
+    Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
+  try {
+    const grpc = await listenReports(parts, receiver, tls);
+    grpc.setServing(false);
+    if (files && tls) warnOfNames(parts, listeners, files, tls);
+    return {
+      listeners,
+      grpc,
+      open(dispatches, ready) {
+        late.dispatches = dispatches;
+        receiver.begin(ready);
+        grpc.setServing(true);
+      },
+      async renewTls(graceMs) {
+        if (files === undefined) return false;
+        const pair = readValidTls(files, parts.clock);
+        warnOfNames(parts, listeners, files, pair);
+        grpc.renewTls(pair);
+        await Promise.all(listeners.map(({ listener }) => listener.renew(graceMs)));
+        return true;
+      },
+      async close(graceMs) {
+        await Promise.all([closeListeners(graceMs), grpc.close(graceMs)]);
+      },
+    };
+  } catch (error) {
+    await closeListeners(0);
+    throw error;
+  }
+}
+
+const health = createRouter(
+  healthRoutes(() => ({ ready: false, reason: 'the service is starting', commits: 0 })),
+);
+
+/** The process is alive, and that is all there is to say yet. */
+const starting: Dispatch = (request) =>
+  ['/healthz', '/readyz'].includes(request.path)
+    ? health(request)
+    : problem(new Refusal('store_unavailable', 'The service is starting', 1));
+
+/** Opens the gRPC listener. */
+function listenReports(
+  { config, clock, log }: DoorParts,
+  receiver: ReportReceiver,
+  tls: TlsPair | undefined,
+): Promise<GrpcListener> {
+  const { grpcListen, maxReport } = config;
+  const onError = (error: unknown) => log.error('a call failed', { error });
+  return listenGrpc({
+    ...parseAddress(grpcListen),
+    ...(tls && { tls }),
+    maxReport,
+    clock,
+    receiver,
+    onError,
+  });
+}
+
+function tlsFilesOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
+  return tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey };
+}
+
+function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
+  const pair = readTls(files);
+  checkTlsTime(pair, files, clock.now());
+  return pair;
+}
+
+/** A certificate for other names is no error: a proxy in front may not look at it. */
+function warnOfNames(
+  { config, log }: DoorParts,
+  listeners: readonly HostListener[],
+  { certFile }: TlsFiles,
+  tls: TlsPair,
+): void {
+  const urls = [
+    config.authUrl ?? urlOf(listeners, 'auth', true),
+    config.baseUrl ?? urlOf(listeners, 'api', true),
+    config.metricsUrl ?? urlOf(listeners, 'metrics', true),
+  ];
+  const secure = urls.map((url) => new URL(url)).filter(({ protocol }) => protocol === 'https:');
+  const names = new Set(secure.map(({ hostname }) => hostname.replace(/^\[|\]$/g, '')));
+  const hosts = hostsWithout(tls, [...names]);
+  if (hosts.length === 0) return;
+  const hint =
+    'clients will refuse it; set --auth-url, --base-url and --metrics-url to a name that it is for';
+  log.warn('the certificate is not for a host of the public URLs', { certificate: certFile, hosts, hint });
+}

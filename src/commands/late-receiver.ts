@@ -1,0 +1,33 @@
+import { Refusal } from '../errors.ts';
+import type { MetricsReport, ReportReceiver, Sender, UsageReport } from '../ingest/report.ts';
+
+/** A receiver of reports that refuses them until there is one: gRPC listens before the service is ready. */
+export class LateReceiver implements ReportReceiver {
+  #receiver: ReportReceiver | undefined;
+
+  begin(receiver: ReportReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  admit(): void {
+    this.#ready().admit();
+  }
+
+  usage(report: UsageReport, sender: Sender): Promise<void> {
+    return this.#ready().usage(report, sender);
+  }
+
+  metrics(report: MetricsReport, sender: Sender): Promise<void> {
+    return this.#ready().metrics(report, sender);
+  }
+
+  /** Without a service there is no ledger either. */
+  refused(...refused: Parameters<ReportReceiver['refused']>): void {
+    this.#receiver?.refused(...refused);
+  }
+
+  #ready(): ReportReceiver {
+    if (this.#receiver === undefined) throw new Refusal('store_unavailable', 'The service is starting', 1);
+    return this.#receiver;
+  }
+}

@@ -1,0 +1,90 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** A certificate chain and its private key, PEM both. */
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Reads a certificate and its key.
+ * @throws {Error} when a file cannot be read or used, or the two do not belong together: it names the file and says what to
+ *   do, and shows nothing of either
+ */
+export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
+  const cert = readPem('certificate', certFile);
+  const key = readPem('key', keyFile);
+  const certificate = parse(certFile, 'certificate', () => new X509Certificate(cert));
+  const privateKey: KeyObject = parse(keyFile, 'key', () => createPrivateKey(key));
+  if (!certificate.checkPrivateKey(privateKey)) {
+    const must = 'give --tls-cert and --tls-key that were made for each other';
+    throw new Error(`Cannot use the key ${keyFile}: it is not that of the certificate ${certFile}; ${must}`);
+  }
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new Error(`Cannot use the certificate ${certFile} with the key ${keyFile}: ${reasonOf(error)}`);
+  }
+  return { cert, key };
+}
+
+/** @throws {Error} when a certificate's time is over or has not come: it names the file and says what to do */
+export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: number): void {
+  const { validFrom, validTo } = new X509Certificate(cert);
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+  const shown = (time: number) => new Date(time).toISOString();
+  if (now > to)
+    throw new Error(`Cannot use the certificate ${certFile}: it expired at ${shown(to)}; renew it`);
+  if (now < from) {
+    const must = "give one that is valid now, or set the machine's clock";
+    throw new Error(`Cannot use the certificate ${certFile}: it is not valid before ${shown(from)}; ${must}`);
+  }
+}
+
+/** Those hosts that a certificate is not for: clients would refuse it there. */
+export function hostsWithout({ cert }: TlsPair, hosts: readonly string[]): string[] {
+  const certificate = new X509Certificate(cert);
+  const has = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
+  return hosts.filter((host) => has(host) === undefined);
+}
+
+type What = 'certificate' | 'key';
+
+const wanted: Readonly<Record<What, string>> = {
+  certificate: 'a certificate chain in PEM, which begins with -----BEGIN CERTIFICATE-----',
+  key: 'a private key in PEM without a passphrase, which begins with -----BEGIN PRIVATE KEY----- or the like',
+};
+const flags: Readonly<Record<What, string>> = { certificate: '--tls-cert', key: '--tls-key' };
+
+function readPem(what: What, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const must = `name a file that this user may read with ${flags[what]}`;
+    throw new Error(`Cannot read the ${what} ${file}: ${reasonOf(error)}; ${must}`);
+  }
+}
+
+/** The parser's own message is left out: it says no more, and could quote the file. */
+function parse<T>(file: string, what: What, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw new Error(`Cannot use the ${what} ${file}: ${flags[what]} must name ${wanted[what]}`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'there is no such file (ENOENT)';
+  if (code === 'EACCES') return 'this user may not read it (EACCES)';
+  return message;
+}

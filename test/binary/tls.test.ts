@@ -1,0 +1,158 @@
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RawClient } from '../http/support/raw-client.ts';
+import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+
+afterAll(cleanUp);
+
+const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
+const main = fileURLToPath(new URL('../../dist/node/main.js', import.meta.url));
+const free = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+
+/** A directory with the TLS files of a service, which can be replaced. */
+function tlsDirectory() {
+  const directory = freshDirectory();
+  const files = ['--tls-cert', `${directory}/cert.pem`, '--tls-key', `${directory}/key.pem`];
+  const put = (cert: string, key: string) => {
+    copyFileSync(pem(cert), `${directory}/cert.pem`);
+    copyFileSync(pem(key), `${directory}/key.pem`);
+  };
+  put('cert', 'key');
+  return { directory, files, put };
+}
+
+/** What becomes of a new connection: the common name of the certificate that it gets, or how it failed. */
+function nameAt(address: string): Promise<string> {
+  const [host, port] = address.split(':') as [string, string];
+  return new Promise((resolve) => {
+    const options = {
+      host,
+      port: Number(port),
+      rejectUnauthorized: false,
+      ALPNProtocols: ['h2', 'http/1.1'],
+    };
+    const socket = connect(options, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(String(code)));
+    socket.once('close', () => resolve('closed'));
+  });
+}
+
+async function logLine(service: Started, text: string): Promise<string> {
+  for (;;) {
+    const line = service
+      .stderr()
+      .split('\n')
+      .find((each) => each.includes(text));
+    if (line !== undefined) return line;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const grpcOf = ({ line }: Started) => /grpc=(\S+)/.exec(line)?.[1] as string;
+
+describe.each([
+  ['the executable', [binaryPath]],
+  ['Node', [process.execPath, main]],
+])('SIGHUP to %s', (_name, [command = '', ...before]) => {
+  const serve = (...args: string[]) =>
+    startProcess(command, [...before, 'serve', '--data', `${freshDirectory()}/data`, ...free, ...args]);
+
+  test('has new connections get the certificate that is in the files now, by HTTP and gRPC', async () => {
+    const { files, put } = tlsDirectory();
+    const service = await serve(...files);
+    const addresses = [service.http, grpcOf(service)];
+    const port = Number(service.http.split(':')[1]);
+    expect(await Promise.all(addresses.map(nameAt))).toEqual(['localhost', 'localhost']);
+    const slow = await RawClient.openTls(port);
+    slow.write('POST /connect/token HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
+
+    put('other-cert', 'other-key');
+    service.kill('SIGHUP');
+    while ((await nameAt(service.http)) !== 'Other');
+    while ((await nameAt(grpcOf(service))) !== 'Other');
+    slow.write('}');
+    expect((await slow.read()).status).toBe(400);
+    await logLine(service, 'the TLS files are read again');
+    for (let connection = 0; connection < 20; connection += 1)
+      expect(await nameAt(service.http)).toBe('Other');
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+  });
+
+  test('refuses nobody who connects meanwhile', async () => {
+    const { files } = tlsDirectory();
+    const service = await serve(...files);
+    const outcomes = new Set<string>();
+    let going = true;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (going) outcomes.add(await nameAt(service.http));
+    });
+    for (let round = 1; round <= 5; round += 1) {
+      service.kill('SIGHUP');
+      while (service.stderr().split('the TLS files are read again').length <= round)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    going = false;
+    await Promise.all(clients);
+    // One that is within its handshake may be closed, as any connection without a request.
+    for (const closed of ['closed', 'ECONNRESET']) outcomes.delete(closed);
+    expect([...outcomes]).toEqual(['localhost']);
+    await stop(service);
+  });
+
+  test('keeps the certificate that it has when the new one cannot be used, and says why', async () => {
+    const { files, put, directory } = tlsDirectory();
+    const service = await serve(...files);
+    put('other-cert', 'key');
+    service.kill('SIGHUP');
+    expect(await logLine(service, 'cannot be used; those that were read before stay')).toContain(
+      `Cannot use the key ${directory}/key.pem: it is not that of the certificate ${directory}/cert.pem`,
+    );
+    expect(await nameAt(service.http)).toBe('localhost');
+    expect(await nameAt(grpcOf(service))).toBe('localhost');
+    await stop(service);
+  });
+
+  test('without TLS says that there is nothing to read again', async () => {
+    const service = await serve();
+    service.kill('SIGHUP');
+    await logLine(service, 'there is nothing to read again');
+    expect((await fetch(`http://${service.http}/healthz`)).status).toBe(200);
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('before anything is prepared', () => {
+  const { directory, files } = tlsDirectory();
+  writeFileSync(`${directory}/broken.pem`, 'nothing');
+  test.each([
+    [
+      'a certificate',
+      ['--tls-cert', `${directory}/broken.pem`, '--tls-key', pem('key')],
+      /^Cannot use the certificate/,
+    ],
+    ['a key', [...files.slice(0, 2), '--tls-key', `${directory}/none.pem`], /^Cannot read the key/],
+    ['an address of HTTP', ['--listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
+    ['an address of gRPC', ['--grpc-listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
+  ])('%s that cannot be used ends it, and no data directory is made', async (_what, args, message) => {
+    const data = `${freshDirectory()}/data`;
+    const started = startProcess(binaryPath, ['serve', '--data', data, ...free, ...args]);
+    const error = await started.catch((failure: Error) => failure);
+    expect((error as Error).message.split('\n')[1]).toMatch(message);
+    expect(existsSync(data)).toBe(false);
+  });
+
+  test('a certificate for other names than the public URLs is warned of', async () => {
+    const { files: own } = tlsDirectory();
+    const url = ['--auth-url', 'https://flags.example.com', '--base-url', 'https://localhost'];
+    const data = `${freshDirectory()}/data`;
+    const service = await startProcess(binaryPath, ['serve', '--data', data, ...free, ...own, ...url]);
+    const warning = JSON.parse(await logLine(service, 'is not for a host of the public URLs'));
+    expect(warning).toMatchObject({ level: 'warn', hosts: ['flags.example.com'] });
+    await stop(service);
+  });
+});

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { checkTlsTime, hostsWithout, readTls } from '../../src/http/tls.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, import.meta.url));
+const good = { certFile: pem('cert'), keyFile: pem('key') };
+
+describe('the TLS files', () => {
+  it('are read when they belong together', () => {
+    expect(Object.values(readTls(good)).every((text) => text.startsWith('-----BEGIN '))).toBe(true);
+  });
+
+  it.each([
+    [
+      'a certificate that is missing',
+      { certFile: '/nowhere/cert.pem' },
+      'Cannot read the certificate /nowhere/cert.pem: there is no such file (ENOENT); name a file that this user may read with --tls-cert',
+    ],
+    [
+      'a key that is missing',
+      { keyFile: '/nowhere/key.pem' },
+      'Cannot read the key /nowhere/key.pem: there is no such file (ENOENT); name a file that this user may read with --tls-key',
+    ],
+    ['a directory', { certFile: '/' }, 'Cannot read the certificate /: '],
+    [
+      'a key where the certificate should be',
+      { certFile: good.keyFile },
+      `Cannot use the certificate ${good.keyFile}: --tls-cert must name a certificate chain in PEM`,
+    ],
+    [
+      'a certificate where the key should be',
+      { keyFile: good.certFile },
+      `Cannot use the key ${good.certFile}: --tls-key must name a private key in PEM`,
+    ],
+    [
+      'the key of another certificate',
+      { keyFile: pem('other-key') },
+      `Cannot use the key ${pem('other-key')}: it is not that of the certificate ${good.certFile}; give`,
+    ],
+  ])('are refused for %s', (_what, files, message) => {
+    expect(() => readTls({ ...good, ...files })).toThrow(message);
+  });
+
+  it('are never shown', () => {
+    const keyFile = `${temporaryDirectory()}/key.pem`;
+    writeFileSync(keyFile, '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n');
+    expect(() => readTls({ ...good, keyFile })).toThrow(/^(?!.*hunter2)Cannot use the key/s);
+  });
+
+  it.each([
+    [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; give one/],
+    [Date.UTC(2030, 0), undefined],
+    [Date.UTC(2200, 0), /^Cannot use the certificate .*cert\.pem: it expired at 2126-.*Z; renew it$/],
+  ])('are checked for their time: at %i', (now, message) => {
+    const check = () => checkTlsTime(readTls(good), good, now);
+    if (message === undefined) check();
+    else expect(check).toThrow(message);
+  });
+
+  it('are looked through for hosts that they are not for', () => {
+    const hosts = ['localhost', '127.0.0.1', 'flags.example.com', '::1'];
+    expect(hostsWithout(readTls(good), hosts)).toEqual(['flags.example.com', '::1']);
+  });
+});

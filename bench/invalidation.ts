@@ -65,7 +65,7 @@ async function residentAfter(
   data: string,
   credentials: Awaited<ReturnType<typeof prepare>>,
 ): Promise<number> {
-  const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
+  const service = await startBinary({ data, binary, args: ['--api-rate', '0', '--token-rate', '0'] });
   for (let sent = 0; sent < requests; sent += 1) {
     const access = await token(service.http, credentials);
     await manage(service.http, access, 'GET', '/api/v2/applications', 200);

@@ -48,7 +48,7 @@ function besideFloor(comparison: Comparison): Benchmark {
       const defaults = { connections: 64, seconds: 10, rounds: 3 };
       const options = readOptions(args, defaults, { connections: 8, seconds: 0.25, rounds: 1 });
       try {
-        const service = await startService(options.binary);
+        const service = await startService(options.binary, ['--token-rate', '0']);
         const path = join(import.meta.dirname, 'floor-tokens.ts');
         const { http } = await startProcess(process.execPath, [path, comparison.floor]);
         const measured = await measure(service, http, await comparison.requests(service), options);

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
+import { FairQueue } from '../admission/fair-queue.ts';
 import { Refusal } from '../errors.ts';
-import { CallerQueue } from './caller-queue.ts';
 import type { HashTask, VerifyTask } from './password-worker.ts';
 import type { RandomBytes } from './secrets.ts';
 
@@ -29,6 +29,14 @@ const mostWaiting = 32;
 /** Each thread takes 19 MiB while it hashes, and leaves a core to those who only want a packet counted. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
 
+/** Of callers one password is hashed at a time; a second's worth of each waits. */
+const ofCallers = {
+  atOnce: 1,
+  waitingEach: 16,
+  waitingAll: 64,
+  refusals: { each: 'Too many passwords of yours are waiting', all: 'Too many passwords are waiting' },
+};
+
 /** The threads are started when they are needed, and end when nobody has signed in for so long. */
 const idleTimeout = 600_000;
 
@@ -42,7 +50,7 @@ export function startPasswordPool(workerFile: string): PasswordPool {
     maxQueue,
     idleTimeout,
   });
-  const callers = new CallerQueue();
+  const callers = new FairQueue(ofCallers);
   function checkPool(): void {
     if (pool.queueSize < maxQueue) return;
     throw new Refusal('backpressure', 'Too many passwords are waiting to be checked', 2);

@@ -8,6 +8,8 @@ export interface QueueBounds {
   readonly waitingEach: number;
   /** Pieces of work of all owners that wait. */
   readonly waitingAll: number;
+  /** What is said to who asks for too much, and to everyone when all together do. */
+  readonly refusals: { readonly each: string; readonly all: string };
 }
 
 type Start = () => void;
@@ -42,13 +44,18 @@ export class FairQueue {
     }
   }
 
+  /** Throws as `run`. */
+  checkRoom(owner: string): void {
+    const { atOnce, waitingEach, waitingAll, refusals } = this.bounds;
+    if (!this.busy.has(owner) && this.busy.size < atOnce) return;
+    if ((this.owners.get(owner)?.length ?? 0) >= waitingEach)
+      throw new Refusal('rate_limited', refusals.each, 2);
+    if (this.waiting >= waitingAll) throw new Refusal('backpressure', refusals.all, 2);
+  }
+
   private enter(owner: string): Promise<void> {
+    this.checkRoom(owner);
     const own = this.owners.get(owner) ?? [];
-    const mustWait = this.busy.has(owner) || this.busy.size >= this.bounds.atOnce;
-    if (mustWait && own.length >= this.bounds.waitingEach)
-      throw new Refusal('rate_limited', 'Too many reports of this team are waiting', 2);
-    if (mustWait && this.waiting >= this.bounds.waitingAll)
-      throw new Refusal('backpressure', 'Too many reports are waiting', 2);
     return new Promise((start) => {
       this.owners.set(owner, own);
       own.push(start);

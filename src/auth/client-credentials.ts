@@ -40,11 +40,16 @@ export function claimedId(authorization: string | undefined, form: Form): string
   return id ?? form.get('client_id') ?? '';
 }
 
+const unknownClient = 'The client is unknown or its secret is wrong';
+
+/** RFC 6749 §5.2 asks for the challenge. It names the error, too: some clients read no body that comes with one. */
+const basicChallenge = `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${unknownClient}"`;
+
 /** The refusal of a client, the same for an unknown one and for a wrong secret. */
 export function invalidClient(byHeader: boolean): OAuthError {
-  return new OAuthError('invalid_client', 'The client is unknown or its secret is wrong', {
+  return new OAuthError('invalid_client', unknownClient, {
     status: 401,
-    ...(byHeader ? { challenge: 'Basic realm="flagmeter", charset="UTF-8"' } : {}),
+    ...(byHeader ? { challenge: basicChallenge } : {}),
   });
 }
 

@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import { claimedId } from './client-credentials.ts';
 import type { ClientFailures } from './client-failures.ts';
+import { type ClientRates, rateKeyOf } from './client-rates.ts';
 import { type AuthenticatedClient, authenticateClient } from './clients.ts';
 import { type Form, readForm } from './form.ts';
 import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
@@ -13,6 +14,7 @@ export interface ClientEndpointParts {
   readonly directory: Pick<Directory, 'apiKeys' | 'clients'>;
   /** Shared by all such endpoints. */
   readonly failures: ClientFailures;
+  readonly rates: ClientRates;
   readonly clock: Clock;
 }
 
@@ -20,13 +22,13 @@ export interface ClientEndpointParts {
 export interface ClientRequest {
   readonly form: Form;
   readonly request: Request;
-  /** @throws {OAuthError} `invalid_client` */
+  /** To be called once. @throws {OAuthError} `invalid_client`, `slow_down` */
   authenticate(): AuthenticatedClient;
 }
 
 /**
  * Makes an endpoint that clients post a form to, with their credentials in it or in the header. Its refusals are those
- * of RFC 6749 §5.2, and of failures each client and each address has only so many.
+ * of RFC 6749 §5.2; each client has only so many requests, and of failures each address, too.
  * @param answer gives the body of the 200, as JSON, or `undefined` for none; throws `OAuthError`
  */
 export function clientEndpoint(
@@ -38,7 +40,11 @@ export function clientEndpoint(
     const form = await readForm(request);
     const authorization = request.header('authorization');
     const client = claimedId(authorization, form);
-    const authenticate = () => authenticateClient(parts.directory, authorization, form);
+    const authenticate = () => {
+      const known = authenticateClient(parts.directory, authorization, form);
+      parts.rates.take(rateKeyOf(known, request.remoteAddress), parts.clock.monotonic());
+      return known;
+    };
     try {
       return reply(await answer({ form, request, authenticate }));
     } catch (error) {

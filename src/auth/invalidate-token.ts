@@ -2,14 +2,16 @@ import type { Reply, Request, Route } from '../http/types.ts';
 import { commit } from '../store/transact.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
+import { type ClientRates, holderKeyOf } from './client-rates.ts';
 import { isWellFormedJwt } from './jwt-form.ts';
-import { uncached } from './oauth-error.ts';
+import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
 import { noteEnd } from './session-notes.ts';
 import { endSession, type SessionParts } from './sessions.ts';
 import type { ValidateToken } from './validate-token.ts';
 
 export interface InvalidateTokenParts extends SessionParts {
   readonly validate: ValidateToken;
+  readonly rates: ClientRates;
 }
 
 /** `POST /api/account/invalidate-token`: signs the holder of an access token out. The token is the whole request. */
@@ -29,6 +31,7 @@ async function answer(parts: InvalidateTokenParts, request: Request): Promise<Re
   if (!isWellFormedJwt(token)) return refusal(400, 'The token is not a well-formed JWT');
   try {
     const claims = await parts.validate(token);
+    parts.rates.take(holderKeyOf(claims), parts.clock.monotonic());
     invalidate(parts, claims);
     await noteEnd(parts.directory, 'token.invalidated', claims.sub, request);
     return {
@@ -37,6 +40,7 @@ async function answer(parts: InvalidateTokenParts, request: Request): Promise<Re
       body: JSON.stringify({ message: 'The token is no longer valid' }),
     };
   } catch (error) {
+    if (error instanceof OAuthError) return oauthErrorReply(error);
     if (!(error instanceof InvalidToken)) throw error;
     return refusal(401, 'The token is not valid', 'Bearer error="invalid_token"');
   }

@@ -3,6 +3,7 @@ import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { authorizeRoutes } from '../auth/authorize-routes.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-failures.ts';
+import { ClientRates } from '../auth/client-rates.ts';
 import { deviceAuthorizationRoutes } from '../auth/device-authorization.ts';
 import { DeviceCodes } from '../auth/device-codes.ts';
 import { devicePageRoutes } from '../auth/device-page.ts';
@@ -80,6 +81,7 @@ function tokenParts(parts: Core, issuer: string, audience: string) {
     serviceScope: config.serviceScope,
     invalidation: new InvalidationList(accounts, verified),
     failures: new ClientFailures(),
+    rates: new ClientRates(config.tokenRate),
     devices: new DeviceCodes({ clock, randomBytes }),
   };
   return { ...tokens, validate: createValidation(tokens) };

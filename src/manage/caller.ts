@@ -19,7 +19,7 @@ export interface ManageParts {
   readonly authenticate: Authenticate;
   /** Whether a token that was authenticated is good still: a body may take its time to come. */
   readonly isStillValid: (claims: Claims) => boolean;
-  /** Requests that one token may make, by its `jti`. */
+  /** Requests that a client may make with all of its tokens: a fresh one brings no fresh rate. By `holderKeyOf`. */
   readonly rates: KeyedLimits;
 }
 

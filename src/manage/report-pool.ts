@@ -20,7 +20,12 @@ export interface ReportPool {
 }
 
 /** Each report that goes on holds its points and one snapshot; a team's reports wait for each other. */
-const bounds = { atOnce: 4, waitingEach: 16, waitingAll: 128 };
+const bounds = {
+  atOnce: 4,
+  waitingEach: 16,
+  waitingAll: 128,
+  refusals: { each: 'Too many reports of this team are waiting', all: 'Too many reports are waiting' },
+};
 
 /**
  * @param workerFile the compiled `manage/report-worker`

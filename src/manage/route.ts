@@ -1,6 +1,7 @@
 import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
+import { holderKeyOf } from '../auth/client-rates.ts';
 import { Refusal } from '../errors.ts';
 import { problem } from '../http/problem.ts';
 import type { Params, Reply, Request, Route } from '../http/types.ts';
@@ -50,7 +51,7 @@ export function route<Name extends RouteName>(
   const row: Access = access[name];
 
   function answer(request: Request, params: Params, claims: Claims): Reply | Promise<Reply> {
-    takeToken(parts, claims.jti);
+    takeRate(parts, claims);
     const caller = callerOf(parts.directory, claims);
     const check = () => {
       const found = find(parts.directory, row, caller, params['id'] ?? '');
@@ -109,9 +110,9 @@ function challenge(error: unknown): Reply {
 }
 
 /** @throws {Refusal} `rate_limited` */
-function takeToken({ rates, directory }: ManageParts, jti: string): void {
-  const wait = rates.take(jti, directory.clock.monotonic());
-  if (wait > 0) throw new Refusal('rate_limited', 'This access token has made too many requests', wait);
+function takeRate({ rates, directory }: ManageParts, claims: Claims): void {
+  const wait = rates.take(holderKeyOf(claims), directory.clock.monotonic());
+  if (wait > 0) throw new Refusal('rate_limited', 'This client has made too many requests', wait);
 }
 
 /** What the path's id names, for this caller. @throws {Refusal} `not_found`: the same for what is not there and what is not his */

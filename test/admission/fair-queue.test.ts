@@ -3,7 +3,8 @@ import { FairQueue } from '../../src/admission/fair-queue.ts';
 
 /** A queue with work that ends when it is told to. */
 function open(bounds = { atOnce: 2, waitingEach: 2, waitingAll: 4 }) {
-  const queue = new FairQueue(bounds);
+  const refusals = { each: 'Too much of yours waits', all: 'Too much waits' };
+  const queue = new FairQueue({ ...bounds, refusals });
   const going: { readonly name: string; readonly end: () => void }[] = [];
   const refused: unknown[] = [];
   const ask = (owner: string, name = owner) => {

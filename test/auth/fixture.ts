@@ -3,6 +3,7 @@ import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
 import type { BearerSettings } from '../../src/auth/bearer.ts';
 import { ClientFailures } from '../../src/auth/client-failures.ts';
+import { ClientRates } from '../../src/auth/client-rates.ts';
 import { DeviceCodes } from '../../src/auth/device-codes.ts';
 import { InvalidationList } from '../../src/auth/invalidation.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
@@ -68,19 +69,23 @@ export interface AuthFixture extends Fixture {
   addClient(role: Role, teamId?: string): Promise<Client>;
 }
 
-/** A directory and what tokens are issued and verified with. */
-export async function openAuthFixture(): Promise<AuthFixture> {
+/**
+ * A directory and what tokens are issued and verified with.
+ * @param tokenRate requests a second that one client may make; without it there is no limit
+ */
+export async function openAuthFixture(tokenRate = 0): Promise<AuthFixture> {
   const fixture = await openFixture();
   const { directory, clock, team } = fixture;
   const signingKey = await newSigningKey(clock.now());
   const addClient = (role: Role, teamId = team.id) => createApiKey(directory, { teamId, name: role, role });
-  return { ...fixture, settings: settingsOf(fixture, signingKey), signingKey, addClient };
+  return { ...fixture, settings: settingsOf(fixture, signingKey, tokenRate), signingKey, addClient };
 }
 
 /** What a fresh process would issue and verify tokens with. */
 export function settingsOf(
   { store, directory, clock, health }: Omit<Fixture, 'team' | 'application'>,
   signingKey: SigningKey,
+  tokenRate = 0,
 ): AuthSettings {
   const verified = new VerifiedTokens();
   return {
@@ -96,6 +101,7 @@ export function settingsOf(
     verified,
     invalidation: new InvalidationList(store, verified),
     failures: new ClientFailures(),
+    rates: new ClientRates(tokenRate),
     devices: new DeviceCodes({ clock, randomBytes }),
   };
 }

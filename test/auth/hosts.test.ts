@@ -121,7 +121,7 @@ test('everything that the discovery document names is there', async () => {
   const metadata = (await document.json()) as Record<string, unknown>;
   expect(metadata['issuer']).toBe(`http://${service.http}`);
   const named = Object.entries(metadata).filter(([name]) => /_endpoint$|_uri$/.test(name));
-  expect(named).toHaveLength(7);
+  expect(named).toHaveLength(8);
   for (const [name, url] of named) {
     const { status } = await fetch(String(url), { redirect: 'manual' });
     expect([name, status === 404]).toEqual([name, false]);

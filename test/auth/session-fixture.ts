@@ -72,9 +72,9 @@ export interface SessionFixture extends AuthFixture {
   restart(): Promise<SessionFixture>;
 }
 
-/** A user, clients that he signs in to, and every endpoint that takes tokens. */
-export async function openSessionFixture(): Promise<SessionFixture> {
-  const fixture = await openAuthFixture();
+/** A user, clients that they sign in to, and every endpoint that takes tokens. @param tokenRate as `openAuthFixture` */
+export async function openSessionFixture(tokenRate = 0): Promise<SessionFixture> {
+  const fixture = await openAuthFixture(tokenRate);
   const { directory, team } = fixture;
   const user = await createUser(directory, {
     email: 'ada@example.com',

@@ -20,7 +20,7 @@ import { keyRoutes } from '../../src/manage/keys.ts';
 import { memberRoutes } from '../../src/manage/members.ts';
 import { teamRoutes } from '../../src/manage/teams.ts';
 import { userRoutes } from '../../src/manage/users.ts';
-import type { Role, User } from '../../src/store/records.ts';
+import type { ApiKey, Role, User } from '../../src/store/records.ts';
 import { commit } from '../../src/store/transact.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestParts } from '../auth/fixture.ts';
 import { send } from './support/documented-send.ts';
@@ -30,6 +30,8 @@ export interface ManageFixture extends AuthFixture {
   readonly tokens: { readonly admin: string; readonly user: string; readonly stranger: string };
   readonly strangersTeamId: string;
   readonly dispatch: Dispatch;
+  /** Another token of the Admin's API key. */
+  freshToken(): Promise<string>;
   /** For whom a password was hashed. */
   readonly hashed: readonly string[];
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
@@ -40,7 +42,7 @@ export interface ManageFixture extends AuthFixture {
   callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
-/** @param rate requests a second that one token may make, and at once; without it there is no limit */
+/** @param rate requests a second that one client may make, and at once; without it there is no limit */
 export async function openManageFixture(rate = 0): Promise<ManageFixture> {
   const fixture = await openAuthFixture();
   const { settings, directory, team, addClient } = fixture;
@@ -81,15 +83,16 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
   ]);
   const other = await createTeam(directory, 'Other');
 
-  async function tokenOf(role: Role, teamId: string): Promise<string> {
-    const { clientId } = (await addClient(role, teamId)).apiKey;
+  const tokenOf = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);
+  function issueFor({ clientId, role, teamId }: ApiKey): Promise<string> {
     const scope = 'openid flagmeter';
     const subject = { sub: clientId, client_id: clientId, scope, role, team: [teamId], primaryTeam: teamId };
     return issueAccessToken(settings, subject);
   }
 
+  const { apiKey } = await addClient('Admin');
   const tokens = {
-    admin: await tokenOf('Admin', team.id),
+    admin: await issueFor(apiKey),
     user: await tokenOf('User', team.id),
     stranger: await tokenOf('Admin', other.id),
   };
@@ -105,6 +108,7 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
     strangersTeamId: other.id,
     dispatch,
     hashed,
+    freshToken: () => issueFor(apiKey),
     callWith,
     sendTo: (target, request) => send(dispatch, target, request),
     call: (method, path, body, token = tokens.admin) => callWith(`Bearer ${token}`, method, path, body),

@@ -10,7 +10,9 @@ export interface Person {
   readonly token: string;
 }
 
-export interface PeopleFixture extends ManageFixture {
+export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
+  /** The same person with another token; without one, the Admin's API key. */
+  freshToken(who: Person | undefined): Promise<Pick<Person, 'token'>>;
   /** An Admin of the team, one of the team and of the other one, a User of the team, and an Admin of the other one. */
   readonly ada: Person;
   readonly bob: Person;
@@ -19,7 +21,7 @@ export interface PeopleFixture extends ManageFixture {
   /** Makes a user without a password, by default of the team. */
   person(name: string, role?: Role, teams?: readonly string[]): Promise<Person>;
   /** Sends a request as a person, who may be one without a token: then as the Admin's API key. */
-  as(who: Person | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
+  as(who: Pick<Person, 'token'> | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
   /** Sends a request that is let in, and whose body comes when `arrive` is called. */
   slowly(who: Person, method: string, path: string, body: unknown): Promise<Slow>;
   /** All items of a list, in pages of `limit`; `between` happens after each page. */
@@ -34,9 +36,9 @@ export interface Slow {
 // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
 export type Item = any;
 
-/** The fixture of the management API with people in it. */
-export async function openPeopleFixture(): Promise<PeopleFixture> {
-  const fixture = await openManageFixture();
+/** The fixture of the management API with people in it. @param rate as `openManageFixture` */
+export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
+  const fixture = await openManageFixture(rate);
   const { directory, settings, team, strangersTeamId, call, dispatch } = fixture;
 
   const person: PeopleFixture['person'] = async (name, role = 'User', teams = [team.id]) => {
@@ -58,6 +60,9 @@ export async function openPeopleFixture(): Promise<PeopleFixture> {
     eve: await person('Eve'),
     tom: await person('Tom', 'Admin', [strangersTeamId]),
     person,
+    freshToken: async (who) => ({
+      token: who === undefined ? await fixture.freshToken() : await tokenOf(who.user),
+    }),
     as: (who, method, path, body) => call(method, path, body, who?.token),
     async slowly(who, method, path, body) {
       const { promise: arrived, resolve: arrive } = gate();

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { openManageFixture } from './fixture.ts';
+import { openPeopleFixture } from './people.ts';
 
-test('a token that asks too often is told when to come back, and the others are not held up', async () => {
+test('a client that asks too often is told when to come back, and the others are not held up', async () => {
   const { call, clock, tokens } = await openManageFixture(2);
   const ask = (token?: string) => call('GET', '/applications', undefined, token);
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
@@ -13,4 +14,17 @@ test('a token that asks too often is told when to come back, and the others are 
   expect((await ask(tokens.user)).status).toBe(200);
   clock.advance(500);
   expect((await ask()).status).toBe(200);
+});
+
+test('a fresh token brings no fresh rate, neither to an API key nor to a user', async () => {
+  const { as, ada, eve, freshToken } = await openPeopleFixture(2);
+  for (const who of [undefined, ada]) {
+    const statuses: number[] = [];
+    for (let request = 0; request < 4; request += 1) {
+      const token = await freshToken(who);
+      statuses.push((await as(token, 'GET', '/applications')).status);
+    }
+    expect(statuses).toEqual([200, 200, 429, 429]);
+  }
+  expect((await as(eve, 'GET', '/applications')).status).toBe(200);
 });

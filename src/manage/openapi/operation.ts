@@ -91,7 +91,7 @@ function usualRefusals(name: RouteName, { query, body, matches }: Description): 
       precondition_failed:
         'It was changed since you read it: read it again, then make your change to what it is now',
     }),
-    rate_limited: 'This access token has made too many requests',
+    rate_limited: 'This client has made too many requests',
     ...(!name.startsWith('GET') && {
       store_unavailable: 'The store cannot take the change; nothing of it was kept',
     }),

@@ -59,7 +59,7 @@ const newUser = bodyShape('NewUser', newUserSchema, { email: 'ada@shop.example',
 const userPatch = bodyShape('UserPatch', userPatchSchema, { name: 'Ada Lovelace' });
 
 const invalidName = 'Cannot take the name of a user: must be 1–256 UTF-8 bytes without control characters';
-const backpressure = 'Too many passwords are waiting to be checked';
+const backpressure = 'Too many passwords are waiting';
 const taken = 'Another user has this e-mail address already';
 
 /** `/users` and what is below. */
@@ -103,9 +103,9 @@ export const users: Resource = {
     'PATCH /users/:id': {
       operationId: 'changeUser',
       summary: 'Change what is given of a user',
-      description: `Of himself everybody changes his name, his primary team and, with \`currentPassword\`, his password; an Admin his e-mail
-address, too. Of others an Admin changes name and primary team, and the rest only when he is in all of their teams. A new
-password signs the user out everywhere.`,
+      description: `Everybody changes their own name, primary team and, with \`currentPassword\`, password; an Admin their own e-mail address,
+too. An Admin changes the name of others, and the rest only as an Admin who is in all of their teams. A new password signs
+the user out everywhere.`,
       body: userPatch,
       matches: true,
       answers: { 200: one(user, 'The user as he is now.', 'EntityTag') },

@@ -1,0 +1,36 @@
+import { KeyedLimits } from '../admission/keyed-limits.ts';
+import type { AccessClaims } from './access-token.ts';
+import type { AuthenticatedClient } from './clients.ts';
+import { networkOf } from './network.ts';
+import { OAuthError } from './oauth-error.ts';
+
+/** How often one client may have tokens made, ended or looked at: each of that costs a signature or a commit. */
+export class ClientRates {
+  readonly #limits: KeyedLimits;
+
+  /** @param rate requests a second, and twice as many at once; 0 is no limit */
+  constructor(rate: number) {
+    this.#limits = new KeyedLimits(rate, 2 * rate);
+  }
+
+  /** @param now monotonic ms @throws {OAuthError} `slow_down`, with status 429, when there were too many */
+  take(key: string, now: number): void {
+    const wait = this.#limits.take(key, now);
+    if (wait === 0) return;
+    throw new OAuthError('slow_down', 'This client asks too often; wait, then try again', {
+      status: 429,
+      retryAfter: wait,
+    });
+  }
+}
+
+/** What a client is counted by. A public one is anyone who knows its id: it is counted in each network apart. */
+export function rateKeyOf(client: AuthenticatedClient, address: string): string {
+  const isPublic = client.kind === 'sign-in' && client.client.secretHash === null;
+  return isPublic ? `${client.id} ${networkOf(address)}` : client.id;
+}
+
+/** What the holder of a token is counted by, with all of their tokens: an API key, or a user of a client. */
+export function holderKeyOf({ sub, client_id: clientId }: Pick<AccessClaims, 'sub' | 'client_id'>): string {
+  return sub === clientId ? clientId : `${clientId} ${sub}`;
+}

@@ -33,8 +33,8 @@ function byReason(title: string, outcome: string, entries: readonly Item[]): She
     column('COUNT', 'count', right),
     { title: 'ENVIRONMENT', ...cut, of: environmentOf },
     column('ROUTE', 'route', cut),
-    column('LAST', 'lastAt'),
     { title: 'EXAMPLE', ...cut, of: exampleOf },
+    column('LAST', 'lastAt'),
   ];
   return { columns, items };
 }

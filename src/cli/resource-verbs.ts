@@ -129,6 +129,7 @@ async function explained<T>(
     return await work([...path, id]);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'notFound') throw error;
-    throw missing(await api.list(path), resource, id);
+    const items = await api.list(path);
+    throw items.some((item) => item[resource.key] === id) ? error : missing(items, resource, id);
   }
 }

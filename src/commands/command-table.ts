@@ -45,7 +45,7 @@ const server = {
   init: simple(
     {
       name: 'init',
-      summary: 'Prepare a data directory: the first administrator and the first API key, printed once',
+      summary: 'Prepare a data directory; print its first administrator and API key, once',
       flags: [
         {
           name: 'admin-email',

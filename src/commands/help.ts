@@ -61,7 +61,7 @@ function overview(): string {
   const parts = commandGroups.map(({ title, names }) => {
     const lines = names
       .filter(isCommand)
-      .map((name) => `  ${name.padEnd(13)}${commandTable[name].summary}\n`);
+      .map((name) => `  ${name.padEnd(14)}${commandTable[name].summary}\n`);
     return `${title}\n${lines.join('')}`;
   });
   return `flagmeter: OAuth tokens and durable usage telemetry for teams that run feature flags

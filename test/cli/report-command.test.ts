@@ -117,7 +117,7 @@ it('ingest has what was refused, why, and from whom', async () => {
     /^Shop, all environments, .*\naccepted 1, refused 2, noted 0\n\nREFUSED +STATUS +COUNT /,
   );
   expect(out).toMatch(
-    /^unknown_environment +404 +1 +production +telemetry .*, from https:\/\/shop\.example$/m,
+    /^unknown_environment +404 +1 +production +telemetry .*, from https:\/\/shop\.example +\S+ \S+ UTC$/m,
   );
   expect(out).toMatch(/^origin_missing +403 +1 +Production +telemetry /m);
   expect(out).toMatch(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/flags.ts';
+import { createKey } from '../support/binary.ts';
 import { administrator } from './administrator.ts';
 
 const admin = administrator();
@@ -191,6 +192,18 @@ describe('a log', () => {
 });
 
 describe('what is not there', () => {
+  it('is left to the server to explain when it is in the list', async () => {
+    const { key } = await createKey(running.service.http, admin.access, admin.application, 'Mobile');
+    const body = JSON.stringify({ k: key, e: 'Production', f: { seen: { on: [1] } } });
+    const sent = await fetch(`${running.url}/api/frontend/telemetry`, { method: 'POST', body });
+    expect(sent.status).toBe(202);
+    const attempt = run(`features delete seen --yes --app ${admin.application}`);
+    await expect(attempt).rejects.toMatchObject({
+      exitCode: 5,
+      message: expect.stringMatching(/\(not_found\)$/),
+    });
+  });
+
   it.each([
     ['apps show SHOPPE', 'There is no application SHOPPE'],
     [

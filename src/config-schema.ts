@@ -41,6 +41,13 @@ export const settingsSchema = Type.Object({
     value: 'DIR',
     default: './flagmeter-data',
   }),
+  existing: Type.Boolean({
+    group: 'Store',
+    value: '',
+    description: 'End when --data holds no prepared store; do not prepare one',
+    default: false,
+    must: 'be true or false',
+  }),
   workers: whole('Store', 'Threads that add up and commit usage; an application belongs to one', {
     minimum: 1,
     maximum: 64,
@@ -205,11 +212,12 @@ export type Settings = Static<typeof settingsSchema>;
 
 /** What the schema says of one setting. Exactly one of `default`, `defaultText` or none is there. */
 export interface SettingSchema {
-  readonly type?: 'string' | 'integer';
+  readonly type?: 'string' | 'integer' | 'boolean';
   readonly group: string;
+  /** The placeholder of the flag's value; empty for a flag that stands alone. */
   readonly value: string;
   readonly description: string;
-  readonly default?: string | number;
+  readonly default?: string | number | boolean;
   readonly defaultText?: string;
   readonly minimum?: number;
   readonly maximum?: number;

@@ -1,8 +1,8 @@
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import Value from 'typebox/value';
 import { clientVariables } from './client-variables.ts';
 import { type Setting, type Settings, settings } from './config-schema.ts';
-import { readFlags, UsageError } from './flags.ts';
+import { type KnownFlags, readFlags, UsageError } from './flags.ts';
 import { nearestKnown } from './nearest.ts';
 import { parseSize, showSize } from './size.ts';
 
@@ -24,24 +24,28 @@ interface Given {
   readonly by: string;
 }
 type Layer = Map<keyof Settings, Given>;
-type Checked = Map<keyof Settings, Given & { readonly value: string | number }>;
+type Checked = Map<keyof Settings, Given & { readonly value: string | number | boolean }>;
 
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
-const flagNames = settings.map((setting) => setting.flag);
+const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
+const flags: KnownFlags = {
+  values: settings.filter((setting) => !isSwitch(setting)).map(({ flag }) => flag),
+  switches: settings.filter(isSwitch).map(({ flag }) => flag),
+};
 
 /**
  * Loads the settings: flags beat environment variables beat the `--config` file beats the defaults.
  * @throws {UsageError} that names the setting, where it came from, and what it must be
  */
 export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
-  const flags = fromFlags(argv);
+  const named = fromFlags(argv);
   const variables = fromEnvironment(env);
-  const path = (flags.get('config') ?? variables.get('config'))?.raw;
+  const path = (named.get('config') ?? variables.get('config'))?.raw;
   const file: Layer = typeof path === 'string' ? fromFile(path, readFile) : new Map();
   const checked: Checked = new Map();
   for (const setting of settings) {
-    const given = flags.get(setting.key) ?? variables.get(setting.key) ?? file.get(setting.key);
+    const given = named.get(setting.key) ?? variables.get(setting.key) ?? file.get(setting.key);
     const chosen = given ?? { raw: setting.schema.default, by: 'the default' };
     if (chosen.raw !== undefined) checked.set(setting.key, { ...chosen, value: check(setting, chosen) });
   }
@@ -54,10 +58,11 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
 }
 
 function fromFlags(argv: readonly string[]): Layer {
-  const found = readFlags(argv, { values: flagNames });
+  const found = readFlags(argv, flags);
   const layer: Layer = new Map();
-  for (const { key, flag } of settings) {
-    if (found.has(flag)) layer.set(key, { raw: found.get(flag), by: '' });
+  for (const setting of settings) {
+    const raw = isSwitch(setting) ? true : found.get(setting.flag);
+    if (found.has(setting.flag)) layer.set(setting.key, { raw, by: '' });
   }
   return layer;
 }
@@ -129,7 +134,7 @@ function readObject(path: string, readFile: ConfigSources['readFile']): object {
 /** The place and the reason of the first error. The file is not quoted: it may hold a secret. */
 function whereBroken(text: string): string {
   const errors: ParseError[] = [];
-  parse(text, errors, { disallowComments: true, allowTrailingComma: false });
+  parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
   const [first] = errors;
   if (first === undefined) return '';
   const before = text.slice(0, first.offset).split('\n');
@@ -139,11 +144,16 @@ function whereBroken(text: string): string {
   return ` (line ${before.length}, column ${before.at(-1)!.length + 1}: ${reason})`;
 }
 
-function check(setting: Setting, given: Given): string | number {
-  const { schema } = setting;
-  const value = schema.type === 'integer' ? parseSize(given.raw, schema.size === true) : given.raw;
-  if (!Value.Check(schema, value)) throw cannot(setting.key, given, `must ${must(setting)}`);
-  return value as string | number;
+function check(setting: Setting, given: Given): string | number | boolean {
+  const value = parse(setting, given.raw);
+  if (!Value.Check(setting.schema, value)) throw cannot(setting.key, given, `must ${must(setting)}`);
+  return value as string | number | boolean;
+}
+
+function parse({ schema }: Setting, raw: unknown): unknown {
+  if (schema.type === 'integer') return parseSize(raw, schema.size === true);
+  if (schema.type === 'boolean') return raw === 'true' || (raw === 'false' ? false : raw);
+  return raw;
 }
 
 function must({ schema }: Setting): string {

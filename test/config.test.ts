@@ -18,6 +18,7 @@ describe('loadConfig', () => {
   it('gives the defaults, and leaves out what has none', () => {
     expect(load()).toEqual({
       data: './flagmeter-data',
+      existing: false,
       listen: '127.0.0.1:8080',
       grpcListen: '127.0.0.1:8081',
       serviceScope: 'flagmeter',
@@ -49,6 +50,16 @@ describe('loadConfig', () => {
       shutdownGrace: 10,
       logLevel: 'info',
     });
+  });
+
+  it.each([
+    [['--existing'], {}, '{}', true],
+    [[], { FLAGMETER_EXISTING: 'true' }, '{}', true],
+    [[], { FLAGMETER_EXISTING: 'false' }, '{"existing":true}', false],
+    [['--config', 'c'], {}, '{"existing":true}', true],
+    [['--config', 'c', '--existing'], {}, '{"existing":false}', true],
+  ])('takes a switch from %j, %j and the file %s', (argv, env, file, existing) => {
+    expect(loadConfig({ argv, env, readFile: () => file }).existing).toBe(existing);
   });
 
   it('cannot be changed afterwards', () => {
@@ -159,6 +170,7 @@ describe('loadConfig refuses', () => {
     [['--service-scope', 'a"b'], 'Cannot use --service-scope a"b: must be one word'],
     [['--log-level', 'loud'], 'Cannot use --log-level loud: must be debug, info, warn or error'],
     [['--data', ''], 'Cannot use --data : must be a path'],
+    [['--existing=yes'], 'Cannot use --existing with a value: it takes none'],
     [['--tls-cert', 'c.pem'], 'Cannot use --tls-cert c.pem: needs --tls-key too'],
     [['--tls-key', 'k.pem'], 'Cannot use --tls-key k.pem: needs --tls-cert too'],
     [['--workers'], 'Cannot use --workers alone: a value must follow'],

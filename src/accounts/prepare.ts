@@ -1,17 +1,20 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { AccountStore } from '../store/accounts.ts';
+import { type AccountStore, openAccountStore } from '../store/accounts.ts';
+import { makeAside } from '../store/aside.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
+import { checkDataFiles } from '../store/data-file.ts';
+import { accountsLayout, currentLayout } from '../store/layout.ts';
 import type { User } from '../store/records.ts';
 import { transact } from '../store/transact.ts';
+import { openUsageStore } from '../store/usage.ts';
 import { newApiKey } from './api-keys.ts';
 import { newSigningKey } from './new-signing-key.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 import { applyTo, type Write } from './tables.ts';
 import { newTeam } from './teams.ts';
-
-/** The layout of the tables that this program reads and writes. */
-const layout = 1;
 
 export interface Preparation {
   readonly adminEmail: string;
@@ -40,6 +43,50 @@ export class AlreadyPrepared extends Error {
   constructor() {
     super('Cannot prepare the store: it is prepared already');
   }
+}
+
+/** Makes sure that a data directory is one that was prepared, without touching it. @throws {Error} when it is not */
+export function checkExisting(data: string): void {
+  const missing = ['accounts/data.mdb', 'usage/data.mdb'].find((name) => !existsSync(join(data, name)));
+  if (missing === undefined) return;
+  const must = 'check --data, and that its volume is mounted; without --existing a new store is prepared';
+  throw new Error(`Cannot find a store in ${data}: there is no ${missing}; ${must}`);
+}
+
+/**
+ * Opens the accounts of a data directory that was prepared; `undefined` when it was not.
+ * @throws {Error} as `openAccountStore` does
+ */
+export async function openPrepared(data: string): Promise<AccountStore | undefined> {
+  if (!existsSync(join(data, 'accounts/data.mdb'))) {
+    checkDataFiles(data);
+    return undefined;
+  }
+  const store = openAccountStore(data);
+  if (isPrepared(store)) return store;
+  // 0.1.0 made the tables first, and prepared them then.
+  await store.environment.close();
+  if (existsSync(join(data, 'usage/data.mdb')))
+    throw new Error(
+      `Cannot use ${data}: its accounts are empty, and its usage is not; restore it from a backup`,
+    );
+  rmSync(join(data, 'accounts'), { recursive: true });
+  return undefined;
+}
+
+/**
+ * Prepares a data directory that is not: both of its stores, as `prepareStore` does. A power cut meanwhile leaves it as it
+ * was, or prepared.
+ * @throws {Error} when it cannot be written
+ */
+export async function prepareData(data: string, wanted: Preparation): Promise<FirstCredentials> {
+  let first: FirstCredentials | undefined;
+  await makeAside(data, ['accounts', 'usage'], async (aside) => {
+    const accounts = openAccountStore(aside);
+    first = await prepareStore(accounts, wanted).finally(() => accounts.environment.close());
+    await openUsageStore(aside).environment.close();
+  });
+  return first!;
 }
 
 /** Whether a store has what `prepareStore` makes. */
@@ -81,7 +128,7 @@ export async function prepareStore(store: AccountStore, wanted: Preparation): Pr
     { table: 'users', key: admin.id, value: admin },
     { table: 'apiKeys', key: apiKey.clientId, value: apiKey },
     ...(['team', 'user', 'apiKey'] as const).map((key) => ({ table: 'numbers' as const, key, value: 2 })),
-    { table: 'numbers', key: 'layout', value: layout },
+    { table: 'numbers', key: 'layout', value: currentLayout(accountsLayout) },
   ];
   const first = transact(store.environment, () => {
     // Another preparation may have been under way at the same time.

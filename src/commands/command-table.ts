@@ -194,5 +194,11 @@ function entryOf(name: ResourceName): Entry {
 function flagOf({ flag: name, schema }: Setting): Flag {
   const { value, description, enum: values } = schema;
   const isFile = value === 'FILE' || value === 'DIR';
-  return { name, value, description, ...(values && { values }), ...(isFile && { file: true }) };
+  return {
+    name,
+    ...(value && { value }),
+    description,
+    ...(values && { values }),
+    ...(isFile && { file: true }),
+  };
 }

@@ -103,7 +103,10 @@ ${parts.join('\n')}`;
 function entry({ flag, variable, schema }: Setting): string {
   const value = defaultOf(schema);
   const more = [rangeOf(schema), value && `default: ${value}`, variable].filter((part) => part !== undefined);
-  return entryText(`--${flag} ${schema.value}`, { description: schema.description, more: more.join(', ') });
+  return entryText(`--${flag} ${schema.value}`.trimEnd(), {
+    description: schema.description,
+    more: more.join(', '),
+  });
 }
 
 /** Which numbers a setting takes; undefined when it takes a text. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { isPassword } from '../accounts/passwords.ts';
-import { type FirstCredentials, isPrepared, type Preparation, prepareStore } from '../accounts/prepare.ts';
+import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
 import { readSecretFile } from '../cli/secret-file.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import { readFlags, UsageError } from '../flags.ts';
-import { openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
@@ -42,14 +41,11 @@ async function prepare(
 ): Promise<FirstCredentials> {
   const lock = lockDataDirectory(data);
   try {
-    const store = openAccountStore(data);
-    try {
-      if (isPrepared(store))
-        throw new Error(`Cannot prepare ${data}: it is prepared already; nothing was changed`);
-      return await prepareStore(store, { ...wanted, clock: systemClock, randomBytes });
-    } finally {
-      await store.environment.close();
-    }
+    const prepared = await openPrepared(data);
+    await prepared?.environment.close();
+    if (prepared !== undefined)
+      throw new Error(`Cannot prepare ${data}: it is prepared already; nothing was changed`);
+    return await prepareData(data, { ...wanted, clock: systemClock, randomBytes });
   } finally {
     lock.release();
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { isPrepared, prepareStore } from '../accounts/prepare.ts';
+import { checkExisting, openPrepared, prepareData } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
@@ -63,10 +63,10 @@ async function openAndServe(serving: Serving): Promise<number> {
 }
 
 async function serveBehind(doors: Doors, { config, log, terminal, signals }: Serving): Promise<number> {
+  if (config.existing) checkExisting(config.data);
   const lock = lockDataDirectory(config.data);
   try {
-    const accounts = openAccountStore(config.data);
-    await prepareIfEmpty(accounts, config, terminal);
+    const accounts = await openOrPrepare(config, log, terminal);
     const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: signals.fail };
     const service = await startService(parts, doors);
     terminal.out(readyLine(doors));
@@ -99,20 +99,21 @@ function warnOfServiceLinks({ env }: Terminal, log: Log): void {
   });
 }
 
-/** On an empty data directory `serve` does what `init` does. */
-async function prepareIfEmpty(
-  accounts: AccountStore,
-  { signingAlg }: Config,
+/** On a data directory that is not prepared `serve` does what `init` does. */
+async function openOrPrepare(
+  { data, signingAlg }: Config,
+  log: Log,
   terminal: Terminal,
-): Promise<void> {
-  if (isPrepared(accounts)) return;
-  const made = await prepareStore(accounts, {
-    adminEmail: 'admin@localhost',
-    signingAlg,
-    clock: systemClock,
-    randomBytes,
-  });
-  terminal.err(credentialsText(made));
+): Promise<AccountStore> {
+  const existing = await openPrepared(data);
+  if (existing !== undefined) {
+    log.info('an existing store is open', { data, applications: existing.applications.getCount() });
+    return existing;
+  }
+  const wanted = { adminEmail: 'admin@localhost', signingAlg, clock: systemClock, randomBytes };
+  terminal.err(credentialsText(await prepareData(data, wanted)));
+  log.info('a new store is prepared', { data });
+  return openAccountStore(data);
 }
 
 /** Bun's own server is µWebSockets; on Node the same engine is an add-on. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import type { AuthorizationCode, Brake, RetiredKey, Session, SignIn, SigningKey } from './auth-records.ts';
 import { checkDataFiles } from './data-file.ts';
-import { type Environment, openEnvironment, openRecords } from './environment.ts';
+import { type Environment, openRecords } from './environment.ts';
+import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
 import type {
   ApiKey,
   Application,
@@ -60,26 +61,25 @@ export interface AccountStore {
 
 /**
  * Opens the accounts environment of a data directory, before anything else of it is opened.
- * @throws {Error} as `checkDataFiles` does
+ * @throws {Error} as `checkDataFiles` and `openLaidOut` do
  */
 export function openAccountStore(data: string): AccountStore {
   checkDataFiles(data);
-  return openTables(data);
+  return openTables(openLaidOut(data, accountsLayout));
 }
 
 /**
  * Opens the accounts environment beside a service that may be running on it: its files change meanwhile, and cannot be
  * checked. Only what the service does not keep in memory may be written.
- * @throws {Error} when there is none
+ * @throws {Error} when there is none, or it has another layout
  */
 export function attachAccountStore(data: string): AccountStore {
   if (!existsSync(join(data, 'accounts/data.mdb')))
     throw new Error(`Cannot use ${data}: it is no prepared data directory; name one with --data`);
-  return openTables(data);
+  return openTables(attachLaidOut(data, accountsLayout));
 }
 
-function openTables(data: string): AccountStore {
-  const environment = openEnvironment(join(data, 'accounts'));
+function openTables(environment: Environment): AccountStore {
   return {
     environment,
     teams: openRecords(environment, 'teams'),

@@ -1,5 +1,5 @@
-import { join } from 'node:path';
-import { type Environment, openEnvironment, openTable, type Table } from './environment.ts';
+import { type Environment, openTable, type Table } from './environment.ts';
+import { openLaidOut, usageLayout } from './layout.ts';
 
 /** The tables of the usage environment. The aggregate workers write it; the service's own thread only reads. */
 export interface UsageStore {
@@ -26,9 +26,12 @@ export interface UsageStore {
   readonly ledger: Table;
 }
 
-/** Opens the usage environment of a data directory; each thread opens it for itself. */
+/**
+ * Opens the usage environment of a data directory; each thread opens it for itself, the service's own first.
+ * @throws {Error} as `openLaidOut` does
+ */
 export function openUsageStore(data: string): UsageStore {
-  const environment = openEnvironment(join(data, 'usage'));
+  const environment = openLaidOut(data, usageLayout);
   return {
     environment,
     counts: openTable(environment, 'counts'),

@@ -30,7 +30,7 @@ function row({ flag, variable, schema }: Setting): string {
   const words = schema.defaultText === undefined ? `\`${value}\`` : value;
   const description = schema.description.replace(/--[a-z-]+|__other__/g, '`$&`');
   const range = rangeOf(schema) ?? '';
-  return `| \`--${flag} ${schema.value}\` | \`${variable}\` | ${value === undefined ? '' : words} | ${range} | ${description} |`;
+  return `| \`${`--${flag} ${schema.value}`.trimEnd()}\` | \`${variable}\` | ${value === undefined ? '' : words} | ${range} | ${description} |`;
 }
 
 function table(group: string): string {

@@ -1,0 +1,117 @@
+import { constants, copyFileSync, existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from 'lmdb';
+import { type Environment, openEnvironment, openRecords } from './environment.ts';
+import { syncPath } from './sync.ts';
+import { transact } from './transact.ts';
+
+/**
+ * The layout of a store: its tables, and how keys and values lie in them. It has a number, which the store keeps. A change that
+ * an earlier version could not read takes a step and so makes the next number.
+ */
+export interface Layout {
+  /** The folder in the data directory. */
+  readonly store: 'accounts' | 'usage';
+  /** The first leads from layout 1 to 2, and so on; the last one to the layout that this program reads and writes. */
+  readonly steps: readonly Step[];
+}
+
+/** Leads from one layout to the next, within one transaction. */
+export type Step = (environment: Environment) => void;
+
+/** The layouts of this program. */
+export const accountsLayout: Layout = { store: 'accounts', steps: [] };
+export const usageLayout: Layout = { store: 'usage', steps: [] };
+
+/** The number of the layout that this program reads and writes. */
+export function currentLayout({ steps }: Layout): number {
+  return 1 + steps.length;
+}
+
+/**
+ * Opens the environment of a store and brings it to the layout of this program. Before the first step the file is copied to
+ * `layout-N.mdb` beside it, where it stays. A store without a number is new, or one whose usage 0.1.0 began: layout 1.
+ * @throws {Error} when a later version wrote the store; nothing has changed then
+ */
+export function openLaidOut(data: string, layout: Layout): Environment {
+  const folder = join(data, layout.store);
+  const isNew = !existsSync(join(folder, 'data.mdb'));
+  const environment = openEnvironment(folder);
+  try {
+    // Of the accounts the number says that they are prepared: see `prepareStore`.
+    if (!isNew) migrate(environment, data, layout);
+    else if (layout.store === 'usage') writeLayout(environment, currentLayout(layout));
+    return environment;
+  } catch (error) {
+    void environment.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens the environment of a store that a service may be running on, which is not to be changed.
+ * @throws {Error} when it has another layout than that of this program
+ */
+export function attachLaidOut(data: string, layout: Layout): Environment {
+  const environment = openEnvironment(join(data, layout.store));
+  const found = readLayout(environment);
+  const current = currentLayout(layout);
+  if (found === undefined || found === current) return environment;
+  void environment.close();
+  if (found > current) throw tooNew(data, layout, found);
+  throw new Error(
+    `Cannot use ${data}: its ${layout.store} have layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
+  );
+}
+
+/** The number that a store keeps of its layout. Nothing is made for it. */
+export function readLayout(environment: Environment): number | undefined {
+  const options = { name: 'numbers', encoding: 'json', create: false } as const;
+  const numbers: Database<number, string> | undefined = environment.openDB<number, string>(options);
+  return numbers?.get('layout');
+}
+
+function migrate(environment: Environment, data: string, layout: Layout): void {
+  const kept = readLayout(environment);
+  const isUnnumbered = kept === undefined && layout.store === 'usage';
+  const found = kept ?? (isUnnumbered ? 1 : currentLayout(layout));
+  if (found > currentLayout(layout)) throw tooNew(data, layout, found);
+  if (found < currentLayout(layout)) keepCopy(join(data, layout.store), found);
+  else if (isUnnumbered) writeLayout(environment, found);
+  for (const [index, step] of layout.steps.entries()) {
+    if (index + 1 < found) continue;
+    transact(environment, () => {
+      step(environment);
+      numbersOf(environment).putSync('layout', index + 2);
+    });
+  }
+}
+
+/** The copy shares its blocks with the file where the file system can do that. */
+function keepCopy(folder: string, number: number): void {
+  const copy = join(folder, `layout-${number}.mdb`);
+  try {
+    copyFileSync(join(folder, 'data.mdb'), `${copy}.tmp`, constants.COPYFILE_FICLONE);
+    syncPath(`${copy}.tmp`);
+    renameSync(`${copy}.tmp`, copy);
+    syncPath(folder);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Error(`Cannot copy the store to ${copy} before it is migrated: ${why}; nothing was changed`);
+  }
+}
+
+function tooNew(data: string, layout: Layout, found: number): Error {
+  const must = 'start a version that knows it, or restore the data directory from a backup of before';
+  return new Error(
+    `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout ${found}, and this version knows layouts up to ${currentLayout(layout)}; ${must}`,
+  );
+}
+
+function writeLayout(environment: Environment, number: number): void {
+  transact(environment, () => void numbersOf(environment).putSync('layout', number));
+}
+
+function numbersOf(environment: Environment) {
+  return openRecords<number>(environment, 'numbers');
+}

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { openShop } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+const logOf = (stderr: string): Record<string, unknown>[] =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+describe('the start', () => {
+  test('says whether the store is new or how much an existing one holds', async () => {
+    const data = `${freshDirectory()}/data`;
+    const credentials = await prepare(data);
+    const first = await startBinary({ data });
+    await openShop(first.http, credentials);
+    await stop(first);
+    const [again, fresh] = [await startBinary({ data, args: ['--existing'] }), await startBinary()];
+    expect(logOf(again.stderr())).toContainEqual(
+      expect.objectContaining({ msg: 'an existing store is open', data, applications: 1 }),
+    );
+    expect(logOf(fresh.stderr())).toContainEqual(
+      expect.objectContaining({ msg: 'a new store is prepared', data: fresh.data }),
+    );
+    await Promise.all([stop(again), stop(fresh)]);
+  });
+
+  test.each([
+    ['is not there', () => {}],
+    ['is empty', (data: string) => mkdirSync(data)],
+    [
+      'has lost its usage',
+      async (data: string) => {
+        await prepare(data);
+        rmSync(`${data}/usage`, { recursive: true });
+      },
+    ],
+  ])('with --existing on a data directory that %s is refused, and leaves it so', async (_what, make) => {
+    const data = `${freshDirectory()}/data`;
+    await make(data);
+    const before = existsSync(data) && readdirSync(data);
+    await expect(startBinary({ data, args: ['--existing'] })).rejects.toThrow(
+      `Cannot find a store in ${data}: there is no `,
+    );
+    expect(existsSync(data) && readdirSync(data)).toEqual(before);
+  });
+});
+
+describe('a data directory that was being prepared when the power went', () => {
+  test('is prepared by the next start, whenever that was', async () => {
+    for (let delay = 20; delay <= 200; delay += 20) {
+      const data = `${freshDirectory()}/data`;
+      const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], {
+        stdio: 'ignore',
+      });
+      const ended = once(init, 'exit');
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, delay))]);
+      init.kill('SIGKILL');
+      await ended;
+      await stop(await startBinary({ data }));
+      expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
+    }
+  });
+
+  test('may hold files of any length', async () => {
+    const data = `${freshDirectory()}/data`;
+    mkdirSync(`${data}/prepare.tmp/accounts`, { recursive: true });
+    writeFileSync(`${data}/prepare.tmp/accounts/data.mdb`, '');
+    const service = await startBinary({ data });
+    expect(service.stderr()).toContain('Client secret');
+    await stop(service);
+  });
+});

@@ -1,0 +1,35 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { makeAside } from '../../src/store/aside.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+test('nothing is where it belongs before everything is made', async () => {
+  const data = temporaryDirectory();
+  await makeAside(data, ['first', 'second'], async (aside) => {
+    for (const name of ['first', 'second']) {
+      mkdirSync(`${aside}/${name}`);
+      writeFileSync(`${aside}/${name}/file`, 'whole');
+    }
+    expect(readdirSync(data).some((name) => name === 'first' || name === 'second')).toBe(false);
+  });
+  expect(readdirSync(data).sort()).toEqual(['first', 'second']);
+});
+
+test('what fails leaves nothing, and what a power cut left is no hindrance', async () => {
+  const data = temporaryDirectory();
+  let half = '';
+  const failing = makeAside(data, ['store'], async (aside) => {
+    mkdirSync(`${aside}/store`);
+    half = aside;
+    throw new Error('no room');
+  });
+  await expect(failing).rejects.toThrow('no room');
+  expect(readdirSync(data)).toEqual([]);
+  mkdirSync(`${half}/store`, { recursive: true });
+  writeFileSync(`${half}/store/data.mdb`, '');
+  await makeAside(data, ['store'], async (aside) => {
+    expect(existsSync(`${aside}/store`)).toBe(false);
+    mkdirSync(`${aside}/store`);
+  });
+  expect(readdirSync(data)).toEqual(['store']);
+});

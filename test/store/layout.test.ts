@@ -1,0 +1,164 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { openEnvironment, openRecords, openTable } from '../../src/store/environment.ts';
+import {
+  accountsLayout,
+  attachLaidOut,
+  currentLayout,
+  type Layout,
+  openLaidOut,
+  readLayout,
+  usageLayout,
+} from '../../src/store/layout.ts';
+import { testClock } from '../accounts/fixture.ts';
+import { readStore, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
+import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { startLocal } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+afterAll(cleanUp);
+
+const stores = join(import.meta.dirname, '../fixtures/stores');
+const fixtures = readdirSync(stores, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+/** A data directory as a version before this one left it. */
+function unpack(fixture: string, data: string): StoredStore {
+  for (const name of ['accounts', 'usage']) {
+    mkdirSync(join(data, name), { recursive: true });
+    const file = readFileSync(join(stores, fixture, `${name}.mdb.gz`));
+    writeFileSync(join(data, name, 'data.mdb'), gunzipSync(file));
+  }
+  return JSON.parse(readFileSync(join(stores, fixture, 'store.json'), 'utf8'));
+}
+
+describe('a data directory of every layout that there ever was', () => {
+  it('has a fixture for each', () => {
+    const wanted = [accountsLayout, usageLayout].map(currentLayout);
+    expect(fixtures.length).toBeGreaterThanOrEqual(Math.max(...wanted));
+  });
+
+  test.each(fixtures.map(({ name }) => name))('%s is opened, and says what it said', async (fixture) => {
+    const data = `${freshDirectory()}/data`;
+    const stored = unpack(fixture, data);
+    const clock = testClock(stored.filledAt + 60_000);
+    const service = await startLocal({ data, clock, credentials: stored.credentials });
+    const answers = await readStore(service.http, stored);
+    for (const [path, answer] of Object.entries(stored.answers))
+      expect(answers[path], path).toMatchObject(answer as object);
+    expect(await refresh(service.http, stored)).toBe(200);
+    await service.stop();
+    const usage = openEnvironment(`${data}/usage`);
+    expect(readLayout(usage)).toBe(currentLayout(usageLayout));
+    await usage.close();
+  });
+});
+
+/** Layouts that a later version could have: usage whose counts got a table of another name, then values of another kind. */
+const later: Layout = {
+  store: 'usage',
+  steps: [
+    (environment) => {
+      const [before, after] = ['counts', 'cells'].map((name) => openTable(environment, name));
+      for (const { key, value } of before!.getRange()) after!.putSync(Buffer.from(key), Buffer.from(value));
+      before!.clearSync();
+    },
+    (environment) => {
+      const cells = openTable(environment, 'cells');
+      for (const { key, value } of [...cells.getRange()])
+        cells.putSync(Buffer.from(key), Buffer.concat([Buffer.of(3), value]));
+    },
+  ],
+};
+
+type Environment = ReturnType<typeof openEnvironment>;
+const cellsOf = (environment: Environment, table: string) =>
+  Array.from(
+    openTable(environment, table).getRange(),
+    ({ key, value }) => `${key.toString('hex')} ${value.toString('hex')}`,
+  );
+
+describe('a store of an earlier layout', () => {
+  it('is led through every step, and its file as it was is kept', async () => {
+    const data = temporaryDirectory();
+    unpack('layout-1', data);
+    const before = readFileSync(`${data}/usage/data.mdb`);
+    const first = openEnvironment(`${data}/usage`);
+    const counts = cellsOf(first, 'counts');
+    await first.close();
+
+    const environment = openLaidOut(data, later);
+    expect(readLayout(environment)).toBe(3);
+    expect(cellsOf(environment, 'counts')).toEqual([]);
+    expect(cellsOf(environment, 'cells')).toEqual(counts.map((cell) => cell.replace(' ', ' 03')));
+    await environment.close();
+    expect(readFileSync(`${data}/usage/layout-1.mdb`).equals(before)).toBe(true);
+    expect(readdirSync(`${data}/usage`).sort()).toEqual(['data.mdb', 'layout-1.mdb', 'lock.mdb']);
+
+    const again = openLaidOut(data, later);
+    expect(readLayout(again)).toBe(3);
+    expect(cellsOf(again, 'cells')).toHaveLength(counts.length);
+    await again.close();
+  });
+
+  it('stays at the last step that was done when one fails, and goes on from there', async () => {
+    const data = temporaryDirectory();
+    unpack('layout-1', data);
+    const [first, second] = later.steps as [Layout['steps'][0], Layout['steps'][0]];
+    const failing: Layout = {
+      store: 'usage',
+      steps: [
+        first,
+        (environment) => {
+          second(environment);
+          throw new Error('no power');
+        },
+      ],
+    };
+    expect(() => openLaidOut(data, failing)).toThrow('no power');
+    const halfway = openEnvironment(`${data}/usage`);
+    expect(readLayout(halfway)).toBe(2);
+    expect(cellsOf(halfway, 'cells').every((cell) => !cell.includes(' 03'))).toBe(true);
+    await halfway.close();
+    const environment = openLaidOut(data, later);
+    expect(readLayout(environment)).toBe(3);
+    expect(cellsOf(environment, 'cells').every((cell) => cell.includes(' 03'))).toBe(true);
+    await environment.close();
+  });
+
+  it('is not used beside a service, which migrates it first', async () => {
+    const data = temporaryDirectory();
+    unpack('layout-1', data);
+    const next: Layout = { store: 'accounts', steps: [() => {}] };
+    expect(() => attachLaidOut(data, next)).toThrow(
+      `Cannot use ${data}: its accounts have layout 1, and this version uses 2; start flagmeter serve`,
+    );
+    await openLaidOut(data, next).close();
+    await attachLaidOut(data, next).close();
+  });
+});
+
+describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout) => {
+  it('is refused by name, and nothing is changed', async () => {
+    const data = temporaryDirectory();
+    unpack('layout-1', data);
+    const environment = openEnvironment(`${data}/${layout.store}`);
+    await openRecords<number>(environment, 'numbers').put('layout', 7);
+    await environment.close();
+    const before = readFileSync(`${data}/${layout.store}/data.mdb`);
+    for (const open of [openLaidOut, attachLaidOut]) {
+      expect(() => open(data, layout)).toThrow(
+        `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout 7, and this version knows layouts up to ${currentLayout(layout)}; start a version that knows it`,
+      );
+    }
+    expect(readFileSync(`${data}/${layout.store}/data.mdb`).equals(before)).toBe(true);
+  });
+});
+
+it('a new store of usage has the layout of this program', async () => {
+  const data = temporaryDirectory();
+  const environment = openLaidOut(data, later);
+  expect(readLayout(environment)).toBe(3);
+  await environment.close();
+});

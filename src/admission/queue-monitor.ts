@@ -94,7 +94,7 @@ export class QueueMonitor {
   }
 
   /** Age of the oldest waiting group, milliseconds; 0 when none waits. */
-  private oldest(now: number): number {
+  oldest(now: number): number {
     for (const group of this.groups) return now - group.since;
     return 0;
   }

@@ -67,7 +67,7 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
   const committers = Array.from({ length: config.workers }, () =>
     startCommitter(parts.workerFile('aggregate/worker'), config.data, config.maxIdentities),
   );
-  const intake = new Intake(committers, health, clock, config);
+  const intake = new Intake(committers, health, clock, config, debugLog(parts));
   const retention = retentionOf(config);
   const counting = countingParts(parts, { directory, usage, health, intake });
   return {
@@ -88,6 +88,11 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
     reports: startReportPool(parts.workerFile('manage/report-worker'), config.data),
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
   };
+}
+
+/** What is said of every commit and request, which is worth its time for debugging only. */
+export function debugLog({ config, log }: Pick<ServiceParts, 'config' | 'log'>): Log | undefined {
+  return config.logLevel === 'debug' ? log : undefined;
 }
 
 /** Commits what waits, ends the threads, closes the stores. */

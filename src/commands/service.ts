@@ -1,14 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
+import { figuresRoute } from '../http/figures.ts';
 import { healthRoutes } from '../http/health.ts';
-import { createRouter } from '../http/router.ts';
+import { RequestIds } from '../http/request-ids.ts';
+import { RequestTally } from '../http/request-tally.ts';
+import { createRouter, type RouterHooks } from '../http/router.ts';
 import type { Dispatch } from '../http/types.ts';
 import type { GrpcListener } from '../ingest/grpc.ts';
 import { keepUp } from '../ingest/upkeep.ts';
 import {
   type Core,
   closeCore,
+  debugLog,
   flushMarks,
   forgetDeleted,
   lookAtFiles,
@@ -18,6 +22,7 @@ import {
   type ServiceParts,
 } from './core.ts';
 import type { Doors } from './doors.ts';
+import { figuresOf } from './figures.ts';
 import type { Host, HostListener } from './listeners.ts';
 import { routesOf } from './routes.ts';
 
@@ -110,12 +115,32 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
  * free, so routes are made after binding.
  */
 function routersOf(core: Core, listeners: readonly HostListener[]): Map<readonly Host[], Dispatch> {
-  const onError = (error: unknown) => core.log.error('a request failed', { error });
   const routes = routesOf(core, listeners);
+  const tally = new RequestTally();
+  const hooks = { ...hooksOf(core), tally };
+  const health = healthRoutes(() => readinessOf(core));
+  // The figures are the operator's: where the hosts are apart, packets come in from everywhere.
+  const figures = figuresRoute(figuresOf(core, tally));
   return new Map(
     listeners.map(({ hosts }) => {
       const own = hosts.flatMap((host) => routes[host]);
-      return [hosts, createRouter([...healthRoutes(() => readinessOf(core)), ...own], onError)];
+      const forOperators = hosts.includes('api') ? [...health, figures] : health;
+      return [hosts, createRouter([...forOperators, ...own], hooks)];
     }),
   );
+}
+
+function hooksOf(core: Core): RouterHooks {
+  const { log, clock, randomBytes } = core;
+  const debug = debugLog(core);
+  return {
+    ids: new RequestIds(randomBytes),
+    failed: (error, about) => log.error('a request failed', { ...about, error }),
+    ...(debug && {
+      accessLog: {
+        now: () => clock.monotonic(),
+        answered: (answered) => debug.debug('request', { ...answered }),
+      },
+    }),
+  };
 }

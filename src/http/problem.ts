@@ -7,7 +7,8 @@ import type { Reply } from './types.ts';
  */
 export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): Reply {
   const reply = written.get(refusal) ?? write(refusal);
-  return { status: reply.status, headers: { ...reply.headers, ...headers }, body: reply.body! };
+  const { status, body, code } = reply;
+  return { status, headers: { ...reply.headers, ...headers }, body: body!, code: code! };
 }
 
 const written = new WeakMap<Refusal, Reply>();
@@ -20,6 +21,7 @@ function write(refusal: Refusal): Reply {
     status,
     headers: { 'content-type': 'application/problem+json', ...retryAfter },
     body: JSON.stringify({ type: 'about:blank', title, status, code: refusal.code, detail: refusal.message }),
+    code: refusal.code,
   };
   written.set(refusal, reply);
   return reply;

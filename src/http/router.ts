@@ -1,6 +1,8 @@
 import { Refusal, refusalOf } from '../errors.ts';
 import { percentDecode } from './percent.ts';
 import { problem } from './problem.ts';
+import { type RequestIds, requestIdHeader } from './request-ids.ts';
+import { RequestTally, type RouteTally } from './request-tally.ts';
 import {
   ClientGone,
   type Dispatch,
@@ -16,65 +18,123 @@ interface Resource {
   /** The pattern's segments; a parameter is `undefined`. */
   readonly segments: readonly (string | undefined)[];
   readonly methods: ReadonlyMap<string, Endpoint>;
-  /** The `Allow` header. */
-  readonly allow: string;
+  /** For every other method. */
+  readonly otherwise: Endpoint;
 }
 
 interface Endpoint {
   readonly handle: Handler;
   readonly names: readonly string[];
+  readonly tally: RouteTally;
 }
 
-/** Told of every failure that is no refusal. It must not throw. */
-export type OnError = (error: unknown, request: Request) => void;
+/** One request that was answered. */
+export interface Answered {
+  readonly method: string;
+  /** The route's pattern, never the path: that may name a person. */
+  readonly route: string;
+  readonly status: number;
+  /** Why it was refused. */
+  readonly code: string | undefined;
+  readonly ms: number;
+  /** Of the reply's body. */
+  readonly bytes: number;
+  readonly requestId: string;
+}
+
+/** What else becomes of requests: nothing of it when it is left out. None of these may throw. */
+export interface RouterHooks {
+  /** Told of every failure that is no refusal. */
+  failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
+  /** Counts every answer. */
+  readonly tally?: RequestTally;
+  /** Names every answer that has a body. */
+  readonly ids?: RequestIds;
+  /** Told of every answer, and of the time: which costs something, so it is for debugging. */
+  readonly accessLog?: { now(): number; answered(answered: Answered): void };
+}
 
 const noParams: Params = Object.freeze(Object.create(null));
 
 /**
  * Puts routes together into what an engine calls. Of two patterns that match a path the one whose first differing
  * segment is fixed wins. `HEAD` goes to `GET`; `OPTIONS` without a route of its own is answered 204 with `Allow`.
- * Refusals become problem answers; any other failure is told to `onError`, and answered 500, or 503 when it is the
+ * Refusals become problem answers; any other failure is told to `failed`, and answered 500, or 503 when it is the
  * store's.
  * @throws {Error} when two routes have the same method and path
  */
-export function createRouter(routes: readonly Route[], onError: OnError = () => {}): Dispatch {
-  const { fixed, patterns } = collect(routes);
+export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
+  const { tally = new RequestTally(), ids, accessLog } = hooks;
+  const { fixed, patterns } = collect(routes, tally);
+  const nowhere: Endpoint = { handle: () => notFound, names: [], tally: tally.row('any', 'none') };
 
-  function route(request: Request): Reply | Promise<Reply> {
-    const resource = fixed.get(request.path) ?? findPattern(patterns, request.path);
-    if (resource === undefined) return notFound;
-    const { method } = request;
-    const endpoint = resource.methods.get(method);
-    if (endpoint === undefined) return methodNotAllowed(resource, method);
+  function call(request: Request, endpoint: Endpoint, resource: Resource | undefined) {
     if (endpoint.names.length === 0) return endpoint.handle(request, noParams);
-    return endpoint.handle(request, paramsOf(resource, endpoint, request.path));
+    return endpoint.handle(request, paramsOf(resource!, endpoint, request.path));
   }
 
-  function fail(error: unknown, request: Request): Reply {
+  function fail(error: unknown, request: Request, { tally: { route } }: Endpoint): Reply {
     if (error instanceof ClientGone) return nobodyReads;
-    if (!(error instanceof Refusal)) onError(error, request);
-    return problem(refusalOf(error));
+    const reply = problem(refusalOf(error));
+    if (error instanceof Refusal) return reply;
+    const requestId = ids?.of(request) ?? '';
+    hooks.failed?.(error, { requestId, route });
+    return ids === undefined ? reply : named(reply, requestId);
+  }
+
+  function finish(request: Request, { tally: row }: Endpoint, began: number, reply: Reply): Reply {
+    tally.count(row, reply);
+    if (ids === undefined || (reply.body === undefined && accessLog === undefined)) return reply;
+    const requestId = reply.headers?.[requestIdHeader] ?? ids.of(request);
+    accessLog?.answered(answeredWith(reply, request, row, requestId, accessLog.now() - began));
+    return named(reply, requestId);
   }
 
   return (request) => {
+    const began = accessLog === undefined ? 0 : accessLog.now();
+    const resource = fixed.get(request.path) ?? findPattern(patterns, request.path);
+    const endpoint =
+      resource === undefined ? nowhere : (resource.methods.get(request.method) ?? resource.otherwise);
     try {
-      const reply = route(request);
-      return reply instanceof Promise ? reply.catch((error) => fail(error, request)) : reply;
+      const reply = call(request, endpoint, resource);
+      if (!(reply instanceof Promise)) return finish(request, endpoint, began, reply);
+      return reply.then(
+        (late) => finish(request, endpoint, began, late),
+        (error) => finish(request, endpoint, began, fail(error, request, endpoint)),
+      );
     } catch (error) {
-      return fail(error, request);
+      return finish(request, endpoint, began, fail(error, request, endpoint));
     }
   };
+}
+
+function named(reply: Reply, requestId: string): Reply {
+  return { ...reply, headers: { ...reply.headers, [requestIdHeader]: requestId } };
+}
+
+function answeredWith(
+  { status, code, body }: Reply,
+  { method }: Request,
+  { route }: RouteTally,
+  requestId: string,
+  ms: number,
+): Answered {
+  const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+  return { method, route, status, code, ms, bytes, requestId };
 }
 
 const notFound = problem(new Refusal('not_found', 'No route has this path'));
 const nobodyReads: Reply = { status: 400 };
 
-function methodNotAllowed({ allow }: Resource, method: string): Reply {
+function methodNotAllowed(allow: string, method: string): Reply {
   if (method === 'OPTIONS' && allow.includes('OPTIONS')) return { status: 204, headers: { allow } };
   return problem(new Refusal('method_not_allowed', `This path takes ${allow}`), { allow });
 }
 
-function collect(routes: readonly Route[]): {
+function collect(
+  routes: readonly Route[],
+  tally: RequestTally,
+): {
   fixed: Map<string, Resource>;
   patterns: Map<number, Resource[]>;
 } {
@@ -86,7 +146,7 @@ function collect(routes: readonly Route[]): {
   const fixed = new Map<string, Resource>();
   const patterns = new Map<number, Resource[]>();
   for (const [shape, group] of groups) {
-    const resource = createResource(group);
+    const resource = createResource(group, tally);
     const { length } = resource.segments;
     if (!resource.segments.includes(undefined)) fixed.set(shape, resource);
     else patterns.set(length, [...(patterns.get(length) ?? []), resource].sort(moreFixedFirst));
@@ -99,19 +159,29 @@ function shapeOf(path: string): string[] {
   return path.split('/').map((segment) => (segment.startsWith(':') ? ':' : segment));
 }
 
-function createResource(group: readonly Route[]): Resource {
+function createResource(group: readonly Route[], tally: RequestTally): Resource {
   const segments = shapeOf(group[0]!.path).map((segment) => (segment === ':' ? undefined : segment));
   const methods = new Map<string, Endpoint>();
   for (const { method, path, handle } of group) {
     if (methods.has(method)) throw new Error(`Cannot route ${method} ${path}: another route has it already`);
     const names = path.split('/').filter((segment) => segment.startsWith(':'));
-    methods.set(method, { handle, names: names.map((name) => name.slice(1)) });
+    methods.set(method, {
+      handle,
+      names: names.map((name) => name.slice(1)),
+      tally: tally.row(method, path),
+    });
   }
   const get = methods.get('GET');
   if (get !== undefined) methods.set('HEAD', get);
   const refused = group.some(({ noOptions }) => noOptions);
   const allowed = refused || methods.has('OPTIONS') ? [...methods.keys()] : [...methods.keys(), 'OPTIONS'];
-  return { segments, methods, allow: allowed.join(', ') };
+  const allow = allowed.join(', ');
+  const otherwise: Endpoint = {
+    handle: ({ method }) => methodNotAllowed(allow, method),
+    names: [],
+    tally: tally.row('other', group[0]!.path),
+  };
+  return { segments, methods, otherwise };
 }
 
 function moreFixedFirst(a: Resource, b: Resource): number {

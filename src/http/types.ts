@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts';
 import type { TlsFiles } from './tls.ts';
 
 /** A request as the handlers see it: nothing in it knows which engine read it from the socket. */
@@ -28,6 +29,8 @@ export interface Reply {
   /** Lower-case names. `content-length`, `date` and `connection` belong to the engine. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** Why, when it is a refusal: for the figures and the log; engines pass it over. */
+  readonly code?: ErrorCode;
 }
 
 /** Path parameters, percent-decoded, by the name after the colon in the route's pattern. */

@@ -1,6 +1,7 @@
 import { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { Committer } from '../aggregate/committer.ts';
 import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
 import { Lane } from './lane.ts';
 import type { StoreHealth } from './store-health.ts';
 
@@ -20,12 +21,23 @@ export class Intake {
   readonly monitor: QueueMonitor;
   /** Batches committed since the start. */
   commits = 0;
+  /** Packets and reports in them. */
+  committedPackets = 0;
+  /** What these commits took, ms, and those that failed. */
+  commitMs = 0;
+  failedCommits = 0;
   private readonly committers: readonly Committer[];
   private readonly lanes: readonly Lane[];
   private readonly health: StoreHealth;
 
   /** @param committers one a worker; they are closed with the intake */
-  constructor(committers: readonly Committer[], health: StoreHealth, clock: Clock, limits: IntakeLimits) {
+  constructor(
+    committers: readonly Committer[],
+    health: StoreHealth,
+    clock: Clock,
+    limits: IntakeLimits,
+    log?: Pick<Log, 'debug'>,
+  ) {
     this.committers = committers;
     this.health = health;
     this.monitor = new QueueMonitor({
@@ -34,10 +46,16 @@ export class Intake {
       age: { high: limits.queueHighAge, low: limits.queueLowAge },
     });
     const listener = {
-      committed: () => {
+      committed: (packets: number, ms: number) => {
         this.commits += 1;
+        this.committedPackets += packets;
+        this.commitMs += ms;
+        log?.debug('committed', { packets, ms });
       },
-      failed: (error: unknown) => health.failed(error),
+      failed: (error: unknown) => {
+        this.failedCommits += 1;
+        health.failed(error);
+      },
     };
     this.lanes = committers.map(
       (committer) => new Lane(committer, this.monitor, clock, limits.batchPackets, listener),

@@ -9,7 +9,8 @@ import { RecordArrays } from './record-arrays.ts';
 
 /** Hears how commits end. */
 export interface CommitListener {
-  committed(packets: number): void;
+  /** @param ms that the commit took */
+  committed(packets: number, ms: number): void;
   failed(error: unknown): void;
 }
 
@@ -116,13 +117,14 @@ export class Lane {
 
   private async commit({ batch, waiting }: Queued): Promise<void> {
     this.monitor.begin(waiting);
+    const began = this.clock.monotonic();
     const riding = this.ledger.take();
     const envelope = batch.envelope(this.unkept, riding.lines());
     try {
       await this.committer.commit(envelope);
       this.unkept = [];
       this.monitor.leave(waiting);
-      this.listener.committed(batch.packets);
+      this.listener.committed(batch.packets, this.clock.monotonic() - began);
       batch.settle.kept();
     } catch (error) {
       this.unkept = [...envelope.series];

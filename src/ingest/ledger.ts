@@ -70,6 +70,8 @@ const acceptedStatus = (route: LedgerRoute) => (route === 'telemetry' ? 202 : 20
 export class Ledger {
   /** Refusals that no application is to see, by code. */
   readonly unattributed = new Map<ErrorCode, number>();
+  /** Refusals that an application sees, by code. */
+  readonly attributed = new Map<ErrorCode, number>();
   private readonly parts: LedgerParts;
   private readonly books = new Map<number, LedgerBook>();
   private rows = 0;
@@ -126,6 +128,7 @@ export class Ledger {
       this.refusedUnread(refusal);
       return;
     }
+    this.attributed.set(code, (this.attributed.get(code) ?? 0) + 1);
     const { application } = holder;
     const known = holder.environments.get(environment)?.number ?? null;
     const at = this.parts.clock.now();

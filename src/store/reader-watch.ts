@@ -18,7 +18,7 @@ const none: ReaderAge = { seconds: 0, commits: 0 };
 
 /** Watches the readers of one store: a forgotten one makes the file grow with each commit, and tells nobody. */
 export class ReaderWatch {
-  private readonly name: string;
+  readonly name: string;
   private readonly environment: RootDatabase<Buffer, Buffer>;
   private readonly clock: Pick<Clock, 'monotonic'>;
   private readonly log: Pick<Log, 'warn'>;

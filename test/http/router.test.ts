@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
+import { RequestIds } from '../../src/http/request-ids.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { ClientGone, type Handler, type Reply, type Route } from '../../src/http/types.ts';
 import { fakeRequest } from './support/fake-request.ts';
@@ -114,7 +115,9 @@ describe('a handler', () => {
   const failures: unknown[] = [];
   const run = (handle: Handler) => {
     failures.length = 0;
-    const router = createRouter([{ method: 'GET', path: '/', handle }], (error) => failures.push(error));
+    const router = createRouter([{ method: 'GET', path: '/', handle }], {
+      failed: (error) => failures.push(error),
+    });
     return router(fakeRequest({ method: 'GET', path: '/' }));
   };
   const failing = (error: unknown): [string, Handler][] => [
@@ -159,4 +162,20 @@ describe('a handler', () => {
       expect(failures).toEqual([]);
     },
   );
+});
+
+describe('a failure', () => {
+  it('is logged with its route and the id that the client is told', async () => {
+    const told: unknown[] = [];
+    const router = createRouter(
+      [{ method: 'GET', path: '/users/:id', handle: () => Promise.reject(new Error('x')) }],
+      {
+        ids: new RequestIds((length) => Buffer.alloc(length, 7)),
+        failed: (error, about) => told.push([(error as Error).message, about]),
+      },
+    );
+    const reply = await router(fakeRequest({ method: 'GET', path: '/users/ann' }));
+    expect([reply.status, reply.headers?.['x-request-id']]).toEqual([500, '070707070707-1']);
+    expect(told).toEqual([['x', { requestId: '070707070707-1', route: '/users/:id' }]]);
+  });
 });

@@ -73,5 +73,5 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
       },
     },
   ];
-  return createRouter(routes, (error) => errors.push((error as Error).message));
+  return createRouter(routes, { failed: (error) => errors.push((error as Error).message) });
 }

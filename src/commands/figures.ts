@@ -1,0 +1,126 @@
+import { version } from '../../package.json' with { type: 'json' };
+import type { Figure } from '../http/figures.ts';
+import type { RequestTally } from '../http/request-tally.ts';
+import { type Core, readinessOf } from './core.ts';
+
+/** What `GET /metrics` shows. Codes, routes and statuses are of fixed sets: nothing that a stranger sends is a label. */
+export function figuresOf(core: Core, requests: RequestTally): readonly Figure[] {
+  return [
+    ...requestFigures(requests),
+    ...ingestFigures(core),
+    ...storeFigures(core),
+    ...processFigures(core),
+  ];
+}
+
+function requestFigures(requests: RequestTally): readonly Figure[] {
+  return [
+    {
+      name: 'flagmeter_http_requests_total',
+      type: 'counter',
+      help: 'HTTP requests by route and status.',
+      labels: ['method', 'route', 'status'],
+      *read() {
+        for (const { method, route, statuses } of requests.routes)
+          for (const [status, count] of statuses) yield [{ method, route, status: String(status) }, count];
+      },
+    },
+    {
+      name: 'flagmeter_http_refusals_total',
+      type: 'counter',
+      help: 'HTTP requests that were refused with a problem, by its code.',
+      labels: ['code'],
+      read: () => byCode(requests.codes),
+    },
+  ];
+}
+
+function ingestFigures({ counting: { ledger }, intake, clock }: Core): readonly Figure[] {
+  const { monitor } = intake;
+  return [
+    counter(
+      'flagmeter_packets_committed_total',
+      'Packets and reports that are on disk.',
+      () => intake.committedPackets,
+    ),
+    {
+      name: 'flagmeter_ingest_refusals_total',
+      type: 'counter',
+      help: 'Packets and reports that were refused, by any transport: attributed, when an application sees it in its ledger.',
+      labels: ['code', 'attributed'],
+      *read() {
+        for (const [code, count] of ledger.attributed) yield [{ code, attributed: 'true' }, count];
+        for (const [code, count] of ledger.unattributed) yield [{ code, attributed: 'false' }, count];
+      },
+    },
+    gauge('flagmeter_queue_packets', 'Packets and reports that wait for the disk.', () => monitor.packets),
+    gauge('flagmeter_queue_bytes', 'What they hold.', () => monitor.bytes),
+    gauge(
+      'flagmeter_queue_oldest_seconds',
+      'How long the oldest of them has been waiting.',
+      () => monitor.oldest(clock.monotonic()) / 1000,
+    ),
+    counter('flagmeter_commits_total', 'Commits of packets and reports.', () => intake.commits),
+    counter('flagmeter_commit_seconds_total', 'Time that these commits took.', () => intake.commitMs / 1000),
+    counter(
+      'flagmeter_failed_commits_total',
+      'Commits that failed; nothing of them was kept.',
+      () => intake.failedCommits,
+    ),
+  ];
+}
+
+function storeFigures(core: Core): readonly Figure[] {
+  const { readers } = core;
+  const ages = readers.map((each) => [{ store: each.name }, each] as const);
+  return [
+    gauge('flagmeter_ready', '1 while data is taken, as /readyz says.', () =>
+      Number(readinessOf(core).ready),
+    ),
+    {
+      name: 'flagmeter_oldest_reader_seconds',
+      type: 'gauge',
+      help: 'How long the oldest reader of a store has been seen to keep pages from being used again.',
+      labels: ['store'],
+      read: () => ages.map(([labels, reader]) => [labels, reader.look().seconds] as const),
+    },
+    {
+      name: 'flagmeter_oldest_reader_commits',
+      type: 'gauge',
+      help: 'Commits since what that reader reads from.',
+      labels: ['store'],
+      read: () => ages.map(([labels, reader]) => [labels, reader.look().commits] as const),
+    },
+  ];
+}
+
+function processFigures({ clock }: Core): readonly Figure[] {
+  const startedAt = (clock.now() - process.uptime() * 1000) / 1000;
+  return [
+    {
+      name: 'flagmeter_build_info',
+      type: 'gauge',
+      help: 'Always 1; the label says the version.',
+      labels: ['version'],
+      read: () => [[{ version }, 1]],
+    },
+    gauge('process_start_time_seconds', 'Unix time at which the process started.', () => startedAt),
+    gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
+    counter('process_cpu_seconds_total', 'CPU time of all threads, user and system.', () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    }),
+  ];
+}
+
+function counter(name: string, help: string, read: () => number): Figure {
+  return { name, type: 'counter', help, read };
+}
+
+function gauge(name: string, help: string, read: () => number): Figure {
+  return { name, type: 'gauge', help, read };
+}
+
+function* byCode(codes: ReadonlyMap<string, number>): Iterable<readonly [{ code: string }, number]> {
+  for (const [code, count] of codes) yield [{ code }, count];
+}

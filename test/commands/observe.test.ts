@@ -1,0 +1,184 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
+import { parseExposition, type Sample } from '../support/exposition.ts';
+import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
+
+afterAll(cleanUp);
+
+/** A service with an application, and what it was asked so far: secrets that nothing may repeat. */
+async function openService(options: LocalOptions = {}) {
+  const service = await startLocal(options);
+  const access = await token(service.http, service.credentials);
+  const application = await createApplication(service.http, access, { name: 'shop' });
+  const { key } = await createKey(service.http, access, application, 'Frontend');
+  const send = (k: string, headers: Record<string, string> = {}) =>
+    fetch(`http://${service.http}/api/frontend/telemetry`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: 'https://shop.example', ...headers },
+      body: JSON.stringify({ k, e: 'Production', f: { checkout: { on: [1] } } }),
+    });
+  const forget = (identity: string) =>
+    fetch(`http://${service.http}/api/v2/applications/${application}/identities/${identity}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${access}` },
+    });
+  return { service, access, application, key, send, forget };
+}
+
+async function scrape({ http }: LocalService): Promise<{ text: string; samples: Sample[] }> {
+  const answer = await fetch(`http://${http}/metrics`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const text = await answer.text();
+  return { text, samples: parseExposition(text).samples };
+}
+
+function figure(samples: Sample[], name: string, labels: Record<string, string> = {}): number | undefined {
+  const same = (sample: Sample) =>
+    sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value);
+  return samples.find(same)?.value;
+}
+
+describe('GET /metrics', () => {
+  test('counts requests, refusals and what was committed, and names nobody', async () => {
+    const { service, key, access, application, send, forget } = await openService();
+    for (let time = 0; time < 3; time += 1) expect((await send(key)).status).toBe(202);
+    expect((await send('no-such-key')).status).toBe(404);
+    expect((await send(key, { origin: '' })).status).toBe(403);
+    expect((await forget('ann@example.com')).status).toBe(204);
+    expect((await fetch(`http://${service.http}/no/such/${key}`)).status).toBe(404);
+    expect((await fetch(`http://${service.http}/healthz`, { method: 'PATCH' })).status).toBe(405);
+    const { text, samples } = await scrape(service);
+    const requests = 'flagmeter_http_requests_total';
+    const route = '/api/frontend/telemetry';
+    expect(figure(samples, requests, { method: 'POST', route, status: '202' })).toBe(3);
+    expect(figure(samples, requests, { method: 'POST', route, status: '404' })).toBe(1);
+    expect(figure(samples, requests, { route: 'none', status: '404' })).toBe(1);
+    expect(figure(samples, requests, { method: 'other', route: '/healthz', status: '405' })).toBe(1);
+    const forgetting = '/api/v2/applications/:id/identities/:identity';
+    expect(figure(samples, requests, { method: 'DELETE', route: forgetting, status: '204' })).toBe(1);
+    expect(figure(samples, requests, { route: '/connect/token', status: '200' })).toBe(1);
+    expect(figure(samples, 'flagmeter_http_refusals_total', { code: 'unknown_key' })).toBe(1);
+    const refusals = 'flagmeter_ingest_refusals_total';
+    expect(figure(samples, refusals, { code: 'unknown_key', attributed: 'false' })).toBe(1);
+    expect(figure(samples, refusals, { code: 'origin_missing', attributed: 'true' })).toBe(1);
+    expect(figure(samples, 'flagmeter_packets_committed_total')).toBeGreaterThanOrEqual(3);
+    expect(figure(samples, 'flagmeter_commits_total')).toBeGreaterThan(0);
+    expect(figure(samples, 'flagmeter_commit_seconds_total')).toBeGreaterThan(0);
+    expect(figure(samples, 'flagmeter_queue_packets')).toBe(0);
+    expect(figure(samples, 'flagmeter_queue_oldest_seconds')).toBe(0);
+    expect(figure(samples, 'flagmeter_ready')).toBe(1);
+    for (const store of ['accounts', 'usage'])
+      expect(figure(samples, 'flagmeter_oldest_reader_seconds', { store })).toBeGreaterThanOrEqual(0);
+    expect(figure(samples, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(figure(samples, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+    for (const secret of [key, access, application, 'ann', 'no-such', 'shop'])
+      expect(text).not.toContain(secret);
+    await service.stop();
+  });
+
+  test('has a bounded number of series, whatever strangers send', async () => {
+    const { service } = await openService();
+    const ask = (path: string, method: string) => fetch(`http://${service.http}${path}`, { method });
+    await ask('/x', 'GET');
+    await ask('/healthz', 'PUT');
+    const before = (await scrape(service)).samples.length;
+    for (let at = 0; at < 50; at += 1) {
+      await ask(`/x-${at}/${at}`, 'GET');
+      await ask('/healthz', at % 2 === 0 ? 'PUT' : 'PATCH');
+    }
+    // One more at most: that of the first scrape itself.
+    expect((await scrape(service)).samples.length).toBeLessThanOrEqual(before + 1);
+    await service.stop();
+  });
+
+  test('counts as counters and names them so', async () => {
+    const { service } = await openService();
+    const { types } = parseExposition((await scrape(service)).text);
+    for (const [name, type] of types)
+      expect([name, type]).toEqual([name, /_total$/.test(name) ? 'counter' : 'gauge']);
+    await service.stop();
+  });
+
+  test('is on the listener of the management API, and not where packets come in from everywhere', async () => {
+    const apart = await startLocal({ args: ['--api-listen', '127.0.0.1:0'] });
+    expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
+    expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
+    await apart.stop();
+  });
+});
+
+describe('a request id', () => {
+  test.each([
+    ['a refusal', '/api/v2/users/me', 401],
+    ['an unknown path', '/nowhere', 404],
+    ['an answer with a body', '/api/v2/openapi.json', 200],
+  ])('is in %s, and each has its own', async (_, path, status) => {
+    const { service } = await openService();
+    const ids = new Set<string | null>();
+    for (let time = 0; time < 3; time += 1) {
+      const answer = await fetch(`http://${service.http}${path}`);
+      expect(answer.status).toBe(status);
+      ids.add(answer.headers.get('x-request-id'));
+    }
+    expect(ids.size).toBe(3);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/);
+    await service.stop();
+  });
+
+  test('is the one that a proxy gave, when it is harmless; a packet that is taken needs none', async () => {
+    const { service, key, send } = await openService();
+    const ask = async (id: string) =>
+      (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get(
+        'x-request-id',
+      );
+    const own = /^[0-9a-f]{12}-[0-9a-z]+$/;
+    expect(await ask('4bf92f3577b34da6a3ce929d0e0e4736')).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
+    for (const bad of ['a b', '"x"', 'x'.repeat(129), '']) expect(await ask(bad)).toMatch(own);
+    expect((await send(key)).headers.has('x-request-id')).toBe(false);
+    expect((await send('nobody')).headers.get('x-request-id')).toMatch(own);
+    await service.stop();
+  });
+});
+
+describe('--log-level debug', () => {
+  const linesOf = (service: LocalService) =>
+    service
+      .log()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  test('logs every request by its route, and every commit, and names nobody', async () => {
+    const { service, access, key, send, forget } = await openService({ args: ['--log-level', 'debug'] });
+    await forget('ann@example.com');
+    expect((await send(key)).status).toBe(202);
+    const refused = await send('no-such-key');
+    const lines = linesOf(service);
+    const route = '/api/frontend/telemetry';
+    const base = { level: 'debug', msg: 'request', method: 'POST', route };
+    expect(lines).toContainEqual(
+      expect.objectContaining({ ...base, status: 202, bytes: 0, ms: expect.any(Number) }),
+    );
+    const requestId = refused.headers.get('x-request-id');
+    expect(lines).toContainEqual(
+      expect.objectContaining({ ...base, status: 404, code: 'unknown_key', requestId }),
+    );
+    expect(lines).toContainEqual(
+      expect.objectContaining({ route: '/api/v2/applications/:id/identities/:identity', status: 204 }),
+    );
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'debug', msg: 'committed', packets: expect.any(Number) }),
+    );
+    for (const secret of [key, access, 'ann@', 'no-such', service.credentials.clientSecret])
+      expect(service.log()).not.toContain(secret);
+    await service.stop();
+  });
+
+  test('is the only level that says anything of them', async () => {
+    const { service, key, send } = await openService();
+    expect((await send(key)).status).toBe(202);
+    expect(service.log()).not.toMatch(/"msg":"(?:request|committed)"/);
+    await service.stop();
+  });
+});

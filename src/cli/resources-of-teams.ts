@@ -1,7 +1,7 @@
 import type { Flag } from './command.ts';
 import { rangeFlags, teamFlag } from './common-flags.ts';
 import { column } from './print.ts';
-import type { Column, Resource } from './resource.ts';
+import type { Column, Filter, Resource } from './resource.ts';
 import { fieldsOf } from './send.ts';
 
 const cut = { cut: true } as const;
@@ -202,6 +202,10 @@ function within(
   return { title, ...more, of: (item) => fieldsOf(item[field])[inner] };
 }
 
+function timeFilter(flag: Flag): Filter {
+  return { ...flag, read: (value, { time }) => time(value, flag.name) };
+}
+
 export const audit: Resource = {
   name: 'audit',
   one: 'entry of the audit log',
@@ -221,10 +225,7 @@ export const audit: Resource = {
       description: 'Only what was done by this user (e-mail address or id) or API key',
       read: (value, { userId }) => (value.includes('@') ? userId(value) : value),
     },
-    ...rangeFlags('the beginning').map((flag) => ({
-      ...flag,
-      read: (value: string, { time }: { time(text: string, flag: string): string }) => time(value, flag.name),
-    })),
+    ...rangeFlags('the beginning').map(timeFilter),
   ],
   columns: [
     column('AT', 'at'),

@@ -10,7 +10,7 @@ const mostWaits = 5;
 const longestWait = 60;
 
 /** Most items of a page. */
-const pageLimit = '200';
+const pageLimit = 200;
 
 /** A thing as the management API shows it. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ export function openApi(surroundings: Surroundings, url: string, access: Access)
       fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
     async list(path, filters = {}, most = Number.POSITIVE_INFINITY) {
       const items: Item[] = [];
-      const query = new URLSearchParams({ ...filters, limit: pageLimit });
+      const query = new URLSearchParams({ ...filters, limit: String(Math.min(most, pageLimit)) });
       for (;;) {
         const page = fieldsOf(await request('GET', `${targetOf(url, path)}?${query}`));
         if (!Array.isArray(page['items'])) throw notUnderstood(url, 200);

@@ -3,17 +3,23 @@ import type { Command, Flag, Operand } from './command.ts';
 /** Where descriptions begin, and where lines end at the latest. */
 const descriptionColumn = 30;
 const width = 100;
+const indent = '    ';
 
 /** How a command is called, in lines that fit the terminal. */
 export function usageText({ name, operand, flags }: Command): string {
   const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...flags.map(flagWord)];
+  return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
+}
+
+/** Words in lines that are no longer than `most`, but for a word that is. */
+function filled(words: readonly string[], most: number): string[] {
   const lines: string[] = [];
   for (const word of words) {
     const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
-    if (lines.length > 0 && longer.length <= width) lines[lines.length - 1] = longer;
-    else lines.push(lines.length === 0 ? word : `    ${word}`);
+    if (lines.length > 0 && longer.length <= most) lines[lines.length - 1] = longer;
+    else lines.push(word);
   }
-  return `${lines.join('\n')}\n`;
+  return lines;
 }
 
 /** What the operands and flags of commands mean, each once; what several commands share comes last. */
@@ -30,8 +36,10 @@ export function entryText(
   head: string,
   { description, more }: { readonly description: string; readonly more?: string },
 ): string {
-  const first = `${`  ${head}`.padEnd(descriptionColumn - 1)} ${description}\n`;
-  return more === undefined ? first : `${first}${' '.repeat(descriptionColumn)}${more}\n`;
+  const texts = more === undefined ? [description] : [description, more];
+  const lines = texts.flatMap((text) => filled(text.split(' '), width - descriptionColumn));
+  const first = `  ${head}`.padEnd(descriptionColumn - 1);
+  return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;
 }
 
 function operandWord({ name, optional }: Operand): string {

@@ -46,10 +46,10 @@ export class AlreadyPrepared extends Error {
 }
 
 /** Makes sure that a data directory is one that was prepared, without touching it. @throws {Error} when it is not */
-export function checkExisting(data: string): void {
+export function checkPrepared(data: string): void {
   const missing = ['accounts/data.mdb', 'usage/data.mdb'].find((name) => !existsSync(join(data, name)));
   if (missing === undefined) return;
-  const must = 'check --data, and that its volume is mounted; without --existing a new store is prepared';
+  const must = 'check --data, and that its volume is mounted';
   throw new Error(`Cannot find a store in ${data}: there is no ${missing}; ${must}`);
 }
 

@@ -66,6 +66,30 @@ const server = {
     },
     'A data directory that is prepared already is left as it is, with exit code 1.\n',
   ),
+  admin: simple(
+    {
+      name: 'admin reset-password',
+      summary: 'Give a user another password and end their sessions, on this machine',
+      flags: [
+        {
+          name: 'email',
+          value: 'EMAIL',
+          required: true,
+          description: 'E-mail address of the user',
+        },
+        ...dataFlags,
+        {
+          name: 'password-file',
+          value: 'FILE',
+          file: true,
+          description: 'First line is the password, 12 characters or more; - is standard input',
+          more: 'default: a password is made and printed',
+        },
+        jsonFlag,
+      ],
+    },
+    'Stop the server first: it has the users in memory, and holds the lock of the data directory.\n',
+  ),
 } as const;
 
 const rotate: Command = {

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { isPassword } from '../accounts/passwords.ts';
 import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
-import { readSecretFile } from '../cli/secret-file.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
+import { readPassword } from './password-file.ts';
 import { serverFlagNames, serverFlags } from './server-flags.ts';
-
-const shortestPassword = 12;
 
 /**
  * Prepares a data directory and prints the first credentials, which are not shown again.
@@ -23,7 +20,7 @@ export async function init(argv: readonly string[], terminal: Terminal): Promise
     switches: ['json'],
   });
   const adminEmail = readEmail(flags.get('admin-email'));
-  const adminPassword = readPassword(flags.get('admin-password-file'), terminal);
+  const adminPassword = readPassword('admin-password-file', flags.get('admin-password-file'), terminal);
   const { data, signingAlg } = loadConfig({ ...terminal, argv: serverFlags(flags) });
 
   const made = await prepare(data, {
@@ -58,14 +55,4 @@ function readEmail(email: string | undefined): string {
     throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
   }
   return email;
-}
-
-function readPassword(path: string | undefined, terminal: Terminal): string | undefined {
-  if (path === undefined) return undefined;
-  const password = readSecretFile('admin-password-file', path, terminal);
-  if ([...password].length < shortestPassword || !isPassword(password)) {
-    const must = `its first line must be a password of at least ${shortestPassword} characters and at most 1024 bytes`;
-    throw new UsageError(`Cannot use the file that --admin-password-file names: ${must}`);
-  }
-  return password;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { checkExisting, openPrepared, prepareData } from '../accounts/prepare.ts';
+import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
@@ -63,7 +63,7 @@ async function openAndServe(serving: Serving): Promise<number> {
 }
 
 async function serveBehind(doors: Doors, { config, log, terminal, signals }: Serving): Promise<number> {
-  if (config.existing) checkExisting(config.data);
+  if (config.existing) checkPrepared(config.data);
   const lock = lockDataDirectory(config.data);
   try {
     const accounts = await openOrPrepare(config, log, terminal);

@@ -1,6 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { openEnvironment, openRecords, openTable } from '../../src/store/environment.ts';
 import {
@@ -13,25 +11,15 @@ import {
   usageLayout,
 } from '../../src/store/layout.ts';
 import { testClock } from '../accounts/fixture.ts';
-import { readStore, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
+import { readStore, refresh } from '../fixtures/stores/fill.ts';
+import { stores, unpack } from '../fixtures/stores/unpack.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 afterAll(cleanUp);
 
-const stores = join(import.meta.dirname, '../fixtures/stores');
 const fixtures = readdirSync(stores, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-
-/** A data directory as a version before this one left it. */
-function unpack(fixture: string, data: string): StoredStore {
-  for (const name of ['accounts', 'usage']) {
-    mkdirSync(join(data, name), { recursive: true });
-    const file = readFileSync(join(stores, fixture, `${name}.mdb.gz`));
-    writeFileSync(join(data, name, 'data.mdb'), gunzipSync(file));
-  }
-  return JSON.parse(readFileSync(join(stores, fixture, 'store.json'), 'utf8'));
-}
 
 describe('a data directory of every layout that there ever was', () => {
   it('has a fixture for each', () => {

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { openDirectory } from '../accounts/directory.ts';
+import { hashPassword, newPassword } from '../accounts/passwords.ts';
+import { checkPrepared, openPrepared } from '../accounts/prepare.ts';
+import { patchUser, userOfEmail } from '../accounts/users.ts';
+import { InvalidationList } from '../auth/invalidation.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
+import { VerifiedTokens } from '../auth/verified-tokens.ts';
+import { Failure } from '../cli/failure.ts';
+import { systemClock } from '../clock.ts';
+import { loadConfig } from '../config.ts';
+import { readFlags, UsageError } from '../flags.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import { lockDataDirectory } from '../store/lock.ts';
+import { transact } from '../store/transact.ts';
+import type { Terminal } from '../terminal.ts';
+import { readPassword } from './password-file.ts';
+import { serverFlagNames, serverFlags } from './server-flags.ts';
+
+/** What is written by a command is on disk or an error: nothing waits for the store to be well again. */
+const health = {
+  ready: true,
+  failed(error: unknown): never {
+    throw error;
+  },
+};
+
+/**
+ * Gives a user another password, and ends all of their sessions: for an administrator that nobody can sign in as. The server
+ * must be stopped, for it has the users in memory.
+ * @throws {UsageError} for wrong flags or a password that cannot be used
+ * @throws {Error} when the data directory is not prepared, in use, or has no such user
+ */
+export async function resetPassword(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, {
+    values: [...serverFlagNames, 'email', 'password-file'],
+    switches: ['json'],
+  });
+  const email = flags.get('email');
+  if (email === undefined) throw new UsageError('Cannot reset a password without --email');
+  const given = readPassword('password-file', flags.get('password-file'), terminal);
+  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  checkPrepared(data);
+  const password = given ?? newPassword(randomBytes);
+  const lock = lockDataDirectory(data);
+  try {
+    const accounts = await openPrepared(data);
+    if (accounts === undefined) throw new Failure('notFound', `Cannot use ${data}: it is not prepared`);
+    await setPassword(accounts, data, email, password).finally(() => accounts.environment.close());
+  } finally {
+    lock.release();
+  }
+  const shown = given === undefined ? { email, password } : { email };
+  terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
+  return 0;
+}
+
+async function setPassword(accounts: AccountStore, data: string, email: string, password: string) {
+  const sources = { clock: systemClock, randomBytes };
+  const directory = openDirectory(accounts, health, sources);
+  const user = userOfEmail(directory, email);
+  if (user === undefined) {
+    const known = `its administrators are ${administratorsOf(accounts).join(', ')}`;
+    throw new Failure(
+      'notFound',
+      `Cannot find ${email} in ${data}: no user has this e-mail address; ${known}`,
+    );
+  }
+  await patchUser(directory, user.id, { passwordHash: await hashPassword(password, randomBytes) });
+  const invalidation = new InvalidationList(accounts, new VerifiedTokens());
+  const parts = { accounts, health, directory, invalidation, ...sources };
+  transact(accounts.environment, () => endSessionsOf(parts, user.id));
+}
+
+/** Who may reset a password on the data directory may also read who is in it. */
+function administratorsOf({ users }: AccountStore): string[] {
+  const all = Array.from(users.getRange(), ({ value }) => value);
+  return all.filter(({ role }) => role === 'Admin').map(({ email }) => email);
+}
+
+function textOf({ email, password }: { email: string; password?: string }): string {
+  const shown = password === undefined ? '' : ` This one is shown once.\n\n  Password        ${password}\n`;
+  return `${email} has another password, and all of their sessions have ended.${shown}\n`;
+}

@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { admin } from '../../src/commands/admin.ts';
+import { UsageError } from '../../src/flags.ts';
+import { lockDataDirectory } from '../../src/store/lock.ts';
+import { testClock } from '../accounts/fixture.ts';
+import { TestBrowser } from '../auth/test-browser.ts';
+import { refresh, type StoredStore } from '../fixtures/stores/fill.ts';
+import { unpack } from '../fixtures/stores/unpack.ts';
+import { cleanUp, freshDirectory, manage, token } from '../support/binary.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+afterAll(cleanUp);
+
+/** Runs `admin reset-password`; every file has this text. */
+async function reset(argv: readonly string[], text = ''): Promise<string> {
+  let out = '';
+  const write = (more: string) => {
+    out += more;
+  };
+  const code = await admin(['reset-password', ...argv], {
+    out: write,
+    err: () => {},
+    env: {},
+    readFile: () => text,
+  });
+  expect(code).toBe(0);
+  return out;
+}
+
+/** A data directory with an administrator who has a session. */
+function stored(): { data: string; store: StoredStore } {
+  const data = `${freshDirectory()}/data`;
+  return { data, store: unpack('layout-1', data) };
+}
+
+function start(data: string, { filledAt, credentials }: StoredStore): Promise<LocalService> {
+  return startLocal({ data, credentials, clock: testClock(filledAt + 60_000) });
+}
+
+/** Whether a password is the administrator's. */
+async function signsIn({ http }: LocalService, store: StoredStore, password: string): Promise<boolean> {
+  const browser = new TestBrowser(http, '127.0.0.1');
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: store.clientId,
+    redirect_uri: 'http://127.0.0.1/callback',
+    scope: 'openid',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  });
+  await browser.open(`/connect/authorize?${query}`);
+  const email = store.credentials.adminEmail;
+  const page = await browser.submit({ email, password, action: 'sign-in' });
+  return page.error === '' && page.status < 400;
+}
+
+describe('admin reset-password', () => {
+  test('gives a user a password that is shown once, and ends their sessions', async () => {
+    const { data, store } = stored();
+    const { adminEmail, adminPassword } = store.credentials;
+    const out = await reset(['--data', data, '--email', adminEmail.toUpperCase(), '--json']);
+    const { email, password } = JSON.parse(out);
+    expect({ email, length: password.length }).toEqual({ email: adminEmail.toUpperCase(), length: 23 });
+
+    const service = await start(data, store);
+    expect(await refresh(service.http, store)).toBe(400);
+    expect(await signsIn(service, store, adminPassword)).toBe(false);
+    expect(await signsIn(service, store, password)).toBe(true);
+    const access = await token(service.http, store.credentials);
+    const audit = (await manage(service.http, access, 'GET', '/api/v2/audit?limit=5', 200)) as {
+      items: { action: string; actor: { type: string } }[];
+    };
+    expect(audit.items.find(({ action }) => action === 'user.password-changed')?.actor.type).toBe('system');
+    await service.stop();
+  });
+
+  test('takes the password from a file, and does not show it', async () => {
+    const { data, store } = stored();
+    const argv = ['--data', data, '--email', store.credentials.adminEmail, '--password-file', 'p'];
+    const out = await reset(argv, 'correct horse battery\n');
+    expect(out).toContain('has another password');
+    expect(out).not.toContain('correct horse');
+    const service = await start(data, store);
+    expect(await signsIn(service, store, 'correct horse battery')).toBe(true);
+    await service.stop();
+  });
+
+  it('leaves a data directory alone that a server uses', async () => {
+    const { data, store } = stored();
+    const lock = lockDataDirectory(data);
+    await expect(reset(['--data', data, '--email', store.credentials.adminEmail])).rejects.toThrow(
+      `process ${process.pid} is using it`,
+    );
+    lock.release();
+  });
+
+  it('names the administrators when there is no such user', async () => {
+    const { data, store } = stored();
+    await expect(reset(['--data', data, '--email', 'nobody@example.com'])).rejects.toThrow(
+      `Cannot find nobody@example.com in ${data}: no user has this e-mail address; its administrators are ${store.credentials.adminEmail}`,
+    );
+  });
+
+  it('makes no data directory', async () => {
+    const data = `${freshDirectory()}/data`;
+    await expect(reset(['--data', data, '--email', 'a@b'])).rejects.toThrow(`Cannot find a store in ${data}`);
+    expect(existsSync(data)).toBe(false);
+  });
+
+  it.each([
+    [['reset-password'], 'Cannot reset a password without --email'],
+    [['reset-password', '--email', 'a@b', '--password-file', 'p'], 'a password of at least 12 characters'],
+    [[], 'Cannot use admin alone: say reset-password'],
+    [['reset-pasword'], 'Unknown command admin reset-pasword; the nearest known one is admin reset-password'],
+  ])('refuses %j', async (argv, message) => {
+    const terminal = { out: () => {}, err: () => {}, env: {}, readFile: () => 'short\n' };
+    const attempt = async () => admin(argv, terminal);
+    await expect(attempt()).rejects.toThrow(UsageError);
+    await expect(attempt()).rejects.toThrow(message);
+  });
+});

@@ -5,7 +5,7 @@ import { declarationKey } from './declarations.ts';
 import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { checkEnvironmentNames, newEnvironment } from './environments.ts';
-import { isOriginPattern } from './origins.ts';
+import { isOriginPattern, withoutSlash } from './origins.ts';
 import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
 
@@ -36,7 +36,7 @@ const defaultSettings = { allowedOrigins: [], acceptClientIdentities: false, rat
 export function createApplication(directory: Directory, wanted: NewApplication): Promise<Application> {
   const { environments: names = defaultEnvironments, teamId, ...given } = wanted;
   return directory.change((draft) => {
-    const settings = { ...defaultSettings, ...given };
+    const settings = entered({ ...defaultSettings, ...given });
     checkSettings(settings);
     const { plan } = mustExist('team', directory.teams.get(teamId));
     checkEnvironmentNames(plan, names);
@@ -69,7 +69,7 @@ export function patchApplication(
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(id));
     if (Object.keys(patch).length === 0) return application;
-    const patched = { ...application, ...patch, updatedAt: directory.clock.now() };
+    const patched = entered({ ...application, ...patch, updatedAt: directory.clock.now() });
     checkSettings(patched);
     draft.put('applications', id, patched);
     draft.note('application.changed', patched.teamId, targetOf(patched));
@@ -112,12 +112,18 @@ export function applicationsOf(directory: Directory, teamId: string): Applicatio
   return [...directory.applications.values()].filter((application) => application.teamId === teamId);
 }
 
+/** Settings as they are kept of those that were entered. */
+function entered<T extends Pick<ApplicationSettings, 'allowedOrigins'>>(settings: T): T {
+  return { ...settings, allowedOrigins: settings.allowedOrigins.map(withoutSlash) };
+}
+
 function checkSettings({ name, allowedOrigins, rate, burst }: ApplicationSettings): void {
   checkName('an application', name);
   checkLimit('allowed origins', allowedOrigins.length, mostOrigins);
   const wrong = allowedOrigins.findIndex((pattern) => !isOriginPattern(pattern));
   if (wrong !== -1) {
-    const must = 'must be an origin such as https://example.com or https://*.example.com, without a path';
+    const must =
+      'must be an origin such as https://example.com, https://*.example.com or http://localhost:*, without a path, or null';
     throw new Refusal('invalid_body', `Cannot take allowedOrigins[${wrong}]: ${must}`);
   }
   if (rate !== null && !(rate >= 0 && rate < Infinity)) {

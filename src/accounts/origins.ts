@@ -4,9 +4,20 @@ const longest = 300;
 /** scheme "://" host [":" port], and nothing after it (RFC 6454 §6.2). */
 const shape = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[^\s/?#@:\\[\]%*]+)(?::(\d{1,5}))?$/i;
 
+/** The origin of sandboxed pages and of files (HTML, section 7.1.1, opaque origins). */
+const opaque = 'null';
+
+/** One's own machine, where a developer's page may have any port: ends with `:*`. */
+const anyPort = /^(https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/i;
+
+/** An origin pattern as it was entered, without the slash that an address bar shows after it. */
+export function withoutSlash(pattern: string): string {
+  return pattern.endsWith('/') ? pattern.slice(0, -1) : pattern;
+}
+
 /**
- * Whether a text can stand in `allowedOrigins`: an origin such as `https://example.com:8443`, or one with
- * `*.` before its host for any subdomain. No path, not even `/`.
+ * Whether a text can stand in `allowedOrigins`: an origin such as `https://example.com:8443`, one with `*.` before its
+ * host for any subdomain, `http://localhost:*` for any port, or `null`. No path.
  */
 export function isOriginPattern(pattern: string): boolean {
   return parsePattern(pattern) !== undefined;
@@ -41,18 +52,25 @@ export function isOneOrigin(header: string): boolean {
   return !header.includes(',');
 }
 
-interface Wildcard {
-  /** `https://` */
-  readonly start: string;
-  /** `.example.com`, with `:port` when it is not the default. */
-  readonly end: string;
-}
+type Wildcard =
+  /** `https://`, and `.example.com`, with `:port` when it is not the default. */
+  | { readonly start: string; readonly end: string }
+  /** `http://localhost`, with any port or none. */
+  | { readonly host: string };
 
-function matchesWildcard(origin: string, { start, end }: Wildcard): boolean {
+function matchesWildcard(origin: string, wildcard: Wildcard): boolean {
+  if ('host' in wildcard) return origin === wildcard.host || origin.startsWith(`${wildcard.host}:`);
+  const { start, end } = wildcard;
   return origin.length > start.length + end.length && origin.startsWith(start) && origin.endsWith(end);
 }
 
 function parsePattern(pattern: string): string | Wildcard | undefined {
+  if (pattern === opaque) return opaque;
+  const host = anyPort.exec(pattern)?.[1];
+  return host === undefined ? parseOrigin(pattern) : { host: host.toLowerCase() };
+}
+
+function parseOrigin(pattern: string): string | Wildcard | undefined {
   const star = pattern.indexOf('://*.');
   if (star === -1) return canonicalOrigin(pattern);
   const apex = canonicalOrigin(`${pattern.slice(0, star)}://${pattern.slice(star + '://*.'.length)}`);

@@ -14,6 +14,7 @@ import { commit, type Health } from '../store/transact.ts';
 import { accessTokenLifetime } from './access-token.ts';
 import {
   openSigningKeys,
+  publishedAheadSeconds,
   type Signer,
   type SigningKeys,
   type TokenType,
@@ -29,8 +30,10 @@ export interface KeyRingParts {
   readonly log: Log;
 }
 
-/** A rotation in another process is noticed later than it was made; until then the old key goes on signing, ms. */
-const leewayMs = 60_000;
+const aheadMs = publishedAheadSeconds * 1000;
+
+/** The old key goes on signing until a rotation in another process is noticed, and its successor is in all caches. */
+const leewayMs = 60_000 + aheadMs;
 
 /** How long a retired key verifies: its last token has expired then. */
 const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
@@ -55,14 +58,19 @@ export async function openKeyRing(parts: KeyRingParts, alg: SigningAlgorithm): P
 export class KeyRing implements SigningKeys {
   readonly #parts: KeyRingParts;
   #keys: SigningKeys;
+  /** The key before goes on signing for a while, from memory: on disk its private part is gone. */
+  #signer: Signer;
+  /** When the current key of the store begins to sign. */
+  #signsFrom = 0;
 
   constructor(parts: KeyRingParts) {
     this.#parts = parts;
     this.#keys = openSigningKeys(storedKeys(parts.accounts));
+    this.#signer = this.#keys.current;
   }
 
   get current(): Signer {
-    return this.#keys.current;
+    return this.#signer;
   }
 
   get published(): SigningKeys['published'] {
@@ -74,21 +82,28 @@ export class KeyRing implements SigningKeys {
   }
 
   /**
-   * Takes up what has changed in the store, and removes the keys whose last token has expired. To be called every few
+   * Takes up what has changed in the store, signs with a new key once caches know it, and removes the keys whose last token has expired. To be called every few
    * seconds.
    * @throws {Refusal} `store_unavailable`
    */
   async refresh(): Promise<void> {
-    const { accounts, log } = this.#parts;
+    const { accounts, clock } = this.#parts;
     const found = storedKeys(accounts);
     const stored = this.#removeExpired(found);
     if (kidsOf(stored) !== kidsOf(this.published)) {
-      const before = this.current.kid;
+      const newest = this.#keys.current.kid;
       this.#keys = openSigningKeys(stored);
-      const { kid, alg } = this.current;
-      if (kid !== before) log.info('another signing key signs now', { keyId: kid, alg, before });
+      if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
     }
+    if (clock.now() >= this.#signsFrom) this.#signWithNewest();
     for (const key of found.toReversed()) if (key.unaudited) await this.#audit(key);
+  }
+
+  #signWithNewest(): void {
+    const before = this.#signer.kid;
+    this.#signer = this.#keys.current;
+    const { kid, alg } = this.#signer;
+    if (kid !== before) this.#parts.log.info('another signing key signs now', { keyId: kid, alg, before });
   }
 
   #removeExpired(stored: readonly StoredKey[]): readonly StoredKey[] {

@@ -3,6 +3,9 @@ import { publicMembers } from '../accounts/new-signing-key.ts';
 import { type StoredKey, signingKeyOf, signs } from '../accounts/stored-signing-keys.ts';
 import type { Jwk, SigningAlgorithm } from '../store/auth-records.ts';
 
+/** How long a new key is published before it signs while the service runs, which is how long caches keep the JWKS. */
+export const publishedAheadSeconds = 60;
+
 /** What a token is: an access token (RFC 9068 §2.1) or an ID token. One is never taken for the other. */
 export type TokenType = 'at+jwt' | 'JWT';
 
@@ -32,7 +35,7 @@ export interface SigningKeys {
   readonly current: Signer;
   /** The key whose tokens of this type begin with this header: a token chooses among our keys, and brings none. */
   find(typ: TokenType, header: string): Verifier | undefined;
-  /** The current one first. It is another array after each change. */
+  /** The newest one first, which may not sign yet. It is another array after each change. */
   readonly published: readonly PublicJwk[];
 }
 

@@ -8,7 +8,7 @@ import { serverFlagNames, serverFlags } from './server-flags.ts';
 
 /**
  * Makes a new key that signs tokens, of the same algorithm as the one before. A service that runs on the data directory
- * takes it up within seconds.
+ * publishes it within seconds and signs with it a minute later.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
@@ -31,9 +31,10 @@ function asJson({ current: { kid, alg }, retired }: Rotation): string {
 
 function asText({ current: { kid, alg }, retired }: Rotation): string {
   const before = retired.map((key) => `  Before      ${key.kid} ${key.alg}\n`);
-  return `The signing key is rotated; a running service signs with the new one within seconds.
+  return `The signing key is rotated; a running service publishes the new one within seconds, and signs
+with it a minute later.
 
-  Signs now   ${kid} ${alg}
+  New         ${kid} ${alg}
 ${before.join('')}
 Tokens of the key before stay valid until they expire; its private part is gone.
 `;

@@ -3,6 +3,7 @@ import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { authorizeRoutes } from '../auth/authorize-routes.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-failures.ts';
+import { clientOrigins } from '../auth/client-origins.ts';
 import { ClientRates } from '../auth/client-rates.ts';
 import { deviceAuthorizationRoutes } from '../auth/device-authorization.ts';
 import { DeviceCodes } from '../auth/device-codes.ts';
@@ -20,6 +21,7 @@ import { tokenRoutes } from '../auth/token-endpoint.ts';
 import { userinfoRoutes } from '../auth/userinfo.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
+import { crossOrigin } from '../http/cross-origin.ts';
 import { documentRoute } from '../http/openapi/document-route.ts';
 import type { Route } from '../http/types.ts';
 import { grpcWebRoutes } from '../ingest/grpc-web.ts';
@@ -94,8 +96,7 @@ function authRoutes({ passwords }: Core, tokens: TokenParts): readonly Route[] {
     ...authorizeRoutes({ ...tokens, passwords }),
     ...deviceAuthorizationRoutes(tokens),
     ...devicePageRoutes({ ...tokens, passwords }),
-    ...tokenRoutes(tokens),
-    ...revocationRoutes(tokens),
+    ...forClientPages(tokens, [...tokenRoutes(tokens), ...revocationRoutes(tokens)]),
     ...introspectionRoutes(tokens),
     ...endSessionRoutes(tokens),
     ...userinfoRoutes(tokens),
@@ -123,22 +124,29 @@ function apiRoutes(
     ...welcomeRoutes(tokens),
     documentRoute('/api/v2/openapi.json', describeManagementApi(tokens)),
     ...invalidateTokenRoutes(tokens),
-    ...deletionRoutes(manage),
-    ...auditRoutes({ ...manage, accounts }),
-    ...applicationRoutes(manage),
-    ...environmentRoutes(manage),
-    ...keyRoutes(manage),
-    ...teamRoutes(manage),
-    ...memberRoutes(manage),
-    ...apiKeyRoutes(manage),
-    ...clientRoutes(manage),
-    ...userRoutes({ ...manage, ...signInParts(passwords, tokens) }),
-    ...featureRoutes({ ...manage, reports, clock, staleAfter }),
-    ...metricRoutes({ ...manage, reports }),
-    ...reportRoutes({ ...manage, reports, clock, retention }),
-    ...ingestReportRoutes({ ...manage, reports, clock }),
-    ...identityRoutes({ ...manage, store: usage, clock, exposureDays, ...people }),
+    ...forClientPages(tokens, [
+      ...deletionRoutes(manage),
+      ...auditRoutes({ ...manage, accounts }),
+      ...applicationRoutes(manage),
+      ...environmentRoutes(manage),
+      ...keyRoutes(manage),
+      ...teamRoutes(manage),
+      ...memberRoutes(manage),
+      ...apiKeyRoutes(manage),
+      ...clientRoutes(manage),
+      ...userRoutes({ ...manage, ...signInParts(passwords, tokens) }),
+      ...featureRoutes({ ...manage, reports, clock, staleAfter }),
+      ...metricRoutes({ ...manage, reports }),
+      ...reportRoutes({ ...manage, reports, clock, retention }),
+      ...ingestReportRoutes({ ...manage, reports, clock }),
+      ...identityRoutes({ ...manage, store: usage, clock, exposureDays, ...people }),
+    ]),
   ];
+}
+
+/** Pages of public clients may use these. */
+function forClientPages({ directory, audience }: TokenParts, routes: readonly Route[]): readonly Route[] {
+  return crossOrigin(routes, clientOrigins(directory, audience));
 }
 
 /** What changes of users do to how they sign in. */

@@ -17,7 +17,7 @@ const limit = { minimum: 0, maximum: 1_000_000_000 };
 const settings = {
   allowedOrigins: Type.Array(Type.String(), {
     description:
-      'Origins whose pages may send packets: `https://shop.example`, or `https://*.shop.example` for its subdomains. Without any, all may.',
+      'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of your own machine, `null` for sandboxed pages and files. A slash at the end is taken off. Without any, all may.',
   }),
   acceptClientIdentities: Type.Boolean({
     description:

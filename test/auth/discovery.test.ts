@@ -54,7 +54,10 @@ test('anybody can verify the tokens of each algorithm by the JWKS, which shows p
   const keys = openSigningKeys(forgeries.map(({ key }) => key));
   const dispatch = createRouter(jwksRoutes(keys));
   const { json, headers } = await send(dispatch, '/.well-known/jwks.json');
-  expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' });
+  expect(headers).toMatchObject({
+    'access-control-allow-origin': '*',
+    'cache-control': 'public, max-age=60',
+  });
   const members: Record<string, string[]> = {
     ES256: ['kty', 'crv', 'x', 'y'],
     RS256: ['kty', 'n', 'e'],
@@ -69,4 +72,25 @@ test('anybody can verify the tokens of each algorithm by the JWKS, which shows p
     expect(payload).toEqual(claims);
   }
   expect(Buffer.from(json.keys[1].n, 'base64url').length).toBeGreaterThanOrEqual(256);
+});
+
+test('whoever has the keys already is told so, until there is another one', async () => {
+  const [{ key: first }, { key: second }] = forgeries as [(typeof forgeries)[0], (typeof forgeries)[0]];
+  let keys = openSigningKeys([first]);
+  const dispatch = createRouter(
+    jwksRoutes({
+      ...keys,
+      get published() {
+        return keys.published;
+      },
+    }),
+  );
+  const ask = (etag = '') => send(dispatch, '/.well-known/jwks.json', { headers: { 'if-none-match': etag } });
+  const { etag = '' } = (await ask()).headers;
+  for (const tag of [etag, `W/${etag}`, `"x", ${etag}`])
+    expect(await ask(tag)).toMatchObject({ status: 304, text: '', headers: { etag } });
+  keys = openSigningKeys([second, first]);
+  const changed = await ask(etag);
+  expect(changed).toMatchObject({ status: 200, json: { keys: [{ kid: second.kid }, { kid: first.kid }] } });
+  expect(changed.headers['etag']).not.toBe(etag);
 });

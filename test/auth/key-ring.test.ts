@@ -8,7 +8,9 @@ import { type AuthFixture, openAuthFixture } from './fixture.ts';
 import { algorithms } from './forgery.ts';
 
 const lifeMs = 3_600_000;
-const leewayMs = 60_000;
+const leewayMs = 120_000;
+/** A new key is published for so long before it signs. */
+const aheadMs = 60_000;
 
 const subject: Subject = {
   sub: 'client_1',
@@ -70,16 +72,22 @@ async function openRingFixture(): Promise<RingFixture> {
 const kidsOf = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
 
 describe('a key that is rotated while the service runs', () => {
-  test('is used from the next look on, and its predecessor goes on verifying', async () => {
-    const { open, rotate, issue, isGood, signingKey, logged } = await openRingFixture();
+  test('is published from the next look on, signs a minute later, and its predecessor goes on verifying', async () => {
+    const { open, rotate, issue, isGood, signingKey, logged, clock } = await openRingFixture();
     const keys = await open();
     const before = await issue(keys);
     const kid = await rotate();
+    expect(kidsOf(keys)).toEqual([signingKey.kid]);
+    await keys.refresh();
+    expect(kidsOf(keys)).toEqual([kid, signingKey.kid]);
+    clock.advance(aheadMs - 1);
+    await keys.refresh();
     const between = await issue(keys);
     expect(keys.current.kid).toBe(signingKey.kid);
+    expect(logged).toEqual([]);
+    clock.advance(1);
     await keys.refresh();
     expect(keys.current.kid).toBe(kid);
-    expect(kidsOf(keys)).toEqual([kid, signingKey.kid]);
     expect(logged).toEqual([`another signing key signs now ${kid}`]);
     for (const token of [before, between, await issue(keys)]) expect(await isGood(keys, token)).toBe(true);
   });

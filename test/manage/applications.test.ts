@@ -53,7 +53,7 @@ describe('creating an application', () => {
     [{ name: 'a', environments: [''] }, 'invalid_name', 'environment'],
     [{ name: 'a', environments: 'x' }, 'invalid_body', 'Field environments must be array'],
     [{ name: 'a', allowedOrigins: ['https://a.example', 1] }, 'invalid_body', 'Field allowedOrigins/1'],
-    [{ name: 'a', allowedOrigins: ['https://a.example/'] }, 'invalid_body', 'allowedOrigins[0]'],
+    [{ name: 'a', allowedOrigins: ['https://a.example//'] }, 'invalid_body', 'allowedOrigins[0]'],
     [{ name: 'a', acceptClientIdentities: 'yes' }, 'invalid_body', 'Field acceptClientIdentities'],
     [{ name: 'a', rate: -1 }, 'invalid_body', 'Field rate must be null or must be >= 0'],
     [{ name: 'a', rate: '1' }, 'invalid_body', 'Field rate'],

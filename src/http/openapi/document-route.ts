@@ -1,4 +1,4 @@
-import { entityTag } from '../entity-tag.ts';
+import { entityTag, isTagIn } from '../entity-tag.ts';
 import type { Reply, Route } from '../types.ts';
 import type { Json } from './json-schema.ts';
 
@@ -12,14 +12,8 @@ export function documentRoute(path: string, document: Json): Route {
   return {
     method: 'GET',
     path,
-    handle: (request) => (isOneOf(etag, request.header('if-none-match')) ? unchanged : whole),
+    handle: (request) => (isTagIn(etag, request.header('if-none-match')) ? unchanged : whole),
   };
-}
-
-/** `If-None-Match` compares weakly (RFC 9110 §13.1.2): a proxy that compresses marks the tag as weak. */
-function isOneOf(etag: string, header: string | undefined): boolean {
-  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  return tags.includes(etag) || tags.includes('*');
 }
 
 const headers = {

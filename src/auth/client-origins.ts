@@ -1,0 +1,40 @@
+import type { Directory } from '../accounts/directory.ts';
+import { originMatcher } from '../accounts/origins.ts';
+import type { OAuthClient } from '../store/records.ts';
+
+/** What the origins of a client were found to be: a record never changes. */
+const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
+
+/**
+ * Tells whether pages of an origin may use the token endpoints and the management API: the console, and pages that a
+ * registered client without a secret sends its users back to.
+ * @param baseUrl the public URL of the management API, which the console is below
+ */
+export function clientOrigins(
+  { clients }: Pick<Directory, 'clients'>,
+  baseUrl: string,
+): (origin: string) => boolean {
+  const own = new URL(baseUrl).origin;
+  return (origin) => {
+    if (origin === own) return true;
+    for (const client of clients.values())
+      if (client.secretHash === null && matcherOf(client)(origin)) return true;
+    return false;
+  };
+}
+
+function matcherOf(client: OAuthClient): (origin: string) => boolean {
+  const known = matchers.get(client);
+  if (known !== undefined) return known;
+  const patterns = client.redirectUris.flatMap(originsOf);
+  const matcher = patterns.length === 0 ? () => false : originMatcher(patterns);
+  matchers.set(client, matcher);
+  return matcher;
+}
+
+/** The origin that a redirect URI has; of a loopback address with any port (RFC 8252 §7.3), and none of an app's own scheme. */
+function originsOf(uri: string): readonly string[] {
+  const { protocol, hostname, origin } = new URL(uri);
+  if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];
+  return protocol === 'http:' || protocol === 'https:' ? [origin] : [];
+}

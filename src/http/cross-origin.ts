@@ -1,0 +1,71 @@
+import { Refusal } from '../errors.ts';
+import { problem } from './problem.ts';
+import type { Reply, Route } from './types.ts';
+
+const requestHeaders = 'authorization, content-type, if-match';
+const exposed = 'etag, location, retry-after, www-authenticate';
+
+/**
+ * Lets pages of some other origins send requests to these routes and read the answers, refusals too; never with cookies.
+ * @param allows whether pages of an origin may
+ */
+export function crossOrigin(routes: readonly Route[], allows: (origin: string) => boolean): readonly Route[] {
+  const methods = new Map<string, Route[]>();
+  for (const route of routes) {
+    const shape = route.path.replace(/:[^/]+/g, ':');
+    methods.set(shape, [...(methods.get(shape) ?? []), route]);
+  }
+  const preflights = Array.from(methods.values(), (group) => preflightOf(group, allows));
+  return [...routes.map((route) => ({ ...route, handle: readable(route.handle, allows) })), ...preflights];
+}
+
+function preflightOf(group: readonly Route[], allows: (origin: string) => boolean): Route {
+  const allow = [...group.map(({ method }) => method), 'OPTIONS'].join(', ');
+  return {
+    method: 'OPTIONS',
+    path: group[0]!.path,
+    handle(request) {
+      const origin = request.header('origin');
+      const headers = { allow, vary: 'Origin' };
+      if (origin === undefined || !allows(origin)) return { status: 204, headers };
+      return {
+        status: 204,
+        headers: {
+          ...headers,
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': allow,
+          'access-control-allow-headers': requestHeaders,
+          'access-control-max-age': '7200',
+        },
+      };
+    },
+  };
+}
+
+function readable(handle: Route['handle'], allows: (origin: string) => boolean): Route['handle'] {
+  return (request, params) => {
+    const origin = request.header('origin');
+    if (origin === undefined || !allows(origin)) return handle(request, params);
+    return answerTo(origin, () => handle(request, params));
+  };
+}
+
+async function answerTo(origin: string, handle: () => Reply | Promise<Reply>): Promise<Reply> {
+  const reply = await settle(handle);
+  const headers = {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': exposed,
+    vary: 'Origin',
+  };
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+/** A refusal is to be readable, too, so it becomes its answer here. */
+async function settle(handle: () => Reply | Promise<Reply>): Promise<Reply> {
+  try {
+    return await handle();
+  } catch (error) {
+    if (error instanceof Refusal) return problem(error);
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, manage, token } from '../support/binary.ts';
+import { openSignIn, redirectUris, type SignInFixture, verifier } from './sign-in-fixture.ts';
+import { encode } from './test-browser.ts';
+
+let fixture: SignInFixture;
+let origin: string;
+let access: string;
+beforeAll(async () => {
+  fixture = await openSignIn();
+  origin = `http://${fixture.service.http}`;
+  access = await token(fixture.service.http, fixture.service.credentials);
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+const page = new URL(redirectUris.web).origin;
+const form = 'application/x-www-form-urlencoded';
+
+function preflight(path: string, from: string, method: string): Promise<Response> {
+  const headers = { origin: from, 'access-control-request-method': method };
+  return fetch(origin + path, { method: 'OPTIONS', headers });
+}
+
+const forPages: readonly [string, string][] = [
+  ['/connect/token', 'POST'],
+  ['/connect/revocation', 'POST'],
+  ['/api/v2/applications', 'POST'],
+  ['/api/v2/applications/x', 'PATCH'],
+  ['/api/v2/users/me', 'GET'],
+  ['/api/v2/teams/x/members/y', 'PUT'],
+];
+
+describe('a page that a public client sends its users back to', () => {
+  test.each(forPages)('may send requests to %s (%s)', async (path, method) => {
+    const { status, headers } = await preflight(path, page, method);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(page);
+    expect(headers.get('access-control-allow-methods')?.split(', ')).toContain(method);
+    expect(headers.get('access-control-allow-headers')).toBe('authorization, content-type, if-match');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    expect(headers.get('vary')).toBe('Origin');
+  });
+
+  test('finishes PKCE and reads its answers, refusals too', async () => {
+    const signedIn = await fixture.signIn(fixture.newBrowser());
+    const body = encode({
+      grant_type: 'authorization_code',
+      client_id: fixture.clientId,
+      redirect_uri: redirectUris.web,
+      code_verifier: verifier,
+      code: signedIn.location?.searchParams.get('code') ?? '',
+    });
+    const ask = () =>
+      fetch(`${origin}/connect/token`, {
+        method: 'POST',
+        headers: { 'content-type': form, origin: page },
+        body,
+      });
+    const answers = [await ask(), await ask()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    const { access_token: own } = (await answers[0]!.json()) as { access_token: string };
+    for (const authorization of [`Bearer ${own}`, 'Bearer x'])
+      answers.push(
+        await fetch(`${origin}/api/v2/applications/none`, { headers: { origin: page, authorization } }),
+      );
+    expect(answers.slice(2).map(({ status }) => status)).toEqual([401, 401]);
+    for (const { headers } of answers) {
+      expect(headers.get('access-control-allow-origin')).toBe(page);
+      expect(headers.get('access-control-expose-headers')).toContain('retry-after');
+      expect(headers.get('access-control-allow-credentials')).toBeNull();
+    }
+  });
+
+  test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])(
+    'may be on the user’s own machine: %s',
+    async (from) => {
+      const { headers } = await preflight('/connect/token', from, 'POST');
+      expect(headers.get('access-control-allow-origin')).toBe(from);
+    },
+  );
+
+  test('may be the console', async () => {
+    const { headers } = await preflight('/connect/token', origin, 'POST');
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+  });
+
+  test('may no longer when the client is gone', async () => {
+    const { http, credentials } = fixture.service;
+    const wanted = { name: 'Gone', redirectUris: ['https://gone.example/cb'], type: 'public' };
+    const path = `/api/v2/teams/${credentials.teamId}/clients`;
+    const { clientId } = (await manage(http, access, 'POST', path, 201, wanted)) as { clientId: string };
+    const allowed = async () =>
+      (await preflight('/connect/token', 'https://gone.example', 'POST')).headers.get(
+        'access-control-allow-origin',
+      );
+    expect(await allowed()).toBe('https://gone.example');
+    await manage(http, access, 'DELETE', `${path}/${clientId}`, 204);
+    expect(await allowed()).toBeNull();
+  });
+});
+
+describe('nothing is readable', () => {
+  test.each([
+    'https://evil.example',
+    'http://shop.example.com',
+    'https://shop.example.com:8443',
+    'https://sub.shop.example.com',
+    'null',
+    'com.example.shop:',
+    'http://127.0.0.1.evil.example',
+  ])('to a page of %s', async (from) => {
+    for (const [path, method] of forPages) {
+      const { status, headers } = await preflight(path, from, method);
+      expect([status, headers.get('access-control-allow-origin')]).toEqual([204, null]);
+      expect(headers.get('allow')).toContain(method);
+    }
+    const answer = await fetch(`${origin}/api/v2/applications`, { headers: { origin: from } });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, null]);
+  });
+
+  test('of a client that has a secret', async () => {
+    const { http, credentials } = fixture.service;
+    const wanted = { name: 'Server', redirectUris: ['https://server.example/cb'], type: 'confidential' };
+    await manage(http, access, 'POST', `/api/v2/teams/${credentials.teamId}/clients`, 201, wanted);
+    const { headers } = await preflight('/connect/token', 'https://server.example', 'POST');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test.each(['/connect/introspect', '/connect/authorize', '/connect/endsession', '/connect/device'])(
+    'of %s',
+    async (path) => {
+      expect((await preflight(path, page, 'POST')).headers.get('access-control-allow-origin')).toBeNull();
+    },
+  );
+});
+
+test('the origins of an application are kept without a slash at the end', async () => {
+  const { http } = fixture.service;
+  const allowedOrigins = ['https://shop.example/', 'http://localhost:*/', 'null'];
+  const kept = { allowedOrigins: ['https://shop.example', 'http://localhost:*', 'null'] };
+  const made = (await manage(http, access, 'POST', '/api/v2/applications', 201, {
+    name: 'S',
+    allowedOrigins,
+  })) as {
+    id: string;
+  };
+  expect(made).toMatchObject(kept);
+  const path = `/api/v2/applications/${made.id}`;
+  expect(await manage(http, access, 'PATCH', path, 200, { allowedOrigins })).toMatchObject(kept);
+});

@@ -6,6 +6,7 @@ import { invalidation } from './invalidation.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
 import { mint } from './mint.ts';
+import { noisyNeighbour } from './noisy-neighbour.ts';
 import { overload } from './overload.ts';
 import { retention } from './retention.ts';
 import { start } from './start.ts';
@@ -15,6 +16,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['grpc', grpc],
   ['overload', overload],
+  ['noisy-neighbour', noisyNeighbour],
   ['start', start],
   ['mint', mint],
   ['token', token],
@@ -49,7 +51,7 @@ async function main([name = 'help', ...args]: string[]): Promise<void> {
 
 function help(): string {
   const lines = [...benchmarks].map(
-    ([name, { summary, usage }]) => `  ${name.padEnd(14)}${summary}\n                ${usage}\n`,
+    ([name, { summary, usage }]) => `  ${name.padEnd(17)}${summary}\n                   ${usage}\n`,
   );
   return `npm run bench -- NAME [options]\n\n${lines.join('')}`;
 }

@@ -59,6 +59,28 @@ function packetAt(index: number, mix: PacketMix, key: string): BenchPacket {
   return { body: JSON.stringify({ k: key, e: 'Production', f, m }), counts };
 }
 
+/** Variants of a feature in a large packet. */
+const variantsOfLarge = 30;
+
+/** A few packets of about so many bytes, of as many counts as fit: 60 kB hold some 6 000. */
+export function largePacketsOf(bytes: number, key: string): BenchPacket[] {
+  return Array.from({ length: 4 }, (_, index) => {
+    const counts = new Map<string, [number, number, number]>();
+    const f: Record<string, Record<string, number[]>> = {};
+    for (let size = 0, n = 0; size < bytes; n += 1) {
+      const feature = `f${index}-${n}`;
+      const variants: Record<string, number[]> = {};
+      for (let at = 0; at < variantsOfLarge; at += 1) {
+        variants[`v${at}`] = [1];
+        counts.set(`${feature}/v${at}`, [1, 0, 0]);
+      }
+      f[feature] = variants;
+      size += JSON.stringify(variants).length + feature.length + 4;
+    }
+    return { body: JSON.stringify({ k: key, e: 'Production', f }), counts };
+  });
+}
+
 /** The packet as a browser's keep-alive request. */
 export function requestText(packet: BenchPacket, http: string): string {
   return [

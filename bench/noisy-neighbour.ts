@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { peakRssMb, round, rssMb } from './figures.ts';
+import { type LoadReport, load } from './load.ts';
+import { type BenchPacket, ingestMix, largePacketsOf, packetsOf, requestText } from './packets.ts';
+import { type Service, startService, verifyCounts } from './service.ts';
+
+const quietRate = 50;
+const quietConnections = 8;
+
+/** Memory that was taken for what came in is given back within so many seconds. */
+const restSeconds = 10;
+
+/** What one application feels of another that sends few packets a second, but large ones. */
+export const noisyNeighbour: Benchmark = {
+  summary: "a quiet application's latency, and the memory, beside one that sends packets of 60 kB",
+  usage:
+    '[--json] [--rate 374] [--kilobytes 60] [--connections 64] [--seconds 10] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { rate: 374, kilobytes: 60, connections: 64, seconds: 10, rest: restSeconds };
+    const options = readOptions(args, defaults, { rate: 20, connections: 4, seconds: 0.5, rest: 0.1 });
+    try {
+      const since = new Date();
+      const noisy = await startService(options.binary);
+      const quiet = await neighbourOf(noisy);
+      const large = largePacketsOf(options.kilobytes * 1000, noisy.key);
+      const small = packetsOf(ingestMix, quiet.key);
+      const measured = await measure(noisy, large, small, options);
+      await verifyCounts(noisy, large, measured.noisy.accepted, since);
+      print(options.json, measured);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+async function neighbourOf(service: Service): Promise<Service> {
+  const { http, accessToken } = service;
+  const applicationId = await createApplication(http, accessToken, { name: 'quiet' });
+  const { key } = await createKey(http, accessToken, applicationId, 'Frontend');
+  return { ...service, applicationId, key };
+}
+
+interface Measured {
+  readonly alone: LoadReport;
+  readonly beside: LoadReport;
+  readonly noisy: LoadReport;
+  readonly idleRssMb: number;
+  readonly peakRssMb: number;
+  readonly restedRssMb: number;
+}
+
+type Options = Readonly<Record<'rate' | 'connections' | 'seconds' | 'rest', number>>;
+
+async function measure(
+  { http, pid }: Service,
+  large: readonly BenchPacket[],
+  small: readonly BenchPacket[],
+  { rate, connections, seconds, rest }: Options,
+): Promise<Measured> {
+  const drive = (packets: readonly BenchPacket[], plan: { rate: number; connections: number }) => {
+    const [host, port] = http.split(':') as [string, string];
+    const requests = packets.map((packet) => requestText(packet, http));
+    const warmupSeconds = Math.min(1, seconds / 5);
+    return load({ host, port: Number(port), requests, seconds, warmupSeconds, ...plan });
+  };
+  const sendQuietly = () => drive(small, { rate: quietRate, connections: quietConnections });
+  const alone = await sendQuietly();
+  const idleRssMb = rssMb(pid);
+  const [beside, noisy] = await Promise.all([sendQuietly(), drive(large, { rate, connections })]);
+  await pause(rest * 1000);
+  for (const [name, { errors }] of Object.entries({ alone, beside, noisy })) {
+    if (Object.keys(errors).length > 0) note(`not accepted, ${name}: ${JSON.stringify(errors)}`);
+  }
+  return { alone, beside, noisy, idleRssMb, peakRssMb: peakRssMb(pid), restedRssMb: rssMb(pid) };
+}
+
+function print(json: boolean, { alone, beside, noisy, ...memory }: Measured): void {
+  const result = {
+    noisyRps: round(noisy.rps),
+    aloneP50Ms: round(alone.p50, 2),
+    aloneP99Ms: round(alone.p99, 2),
+    p50Ms: round(beside.p50, 2),
+    p99Ms: round(beside.p99, 2),
+    idleRssMb: round(memory.idleRssMb),
+    peakRssMb: round(memory.peakRssMb),
+    restedRssMb: round(memory.restedRssMb),
+  };
+  show(json, result, [
+    ['', 'p50 ms', 'p99 ms'],
+    ['quiet, alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`],
+    [`quiet, beside ${result.noisyRps} large packets/s`, `${result.p50Ms}`, `${result.p99Ms}`],
+    [],
+    [
+      `resident: ${result.idleRssMb} MiB before, ${result.peakRssMb} at most, ${result.restedRssMb} at rest again`,
+    ],
+  ]);
+}

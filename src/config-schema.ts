@@ -54,13 +54,17 @@ export const settingsSchema = Type.Object({
     default: 1,
   }),
 
-  rate: whole('Admission', 'Packets a second that one application may send; 0 is no limit', {
-    minimum: 0,
-    maximum: 1_000_000_000,
-    default: 10_000,
-  }),
+  rate: whole(
+    'Admission',
+    'Packets a second that one application may send, each begun 4 KiB of a body as one; 0 is no limit',
+    {
+      minimum: 0,
+      maximum: 1_000_000_000,
+      default: 10_000,
+    },
+  ),
   burst: Type.Optional(
-    whole('Admission', 'Packets that one application may send at once', {
+    whole('Admission', 'Packets that one application may send at once, counted in the same way', {
       minimum: 0,
       maximum: 2_000_000_000,
       defaultText: 'twice --rate',
@@ -103,11 +107,11 @@ export const settingsSchema = Type.Object({
     minimum: 0,
     default: 10_000,
   }),
-  queueHighBytes: bytes('Admission', 'Waiting bytes from which on 503 is answered', {
+  queueHighBytes: bytes('Admission', 'Memory of what waits for the disk from which on 503 is answered', {
     minimum: 1,
     default: 134_217_728,
   }),
-  queueLowBytes: bytes('Admission', 'Waiting bytes below which packets are taken again', {
+  queueLowBytes: bytes('Admission', 'Memory of what waits below which packets are taken again', {
     minimum: 0,
     default: 67_108_864,
   }),

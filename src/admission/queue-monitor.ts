@@ -15,14 +15,25 @@ export interface Mark {
   readonly low: number;
 }
 
+/** Packets and bytes of one application. */
+export interface Share {
+  packets: number;
+  bytes: number;
+}
+
 /** A group of packets that waits for one commit; the monitor sums them up. */
 export interface Waiting {
   readonly since: number;
   packets: number;
   bytes: number;
+  /** What of it each application has. */
+  readonly shares: Map<number, Share>;
   /** Its commit is under way: nothing joins it any more. */
   begun: boolean;
 }
+
+/** So long after two applications have sent in turn, each has its share of the queue only. */
+const mixedForMs = 10_000;
 
 /**
  * Watches what waits for the disk and says when to stop taking more in (backpressure), with hysteresis so that it
@@ -37,6 +48,11 @@ export class QueueMonitor {
   private readonly groups = new Set<Waiting>();
   private readonly marks: QueueMarks;
   private closed = false;
+  /** What waits of each application that has something waiting. */
+  private readonly shares = new Map<number, Share>();
+  private lastApplication = -1;
+  /** When packets of another application than the last one's came. */
+  private mixedAt = Number.NEGATIVE_INFINITY;
 
   constructor(marks: QueueMarks) {
     this.marks = marks;
@@ -50,6 +66,17 @@ export class QueueMonitor {
     return !this.closed;
   }
 
+  /**
+   * Whether one more packet of an application may come in now. While others send too, none may have more than half of what
+   * may wait: there is room for the others then.
+   */
+  admitsOf(application: number, now: number): boolean {
+    if (now - this.mixedAt > mixedForMs) return true;
+    const own = this.shares.get(application);
+    const { packets, bytes } = this.marks;
+    return own === undefined || (own.packets * 2 < packets.high && own.bytes * 2 < bytes.high);
+  }
+
   /** Seconds after which a refused sender may try again: the time the oldest has been waiting, at least one. */
   retryAfter(now: number): number {
     return Math.min(60, Math.max(1, Math.ceil(this.oldest(now) / 1000)));
@@ -57,13 +84,19 @@ export class QueueMonitor {
 
   /** A new group begins to wait. */
   open(now: number): Waiting {
-    const group = { since: now, packets: 0, bytes: 0, begun: false };
+    const group = { since: now, packets: 0, bytes: 0, shares: new Map(), begun: false };
     this.groups.add(group);
     return group;
   }
 
-  /** One packet of `bytes` joins a group. */
-  join(group: Waiting, bytes: number): void {
+  /** One packet of an application joins a group and takes so much memory with it, at `now`. */
+  join(group: Waiting, application: number, bytes: number, now: number): void {
+    if (application !== this.lastApplication) {
+      if (this.lastApplication !== -1) this.mixedAt = now;
+      this.lastApplication = application;
+    }
+    addTo(group.shares, application, 1, bytes);
+    addTo(this.shares, application, 1, bytes);
     group.packets += 1;
     group.bytes += bytes;
     this.packets += 1;
@@ -81,6 +114,9 @@ export class QueueMonitor {
   leave(group: Waiting): void {
     if (!this.groups.delete(group)) return;
     if (!group.begun) this.begin(group);
+    for (const [application, { packets, bytes }] of group.shares) {
+      if (addTo(this.shares, application, -packets, -bytes).packets === 0) this.shares.delete(application);
+    }
     this.packets -= group.packets;
     this.bytes -= group.bytes;
   }
@@ -98,4 +134,16 @@ export class QueueMonitor {
     for (const group of this.groups) return now - group.since;
     return 0;
   }
+}
+
+function addTo(shares: Map<number, Share>, application: number, packets: number, bytes: number): Share {
+  const share = shares.get(application);
+  if (share === undefined) {
+    const first = { packets, bytes };
+    shares.set(application, first);
+    return first;
+  }
+  share.packets += packets;
+  share.bytes += bytes;
+  return share;
 }

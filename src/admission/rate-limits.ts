@@ -7,28 +7,36 @@ export interface RateLimited {
   readonly burst: number | null;
 }
 
+/** Bytes of a body that one token stands for: what most packets have. */
+export const bytesPerToken = 4096;
+
 /** One token bucket per application; there are as many as applications that sent something. */
 export class RateLimits {
   private readonly buckets = new Map<number, TokenBucket>();
   private readonly rate: number;
   private readonly burst: number;
 
-  /** @param rate packets a second (0: no limit) and @param burst packets at once, for applications without their own */
+  /** @param rate tokens a second (0: no limit) and @param burst tokens at once, for applications without their own */
   constructor(rate: number, burst: number) {
     this.rate = rate;
     this.burst = burst;
   }
 
-  /** Takes one packet's token. Gives 0 when the packet may pass, else the seconds to wait. */
-  take(application: RateLimited, now: number): number {
+  /**
+   * Takes the tokens of one packet or report: one for each 4 KiB that it begins. Gives 0 when it may pass, else the
+   * seconds to wait.
+   * @param bytes of its body
+   */
+  take(application: RateLimited, now: number, bytes: number): number {
     const rate = application.rate ?? this.rate;
     if (rate === 0) return 0;
+    const cost = Math.max(1, Math.ceil(bytes / bytesPerToken));
     const burst = application.burst ?? (application.rate === null ? this.burst : rate * 2);
     const bucket = this.buckets.get(application.number);
-    if (bucket !== undefined && bucket.rate === rate && bucket.burst === burst) return bucket.take(now);
+    if (bucket !== undefined && bucket.rate === rate && bucket.burst === burst) return bucket.take(now, cost);
     const fresh = new TokenBucket(rate, burst, now);
     this.buckets.set(application.number, fresh);
-    return fresh.take(now);
+    return fresh.take(now, cost);
   }
 
   /** Lets go of a deleted application's bucket. */

@@ -1,5 +1,6 @@
 /**
- * A token bucket: `burst` tokens at most, `rate` new ones a second, one taken for each packet.
+ * A token bucket: `burst` tokens at most, `rate` new ones a second. What costs more than the burst may pass when the bucket
+ * is full; it leaves a debt that is paid off first.
  * Time is passed in (monotonic milliseconds), so the bucket needs no timer and a test no sleep.
  */
 export class TokenBucket {
@@ -19,19 +20,20 @@ export class TokenBucket {
     this.filledAt = now;
   }
 
-  /** Takes one token. Gives 0 when there was one, else the seconds until there is. */
-  take(now: number): number {
-    const wait = this.wait(now);
-    if (wait === 0) this.tokens -= 1;
+  /** Takes what something costs. Gives 0 when there was enough, else the seconds until there is. */
+  take(now: number, cost = 1): number {
+    const wait = this.wait(now, cost);
+    if (wait === 0) this.tokens -= cost;
     return wait;
   }
 
-  /** Seconds until there is a token, without taking it; 0 when there is one. */
-  wait(now: number): number {
+  /** Seconds until there are enough tokens, without taking them; 0 when there are. */
+  wait(now: number, cost = 1): number {
     if (this.rate === 0) return 0;
     const elapsed = Math.max(0, now - this.filledAt);
     this.tokens = Math.min(this.burst, this.tokens + (elapsed * this.rate) / 1000);
     this.filledAt = now;
-    return this.tokens >= 1 ? 0 : (1 - this.tokens) / this.rate;
+    const needed = Math.min(cost, Math.max(1, this.burst));
+    return this.tokens >= needed ? 0 : (needed - this.tokens) / this.rate;
   }
 }

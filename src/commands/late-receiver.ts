@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import type { MetricsReport, ReportReceiver, Sender, UsageReport } from '../ingest/report.ts';
+import type { ReportReceiver } from '../ingest/report.ts';
 
 /** A receiver of reports that refuses them until there is one: gRPC listens before the service is ready. */
 export class LateReceiver implements ReportReceiver {
@@ -13,12 +13,12 @@ export class LateReceiver implements ReportReceiver {
     this.#ready().admit();
   }
 
-  usage(report: UsageReport, sender: Sender): Promise<void> {
-    return this.#ready().usage(report, sender);
+  usage(...report: Parameters<ReportReceiver['usage']>): Promise<void> {
+    return this.#ready().usage(...report);
   }
 
-  metrics(report: MetricsReport, sender: Sender): Promise<void> {
-    return this.#ready().metrics(report, sender);
+  metrics(...report: Parameters<ReportReceiver['metrics']>): Promise<void> {
+    return this.#ready().metrics(...report);
   }
 
   /** Without a service there is no ledger either. */

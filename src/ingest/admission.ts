@@ -29,6 +29,13 @@ export function admit(parts: AdmissionParts): void {
   if (refusal !== undefined) throw refusal;
 }
 
+/** As `admit`, for an application: one that fills the queue while others send is refused before they are. @throws {Refusal} */
+export function admitOf(parts: AdmissionParts, { application }: KeyHolder): void {
+  admit(parts);
+  const now = parts.clock.monotonic();
+  if (!parts.monitor.admitsOf(application.number, now)) throw backpressure(parts.monitor.retryAfter(now));
+}
+
 const unavailable = new Refusal('store_unavailable', 'The store cannot take data; see the log', 5);
 
 /** Refusals by the seconds they ask to wait, of which there are few: making an error costs more than refusing. */
@@ -39,9 +46,16 @@ function backpressure(seconds: number): Refusal {
   return busy[seconds];
 }
 
-/** Takes the token of one packet or report. @throws {Refusal} `rate_limited` when the application has none left */
-export function takeToken({ rates, clock }: AdmissionParts, { application }: KeyHolder): void {
-  const wait = rates.take(application, clock.monotonic());
+/**
+ * Takes the tokens of one packet or report, by the bytes of its body.
+ * @throws {Refusal} `rate_limited` when the application has not enough left
+ */
+export function takeTokens(
+  { rates, clock }: AdmissionParts,
+  { application }: KeyHolder,
+  bytes: number,
+): void {
+  const wait = rates.take(application, clock.monotonic(), bytes);
   if (wait === 0) return;
   throw new Refusal('rate_limited', 'The application sends more than its rate allows', wait);
 }

@@ -34,6 +34,10 @@ class Records {
   }
 }
 
+const recordBytes = recordWidth * Float64Array.BYTES_PER_ELEMENT;
+/** What names take: of a new series, or of a row of the ledger. */
+const namedBytes = 300;
+
 /** The packets that will be committed together, and the promise that all their senders wait for. */
 export class Batch {
   packets = 0;
@@ -69,6 +73,13 @@ export class Batch {
     });
     this.durable.catch(() => {}); // Every sender may have gone: that is no unhandled rejection.
     this.settle = settle!;
+  }
+
+  /** Memory that the batch takes, about. */
+  get bytes(): number {
+    const { counts, measurements, users, exposures, messages } = this;
+    const records = counts.length + measurements.length + users.length + exposures.length + messages.length;
+    return records * recordBytes + (this.series.length + this.ledger.size) * namedBytes;
   }
 
   /** Adds what one packet says of a variant, to a bucket of time (see `bucketOf`). */

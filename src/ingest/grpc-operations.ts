@@ -23,14 +23,14 @@ const usageMessages: ReportFormat<UsageReport> = {
   route: 'usage',
   decode: decodeUsageReport,
   glimpse: (message) => glimpseMessage(message, 6),
-  handOver: (receiver, report, sender) => receiver.usage(report, sender),
+  handOver: (receiver, ...report) => receiver.usage(...report),
 };
 
 const metricsMessages: ReportFormat<MetricsReport> = {
   route: 'metrics',
   decode: decodeMetricsReport,
   glimpse: (message) => glimpseMessage(message, 7),
-  handOver: (receiver, report, sender) => receiver.metrics(report, sender),
+  handOver: (receiver, ...report) => receiver.metrics(...report),
 };
 
 /** What `proto/usage.proto` and `proto/metrics.proto` offer. Both answer with the number of `stats` received. */

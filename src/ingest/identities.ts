@@ -6,7 +6,7 @@ import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
-import { type AdmissionParts, admit, takeToken } from './admission.ts';
+import { type AdmissionParts, admit, admitOf, takeTokens } from './admission.ts';
 import type { KeyFinder } from './counting-parts.ts';
 import type { Instances, Profile } from './instances.ts';
 import type { Ledger, LedgerSource } from './ledger.ts';
@@ -66,9 +66,9 @@ async function receive(parts: IdentityParts, request: Request): Promise<Reply> {
     const body = await readBody(request, parts.maxBody);
     checkContentType(request.header('content-type'));
     const profile = checkMint(parseJson(decodeText(body)));
-    admit(parts); // Others may have filled the queue while this body arrived,
-    const holder = findHolder(parts, request.header('authorization')); // or deleted the key, or the application.
-    takeToken(parts, holder);
+    const holder = findHolder(parts, request.header('authorization')); // It may be deleted by now,
+    admitOf(parts, holder); // or others have filled the queue while this body arrived.
+    takeTokens(parts, holder, body.length);
     parts.keys.markUsed(holder);
     const instanceId = await parts.instances.mint(holder, profile, body.length, parts.clock.now());
     const { application } = holder;

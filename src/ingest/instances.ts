@@ -1,6 +1,13 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import { digestIdentity, digestOfInstance, findInstance, newInstanceId } from '../store/instances.ts';
+import type { Forgotten } from '../aggregate/envelope.ts';
+import {
+  digestIdentity,
+  digestOfInstance,
+  findInstance,
+  type Mint,
+  newInstanceId,
+} from '../store/instances.ts';
 import type { Application } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { digestWords } from './digest.ts';
@@ -81,16 +88,16 @@ export class Instances {
     const digest = this.digestOf(application.number, profile.identity);
     const instanceId = newInstanceId(digest, randomBytes);
     const user = hashIdentity(profile.identity);
-    const batch = laneOf(application.number).join(bytes);
-    batch.mints.push({
+    const mint: Mint = {
       application: application.number,
       instanceId,
       ...user,
       profile: JSON.stringify(profile),
       expiresAt: now + ttlMs,
       graceUntil: now + graceMs,
-    });
-    await batch.durable;
+    };
+    await laneOf(application.number).submit(application.number, ({ mints }) => mints.push(mint), bytes)
+      .durable;
     this.drop(nameOf(application.number, user));
     return instanceId;
   }
@@ -119,11 +126,10 @@ export class Instances {
     const name = nameOf(number, hashIdentity(identity));
     this.leaving.set(name, (this.leaving.get(name) ?? 0) + 1);
     try {
-      const batch = this.parts.laneOf(number).join(identity.length);
       const numbers = environments.map((environment) => environment.number);
       const digest = this.digestOf(number, identity).toString('hex');
-      batch.forgotten.push({ application: number, environments: numbers, digest });
-      await batch.durable;
+      const entry: Forgotten = { application: number, environments: numbers, digest };
+      await this.parts.laneOf(number).submit(number, ({ forgotten }) => forgotten.push(entry)).durable;
       this.drop(name);
     } finally {
       const others = this.leaving.get(name)! - 1;

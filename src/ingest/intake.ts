@@ -82,7 +82,7 @@ export class Intake {
    * @throws {Refusal} `store_unavailable`: the store does not take anything
    */
   settled(applicationNumber: number): Promise<void> {
-    return this.laneOf(applicationNumber).settled();
+    return this.laneOf(applicationNumber).settled(applicationNumber);
   }
 
   /** Sends what waits for the ledger to the disk, should no batch take it along. */

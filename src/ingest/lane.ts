@@ -17,7 +17,21 @@ export interface CommitListener {
 interface Queued {
   readonly batch: Batch;
   readonly waiting: Waiting;
+  /** The batch that is committed after this one. */
+  next: Queued | undefined;
 }
+
+/**
+ * Memory that the records of one commit take, about: 13 000 of them, which a worker adds up in some milliseconds. A larger
+ * commit would be no cheaper for each record, and a packet that just missed it would wait for all of it.
+ */
+const batchBytes = 512 * 1024;
+
+/** What part of a batch each application may still add to when the batch is full. */
+const ownPart = 1 / 8;
+
+/** Memory that a waiting packet takes besides its records: its request, and the promise of its answer. */
+const packetBytes = 1024;
 
 /**
  * Packets with which a first batch sets off. A turn of the event loop may read hundreds of them and take milliseconds:
@@ -36,7 +50,8 @@ export class Lane {
   private readonly batchPackets: number;
   private readonly listener: CommitListener;
   private queue: Queued[] = [];
-  private filling: Queued | undefined;
+  /** The batch that an application's last packet has joined, while its commit has not begun. */
+  private readonly lastOf = new Map<number, Queued>();
   private draining: Promise<void> | undefined;
   /** Ends the wait of the first batch after a pause. */
   private sendFirst: () => void = () => {};
@@ -61,14 +76,20 @@ export class Lane {
   }
 
   /**
-   * The batch that takes the next packet, of `bytes`. The caller adds all of the packet before it awaits anything,
-   * so a packet is never split.
+   * Adds a packet of an application to the next batch that has room for it. An application that has filled a batch goes on
+   * in later ones, while others still join the first: they take turns.
+   * @param fill adds all of the packet, without waiting for anything, so that a packet is never split
+   * @param bytes memory that it takes besides what it adds to the batch
    */
-  join(bytes: number): Batch {
-    if (this.filling === undefined || this.filling.batch.packets >= this.batchPackets) this.startBatch();
-    const { batch, waiting } = this.filling!;
+  submit(application: number, fill: (batch: Batch) => void, bytes = 0): Batch {
+    const queued = this.batchFor(application);
+    const { batch, waiting } = queued;
     batch.packets += 1;
-    this.monitor.join(waiting, bytes);
+    const before = batch.bytes;
+    fill(batch);
+    const held = packetBytes + bytes + batch.bytes - before;
+    this.monitor.join(waiting, application, held, this.clock.monotonic());
+    this.lastOf.set(application, queued);
     this.draining ??= this.drain();
     if (batch.packets === enoughPackets) this.sendFirst();
     return batch;
@@ -82,14 +103,14 @@ export class Lane {
   }
 
   /**
-   * Resolves when all that was joined before, and what the ledger says of it, is on disk or was refused.
+   * Resolves when all that an application has sent before, and what the ledger says of it, is on disk or was refused.
    * @throws {Refusal} `store_unavailable`: then some of it may still go with a later batch
    */
-  async settled(): Promise<void> {
-    await this.join(0).durable;
+  async settled(application: number): Promise<void> {
+    await this.submit(application, nothing).durable;
     // Whoever waited for the same batch tells the ledger of it before the next turn, so that goes with the next batch.
     await new Promise((resolve) => setImmediate(resolve));
-    await this.join(0).durable;
+    await this.submit(application, nothing).durable;
   }
 
   /** Resolves when nothing waits any more. */
@@ -97,9 +118,30 @@ export class Lane {
     while (this.draining !== undefined) await this.draining;
   }
 
-  private startBatch(): void {
-    this.filling = { batch: new Batch(this.arrays), waiting: this.monitor.open(this.clock.monotonic()) };
-    this.queue.push(this.filling);
+  private batchFor(application: number): Queued {
+    let queued = this.lastOf.get(application) ?? this.queue[0];
+    while (queued !== undefined && !this.hasRoom(queued.waiting, application)) queued = queued.next;
+    return queued ?? this.startBatch();
+  }
+
+  private hasRoom({ packets, bytes, shares }: Waiting, application: number): boolean {
+    if (packets < this.batchPackets && bytes < batchBytes) return true;
+    const own = shares.get(application) ?? { packets: 0, bytes: 0 };
+    return (
+      packets < 2 * this.batchPackets &&
+      bytes < 2 * batchBytes &&
+      own.packets < ownPart * this.batchPackets &&
+      own.bytes < ownPart * batchBytes
+    );
+  }
+
+  private startBatch(): Queued {
+    const waiting = this.monitor.open(this.clock.monotonic());
+    const queued: Queued = { batch: new Batch(this.arrays), waiting, next: undefined };
+    const last = this.queue.at(-1);
+    if (last !== undefined) last.next = queued;
+    this.queue.push(queued);
+    return queued;
   }
 
   private async drain(): Promise<void> {
@@ -109,13 +151,16 @@ export class Lane {
       setImmediate(resolve);
     });
     for (let next = this.queue.shift(); next !== undefined; next = this.queue.shift()) {
-      if (next === this.filling) this.filling = undefined;
       await this.commit(next);
     }
     this.draining = undefined;
   }
 
-  private async commit({ batch, waiting }: Queued): Promise<void> {
+  private async commit(queued: Queued): Promise<void> {
+    const { batch, waiting } = queued;
+    for (const application of waiting.shares.keys()) {
+      if (this.lastOf.get(application) === queued) this.lastOf.delete(application);
+    }
     this.monitor.begin(waiting);
     const began = this.clock.monotonic();
     const riding = this.ledger.take();
@@ -139,3 +184,5 @@ export class Lane {
     }
   }
 }
+
+function nothing(): void {}

@@ -10,7 +10,7 @@ const metricsJson: ReportFormat<MetricsReport> = {
   route: 'metrics',
   decode: (body) => decodeMetrics(decodeText(body)),
   glimpse: glimpseJson,
-  handOver: (receiver, report, sender) => receiver.metrics(report, sender),
+  handOver: (receiver, ...report) => receiver.metrics(...report),
 };
 
 /** `POST /api/metrics`: answers how many entries of `stats` came, once they are on disk. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import type { Retention } from '../store/retention.ts';
-import { admit, takeToken } from './admission.ts';
+import { admit, admitOf, takeTokens } from './admission.ts';
 import type { Batch } from './batch.ts';
 import { countOnce } from './count-once.ts';
 import type { CountingParts } from './counting-parts.ts';
@@ -34,35 +34,28 @@ export interface ReceiverParts extends CountingParts {
 interface Kind<Report> {
   readonly route: ReportRoute;
   identify(sender: MessageSender, report: Report): MessageIdentity | undefined;
-  /** Records that the report makes. */
-  sizeOf(report: Report): number;
   /** Adds all that the report says to a batch; `now` in Unix ms. */
   add(report: Report, series: EnvironmentSeries, batch: Batch, now: number): void;
 }
-
-/** Memory that a waiting record takes, about. */
-const recordBytes = 40;
 
 /** The receiver of usage and metrics reports of every transport. */
 export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
   const usage: Kind<UsageReport> = {
     route: 'usage',
     identify: identityOfUsage,
-    sizeOf: ({ variants }) => variants.length,
     add: (report, series, batch, now) => addUsage(report, series, batch, now, parts.retention),
   };
   const metrics: Kind<MetricsReport> = {
     route: 'metrics',
     identify: identityOfMetrics,
-    sizeOf: ({ values }) => values.length,
     add({ values }, series, batch, now) {
       for (const value of values) addValue(value, series, batch, now, parts.retention);
     },
   };
   return {
     admit: () => admit(parts),
-    usage: (report, sender) => receive(parts, usage, report, sender),
-    metrics: (report, sender) => receive(parts, metrics, report, sender),
+    usage: (report, ...how) => receive(parts, usage, report, ...how),
+    metrics: (report, ...how) => receive(parts, metrics, report, ...how),
     refused(refusal, route, sender, glimpse) {
       const { appKey, environment } = glimpse;
       const holder = appKey === undefined ? undefined : parts.keys.findKey(appKey);
@@ -77,10 +70,11 @@ function receive<Report extends ReportHead>(
   kind: Kind<Report>,
   report: Report,
   sender: Sender,
+  bytes: number,
 ): Promise<void> {
   const { holder, environment } = findEnvironment(parts, report);
-  admit(parts); // Others may have filled the queue while the report arrived.
-  takeToken(parts, holder);
+  admitOf(parts, holder); // Others may have filled the queue while the report arrived.
+  takeTokens(parts, holder, bytes);
   parts.keys.markUsed(holder);
   const { application } = holder;
   const identity =
@@ -89,12 +83,12 @@ function receive<Report extends ReportHead>(
       : identityOfKey(kind.route, { holder, environment }, sender.idempotencyKey);
   const place = { ...sourceOf(kind.route, sender, report), application, environment };
   return countOnce(parts, identity, place, () => {
-    const batch = parts.laneOf(application.number).join(recordBytes * (1 + kind.sizeOf(report)));
-    const { folded } = batch;
-    kind.add(report, parts.dictionary.of(environment.number), batch, parts.clock.now());
-    parts.ledger.accepted(place, batch);
-    if (batch.folded > folded) parts.ledger.noted(place, 'series_folded', batch);
-    return batch;
+    return parts.laneOf(application.number).submit(application.number, (batch) => {
+      const { folded } = batch;
+      kind.add(report, parts.dictionary.of(environment.number), batch, parts.clock.now());
+      parts.ledger.accepted(place, batch);
+      if (batch.folded > folded) parts.ledger.noted(place, 'series_folded', batch);
+    });
   });
 }
 

@@ -80,8 +80,9 @@ export interface Sender {
 export interface ReportReceiver {
   /** Refuses at once, before a body is read, while the service cannot take data. @throws {Refusal} */
   admit(): void;
-  usage(report: UsageReport, sender: Sender): Promise<void>;
-  metrics(report: MetricsReport, sender: Sender): Promise<void>;
+  /** @param bytes that the report came in, inflated */
+  usage(report: UsageReport, sender: Sender, bytes: number): Promise<void>;
+  metrics(report: MetricsReport, sender: Sender, bytes: number): Promise<void>;
   /** Tells the ledger of a report that was refused, by one of the above or before it came to them. */
   refused(refusal: Refusal, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void;
 }

@@ -17,7 +17,12 @@ export interface ReportFormat<Report extends UsageReport | MetricsReport> {
   /** Makes out what it can of a report that was refused, even of one that cannot be decoded. */
   readonly glimpse: (bytes: Uint8Array) => ReportGlimpse;
   /** @throws {Refusal} as the receiver does */
-  readonly handOver: (receiver: ReportReceiver, report: Report, sender: Sender) => Promise<void>;
+  readonly handOver: (
+    receiver: ReportReceiver,
+    report: Report,
+    sender: Sender,
+    bytes: number,
+  ) => Promise<void>;
 }
 
 /** A report on its way in, as its transport sees it. */
@@ -50,7 +55,7 @@ export async function takeReport<Report extends UsageReport | MetricsReport>(
     check(bytes);
     const key = checkIdempotencyKey(idempotencyKey);
     report = decode(bytes);
-    await handOver(receiver, report, { transport, userAgent, idempotencyKey: key });
+    await handOver(receiver, report, { transport, userAgent, idempotencyKey: key }, bytes.length);
     return report.statCount;
   } catch (error) {
     if (error instanceof Refusal) {

@@ -6,7 +6,7 @@ import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
-import { admit, refusalNow, takeToken } from './admission.ts';
+import { admitOf, refusalNow, takeTokens } from './admission.ts';
 import { attribute } from './attribute.ts';
 import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
@@ -72,10 +72,10 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
     const environment = holder.environments.get(packet.e);
     if (environment === undefined) throw new UnknownEnvironment(holder);
     checkOrigin(holder, request, origin);
-    admit(parts); // Others may have filled the queue while this body arrived.
-    takeToken(parts, holder);
+    admitOf(parts, holder); // Others may have filled the queue while this body arrived.
+    takeTokens(parts, holder, body.length);
     const userAgent = request.header('user-agent');
-    await keep(parts, { holder, environment, packet, bytes: body.length, userAgent }, key);
+    await keep(parts, { holder, environment, packet, userAgent }, key);
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -140,7 +140,6 @@ interface Admitted {
   readonly holder: KeyHolder;
   readonly environment: Environment;
   readonly packet: Packet;
-  readonly bytes: number;
   readonly userAgent: string | undefined;
 }
 
@@ -155,18 +154,18 @@ function placeOf({ holder: { application }, environment, userAgent }: Admitted):
   return { ...source, application, environment, userAgent };
 }
 
-/** Nothing is awaited between joining a batch and being whole in it. */
 function addToBatch(parts: TelemetryParts, admitted: Admitted): Batch {
-  const { holder, environment, packet, bytes, userAgent } = admitted;
+  const { holder, environment, packet, userAgent } = admitted;
   const now = parts.clock.now();
   const { person, use, instanceDropped } = attribute(parts.instances, packet, holder.application, now);
-  const batch = parts.laneOf(holder.application.number).join(bytes);
-  const { folded } = batch;
-  addPacket(packet, parts.dictionary.of(environment.number), batch, now, person);
-  if (use !== undefined) batch.uses.push(use);
-  parts.ledger.packet(batch, holder.application, environment, userAgent, now);
-  if (instanceDropped) parts.ledger.noted(placeOf(admitted), 'instance_dropped', batch);
-  if (batch.folded > folded) parts.ledger.noted(placeOf(admitted), 'series_folded', batch);
+  const { number } = holder.application;
   parts.keys.markUsed(holder);
-  return batch;
+  return parts.laneOf(number).submit(number, (batch) => {
+    const { folded } = batch;
+    addPacket(packet, parts.dictionary.of(environment.number), batch, now, person);
+    if (use !== undefined) batch.uses.push(use);
+    parts.ledger.packet(batch, holder.application, environment, userAgent, now);
+    if (instanceDropped) parts.ledger.noted(placeOf(admitted), 'instance_dropped', batch);
+    if (batch.folded > folded) parts.ledger.noted(placeOf(admitted), 'series_folded', batch);
+  });
 }

@@ -10,7 +10,7 @@ const usageJson: ReportFormat<UsageReport> = {
   route: 'usage',
   decode: (body) => decodeUsage(decodeText(body)),
   glimpse: glimpseJson,
-  handOver: (receiver, report, sender) => receiver.usage(report, sender),
+  handOver: (receiver, ...report) => receiver.usage(...report),
 };
 
 /** `POST /api/usage/stats`: answers how many entries of `stats` came, once they are on disk. */

@@ -7,9 +7,9 @@ const marks = {
   age: { high: 5000, low: 1000 },
 };
 
-function fill(monitor: QueueMonitor, packets: number, bytes: number, now = 0) {
+function fill(monitor: QueueMonitor, packets: number, bytes: number, now = 0, application = 1) {
   const group = monitor.open(now);
-  for (let packet = 0; packet < packets; packet += 1) monitor.join(group, bytes);
+  for (let packet = 0; packet < packets; packet += 1) monitor.join(group, application, bytes, now);
   return group;
 }
 
@@ -77,4 +77,28 @@ test('it stays closed at a high mark though the disk has begun on all that waits
   const monitor = new QueueMonitor(marks);
   monitor.begin(fill(monitor, 4, 1));
   expect(monitor.admits(0)).toBe(false);
+});
+
+test.each([
+  { what: 'packets', packets: 2, bytes: 1 },
+  { what: 'bytes', packets: 1, bytes: 500 },
+])(
+  'while others send, an application has half of the $what that may wait, and they the rest',
+  ({ packets, bytes }) => {
+    const monitor = new QueueMonitor(marks);
+    monitor.leave(fill(monitor, 1, 1, 0, 2));
+    const group = fill(monitor, packets, bytes, 0, 1);
+    expect([monitor.admits(0), monitor.admitsOf(1, 0), monitor.admitsOf(2, 0)]).toEqual([true, false, true]);
+    monitor.leave(group);
+    expect(monitor.admitsOf(1, 0)).toBe(true);
+  },
+);
+
+test('an application that has sent alone for ten seconds may fill the queue', () => {
+  const monitor = new QueueMonitor(marks);
+  fill(monitor, 3, 1, 0, 1);
+  expect(monitor.admitsOf(1, 0)).toBe(true);
+  monitor.leave(fill(monitor, 1, 1, 5, 2));
+  expect(monitor.admitsOf(1, 10_005)).toBe(false);
+  expect(monitor.admitsOf(1, 10_006)).toBe(true);
 });

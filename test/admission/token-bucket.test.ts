@@ -54,16 +54,38 @@ test('each application has a bucket of its own, by its own figures where it has 
   const usual = { number: 1, rate: null, burst: null };
   const generous = { number: 2, rate: 100, burst: 2 };
   const unlimited = { number: 3, rate: 0, burst: null };
-  expect([limits.take(usual, 0), limits.take(usual, 0)]).toEqual([0, 1]);
-  expect([limits.take(generous, 0), limits.take(generous, 0), limits.take(generous, 0)]).toEqual([
+  expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([0, 1]);
+  expect([limits.take(generous, 0, 1), limits.take(generous, 0, 1), limits.take(generous, 0, 1)]).toEqual([
     0, 0, 0.01,
   ]);
-  for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0)).toBe(0);
+  for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
 });
 
 test('changed figures of an application take effect on the next packet', () => {
   const limits = new RateLimits(1, 1);
-  limits.take({ number: 1, rate: null, burst: null }, 0);
-  expect(limits.take({ number: 1, rate: null, burst: null }, 0)).toBeGreaterThan(0);
-  expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0)).toBe(0);
+  limits.take({ number: 1, rate: null, burst: null }, 0, 1);
+  expect(limits.take({ number: 1, rate: null, burst: null }, 0, 1)).toBeGreaterThan(0);
+  expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0, 1)).toBe(0);
+});
+
+test.each([
+  { bytes: 0, cost: 1 },
+  { bytes: 4096, cost: 1 },
+  { bytes: 4097, cost: 2 },
+  { bytes: 60_000, cost: 15 },
+])('a body of $bytes bytes costs $cost tokens', ({ bytes, cost }) => {
+  const limits = new RateLimits(100, 100);
+  const application = { number: 1, rate: null, burst: null };
+  let passed = 0;
+  while (limits.take(application, 0, bytes) === 0) passed += 1;
+  expect(passed).toBe(Math.floor(100 / cost));
+});
+
+test('what costs more than a full bucket passes when it is full, and is paid off before anything else passes', () => {
+  const bucket = new TokenBucket(10, 20, 0);
+  expect(bucket.take(0, 50)).toBe(0);
+  expect(bucket.take(0, 1)).toBeCloseTo(3.1);
+  expect(bucket.take(3000, 1)).toBeCloseTo(0.1);
+  expect(bucket.take(3100, 1)).toBe(0);
+  expect(bucket.take(3100, 50)).toBeCloseTo(2);
 });

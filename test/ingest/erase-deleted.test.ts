@@ -9,6 +9,7 @@ import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { CommitFailed, type Committer } from '../../src/aggregate/committer.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { addPacket } from '../../src/ingest/add-packet.ts';
+import type { Batch } from '../../src/ingest/batch.ts';
 import { type EraseParts, eraseDeleted } from '../../src/ingest/erase-deleted.ts';
 import { identityRoutes } from '../../src/ingest/identities.ts';
 import { Instances } from '../../src/ingest/instances.ts';
@@ -74,12 +75,12 @@ async function open() {
     forgotten,
     /** Adds a packet to the batch that is open, as the telemetry route does it. */
     send({ number, environments }: Application, feature = 'checkout') {
-      const batch = intake.laneOf(number).join(100);
       const packet = checkPacket({ k: 'k', e: 'e', f: { [feature]: { on: [1] } }, m: { amount: 2 } });
-      for (const environment of environments) {
-        addPacket(packet, dictionary.of(environment.number), batch, clock.now());
-      }
-      return batch;
+      return intake.laneOf(number).submit(number, (batch) => {
+        for (const environment of environments) {
+          addPacket(packet, dictionary.of(environment.number), batch, clock.now());
+        }
+      });
     },
     /** Lets the store refuse the next batch. */
     refuseNext: () => void refused.push(new CommitFailed('no room', 28)),
@@ -104,9 +105,11 @@ test('a deleted application goes with all that is declared of it, and others sta
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
   await service.send(other).durable;
   const before = service.left();
-  const batch = intake.laneOf(application.number).join(1);
-  for (const { number } of application.environments) addWhole(batch, application.number, number, clock.now());
-  await batch.durable;
+  const whole = (batch: Batch) => {
+    for (const { number } of application.environments)
+      addWhole(batch, application.number, number, clock.now());
+  };
+  await intake.laneOf(application.number).submit(application.number, whole).durable;
   expect(service.left().length).toBeGreaterThan(before.length);
 
   await deleteApplication(directory, application.id);
@@ -225,9 +228,8 @@ test('a deletion that was stopped in between goes on, and is over when nothing i
   const service = await open();
   const { directory, application, intake, clock } = service;
   for (const { number } of application.environments) {
-    const batch = intake.laneOf(application.number).join(1);
-    addWhole(batch, application.number, number, clock.now());
-    await batch.durable;
+    const whole = (batch: Batch) => addWhole(batch, application.number, number, clock.now());
+    await intake.laneOf(application.number).submit(application.number, whole).durable;
   }
   await deleteApplication(directory, application.id);
   const sizes = [service.left().length];

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startCommitter } from '../../src/aggregate/committer.ts';
 import { addPacket } from '../../src/ingest/add-packet.ts';
+import type { Batch } from '../../src/ingest/batch.ts';
 import { Intake } from '../../src/ingest/intake.ts';
 import { checkPacket, type Packet } from '../../src/ingest/packet.ts';
 import { SeriesDictionary } from '../../src/ingest/series-dictionary.ts';
@@ -34,9 +35,9 @@ function startRun(data: string, workers: number, batchPackets: number) {
   return {
     store,
     send(application: number, packet: Packet, minute: number): Promise<void> {
-      const batch = intake.laneOf(application).join(100);
-      addPacket(packet, dictionary.of(application), batch, start + minute * 60_000);
-      return batch.durable;
+      const at = start + minute * 60_000;
+      const fill = (batch: Batch) => addPacket(packet, dictionary.of(application), batch, at);
+      return intake.laneOf(application).submit(application, fill).durable;
     },
     async stop() {
       await intake.close();

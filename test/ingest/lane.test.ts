@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
 import { CommitFailed, type Committer } from '../../src/aggregate/committer.ts';
 import type { Envelope } from '../../src/aggregate/envelope.ts';
+import type { Batch } from '../../src/ingest/batch.ts';
 import { Lane } from '../../src/ingest/lane.ts';
 
 const marks = {
   packets: { high: 100, low: 50 },
-  bytes: { high: 1000, low: 500 },
+  bytes: { high: 1e6, low: 5e5 },
   age: { high: 100, low: 50 },
 };
 
@@ -34,7 +35,7 @@ function openLane(batchPackets = 10) {
     failed: (error: unknown) => void heard.push(error),
   };
   const lane = new Lane(committer, monitor, { now: () => 0, monotonic: () => 0 }, batchPackets, listener);
-  const send = (packets: number) => Array.from({ length: packets }, () => lane.join(10).durable);
+  const send = (packets: number) => Array.from({ length: packets }, () => lane.submit(1, () => {}).durable);
   return { lane, monitor, begun, heard, send };
 }
 
@@ -107,6 +108,56 @@ test('a batch takes no more packets than it may', async () => {
   expect(heard).toEqual([2, 2, 1]);
 });
 
+const large = (batch: Batch) => {
+  for (let record = 0; record < 20_000; record += 1) batch.addCounts(1, 1, 1, 1, 1);
+};
+
+test('what holds much memory goes in several commits, though they are few packets', async () => {
+  const { lane, begun, heard } = openLane();
+  for (let packet = 0; packet < 3; packet += 1) lane.submit(1, large);
+  await turn();
+  for (let at = 0; at < 3; at += 1) await begun[at]?.end();
+  expect(heard).toEqual([1, 1, 1]);
+});
+
+test('an application that has filled batches does not keep another waiting: it joins the first', async () => {
+  const { lane, begun } = openLane();
+  lane.submit(1, large);
+  await turn();
+  const noisy = Array.from({ length: 5 }, () => lane.submit(1, large));
+  const quiet = lane.submit(2, () => {});
+  expect(noisy.indexOf(quiet)).toBe(0);
+  expect(lane.submit(1, () => {})).not.toBe(quiet);
+  for (let at = 0; at < 6; at += 1) await begun[at]?.end();
+});
+
+test('the packets of an application are committed in the order they came, others in between or not', async () => {
+  const { lane, begun } = openLane(2);
+  const order: Batch[] = [];
+  const batches = new Map<number, Batch[]>();
+  for (let packet = 0; packet < 60; packet += 1) {
+    const application = (packet * packet) % 7;
+    const batch = lane.submit(application, packet % 5 === 0 ? large : () => {});
+    void batch.durable.then(() => order.includes(batch) || order.push(batch));
+    batches.set(application, [...(batches.get(application) ?? []), batch]);
+  }
+  await turn();
+  for (let at = 0; at < begun.length; at += 1) await begun[at]?.end();
+  for (const own of batches.values()) {
+    const places = own.map((batch) => order.indexOf(batch));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  }
+});
+
+test('however many applications there are, a batch is bounded', async () => {
+  const { lane } = openLane(10);
+  const batches = new Set(
+    Array.from({ length: 100 }, (_, application) => lane.submit(application, () => {})),
+  );
+  expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
+});
+
 test('a commit that fails refuses all of its senders and none of the next', async () => {
   const { begun, heard, send } = openLane();
   const lost = send(2);
@@ -124,9 +175,9 @@ test('the series of a batch that was not kept go with the next one', async () =>
   const { lane, begun, send } = openLane();
   const first = { environment: 1, ordinal: 0, name: ['a', 'on'] } as const;
   const second = { environment: 1, ordinal: 1, name: ['b', 'on'] } as const;
-  lane.join(1).series.push(first);
+  lane.submit(1, ({ series }) => series.push(first));
   await turn();
-  lane.join(1).series.push(second);
+  lane.submit(1, ({ series }) => series.push(second));
   await begun[0]?.end(new CommitFailed('no room', 28));
   expect(begun[1]?.envelope.series).toEqual([first, second]);
   await begun[1]?.end();
@@ -138,7 +189,7 @@ test('the series of a batch that was not kept go with the next one', async () =>
 test('the monitor sees what waits, and no more once it is answered', async () => {
   const { monitor, begun, send } = openLane();
   send(3);
-  expect([monitor.packets, monitor.bytes]).toEqual([3, 30]);
+  expect([monitor.packets, monitor.bytes]).toEqual([3, 3 * 1024]);
   await turn();
   await begun[0]?.end();
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);

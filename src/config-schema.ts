@@ -80,24 +80,16 @@ export const settingsSchema = Type.Object({
     maximum: 1_073_741_824,
     default: 4_194_304,
   }),
-  apiRate: whole(
-    'Admission',
-    'API requests a second that one client may make with all its tokens; 0 is no limit',
-    {
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 100,
-    },
-  ),
-  tokenRate: whole(
-    'Admission',
-    'Tokens a second that one client may ask for, end or look at; 0 is no limit',
-    {
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 100,
-    },
-  ),
+  apiRate: whole('Admission', 'API requests a second of one client, all its tokens; 0 is no limit', {
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+  }),
+  tokenRate: whole('Admission', 'Token requests a second of one client; 0 is no limit', {
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+  }),
   batchPackets: whole('Admission', 'Most packets in one commit', { minimum: 1, default: 4_096 }),
   queueHighPackets: whole('Admission', 'Waiting packets from which on 503 is answered', {
     minimum: 1,

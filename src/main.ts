@@ -98,6 +98,7 @@ function exitCodeOf(error: unknown): number {
 const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  interactive: process.stderr.isTTY === true,
   env: process.env,
   readFile: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
 };

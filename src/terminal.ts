@@ -4,6 +4,8 @@ export interface Terminal {
   readonly out: (text: string) => void;
   /** Writes to standard error, as is. */
   readonly err: (text: string) => void;
+  /** Whether a person reads standard error. */
+  readonly interactive: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A file's text; `-` is standard input. Throws as `fs.readFileSync` does. */
   readonly readFile: (path: string) => string;

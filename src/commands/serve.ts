@@ -12,6 +12,8 @@ import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
 import { type Doors, openDoors } from './doors.ts';
+import { urlOf } from './listeners.ts';
+import { nextSteps, type StartedServer } from './next-steps.ts';
 import { type Service, startService } from './service.ts';
 
 /** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
@@ -71,6 +73,7 @@ async function serveBehind(doors: Doors, { config, log, terminal, signals }: Ser
     const service = await startService(parts, doors);
     terminal.out(readyLine(doors));
     log.info('ready', { data: config.data });
+    if (terminal.interactive) terminal.err(nextSteps(startedServer(config, doors)));
     const code = await signals.toldToStop;
     await stop(service, config, code);
     log.info('stopped', { code });
@@ -78,6 +81,14 @@ async function serveBehind(doors: Doors, { config, log, terminal, signals }: Ser
   } finally {
     lock.release();
   }
+}
+
+function startedServer({ baseUrl, tlsCert }: Config, { listeners }: Doors): StartedServer {
+  return {
+    url: baseUrl ?? urlOf(listeners, 'api', tlsCert !== undefined),
+    program: process.execPath,
+    directory: process.cwd(),
+  };
 }
 
 /** SIGHUP: reads the TLS files again. */

@@ -89,6 +89,17 @@ async function onTerminal({ env }: Home, command: string, answers: [string, stri
   return shown.replaceAll('\r\n', '\n');
 }
 
+test('a server that is started at a terminal ends its start with the address to open and the first commands', async () => {
+  const stop = '\u0003'; // Ctrl-C
+  const shown = await onTerminal(newHome(), 'serve --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0', [
+    ['Ctrl-C stops the server.', stop],
+  ]);
+  const [, address] = /flagmeter ready http=(\S+)/.exec(shown) ?? [];
+  expect(shown).toContain(`flagmeter is running. Open http://${address}/\n`);
+  expect(shown).toContain(`flagmeter login --url http://${address}\n`);
+  expect(shown).toContain('"msg":"stopped","code":0');
+});
+
 async function signedIn(): Promise<Home> {
   const home = newHome();
   const secret = `${freshDirectory()}/secret`;

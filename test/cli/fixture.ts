@@ -40,6 +40,7 @@ export function testSurroundings(options: SurroundingsOptions = {}): TestSurroun
     out: (text) => {
       output.out += text;
     },
+    interactive: false,
     err: (text) => {
       output.err += text;
     },

@@ -21,6 +21,7 @@ async function reset(argv: readonly string[], text = ''): Promise<string> {
   const code = await admin(['reset-password', ...argv], {
     out: write,
     err: () => {},
+    interactive: false,
     env: {},
     readFile: () => text,
   });
@@ -114,7 +115,7 @@ describe('admin reset-password', () => {
     [[], 'Cannot use admin alone: say reset-password'],
     [['reset-pasword'], 'Unknown command admin reset-pasword; the nearest known one is admin reset-password'],
   ])('refuses %j', async (argv, message) => {
-    const terminal = { out: () => {}, err: () => {}, env: {}, readFile: () => 'short\n' };
+    const terminal = { out: () => {}, err: () => {}, interactive: false, env: {}, readFile: () => 'short\n' };
     const attempt = async () => admin(argv, terminal);
     await expect(attempt()).rejects.toThrow(UsageError);
     await expect(attempt()).rejects.toThrow(message);

@@ -13,6 +13,7 @@ function run(...argv: string[]): { code: number; out: string } {
     out: (text) => {
       out += text;
     },
+    interactive: false,
     err: () => {},
     env: {},
     readFile: () => '',

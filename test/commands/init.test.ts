@@ -28,6 +28,7 @@ async function run(argv: string[], files: Record<string, string> = {}, env = {})
     out: (text) => {
       out += text;
     },
+    interactive: false,
     err: () => {},
     env,
     readFile: (path) => {

@@ -19,6 +19,7 @@ async function run(argv: readonly string[], env = {}): Promise<string> {
     out: (text) => {
       out += text;
     },
+    interactive: false,
     err: () => {},
     env,
     readFile,

@@ -1,0 +1,35 @@
+import { basename, relative, sep } from 'node:path';
+
+/** Where a person has just started a server, and with what. */
+export interface StartedServer {
+  /** Public URL of the management API. */
+  readonly url: string;
+  /** The program, as an absolute path. */
+  readonly program: string;
+  /** Working directory of the process. */
+  readonly directory: string;
+}
+
+/** What a person does who has just started a server on a terminal. */
+export function nextSteps({ url, program, directory }: StartedServer): string {
+  const name = nameOf(program, directory);
+  const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
+  return `
+flagmeter is running. Open ${url}/
+
+In another terminal:
+  ${name} login${at}
+  ${name} apps create Shop
+  ${name} keys create Frontend --app Shop
+
+Ctrl-C stops the server.
+
+`;
+}
+
+/** How a person in `directory` calls the program. */
+function nameOf(program: string, directory: string): string {
+  const path = relative(directory, program);
+  if (path.startsWith('..')) return basename(program);
+  return path.includes(sep) ? path : `.${sep}${path}`;
+}

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { nextSteps } from '../../src/commands/next-steps.ts';
+
+const here = { url: 'http://127.0.0.1:8080', program: '/home/me/flagmeter/dist/flagmeter' };
+
+describe('nextSteps', () => {
+  it.each([
+    ['/home/me/flagmeter', 'dist/flagmeter login\n'],
+    ['/home/me/flagmeter/dist', './flagmeter login\n'],
+    ['/srv', '  flagmeter login\n'],
+  ])('in %s calls the program as one does there', (directory, command) => {
+    expect(nextSteps({ ...here, directory })).toContain(command);
+  });
+
+  it('begins with the address to open, and names it where it is not the usual one', () => {
+    const text = nextSteps({ ...here, url: 'https://flags.example.com', directory: '/' });
+    expect(text.trimStart().split('\n', 1)[0]).toBe('flagmeter is running. Open https://flags.example.com/');
+    expect(text).toContain('login --url https://flags.example.com\n');
+  });
+});

@@ -80,14 +80,18 @@ async function run([name, ...argv]: readonly string[], terminal: Terminal): Prom
 /** What is expected to go wrong explains itself; a fault of the program needs the place where it happened. */
 function complaint(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  if (/\$bunfs.*\.node\b/.test(error.message)) return addonComplaint(error);
+  if (/(\$bunfs|\.bun-).*\.node\b/.test(error.message)) return addonComplaint(error);
   return error instanceof TypeError || error instanceof ReferenceError ? error.stack : error.message;
 }
 
-/** The executable unpacks the LMDB add-on to the temp directory when it starts. */
+/** The executable unpacks the LMDB add-on to the temp directory when it starts, and loads it from there. */
 function addonComplaint({ message }: Error): string {
-  const must = 'set TMPDIR to a directory that can be written to and is not mounted noexec';
-  return `Cannot unpack the LMDB add-on to ${tmpdir()}: ${must} (${message})`;
+  const directory = /(\/.*)\/\.bun-/.exec(message)?.[1] ?? process.env['BUN_TMPDIR'] ?? tmpdir();
+  const fault = message.includes('failed to map segment')
+    ? `Cannot load the LMDB add-on from the temp directory ${directory}: it is mounted noexec`
+    : `Cannot unpack the LMDB add-on to the temp directory ${directory}: it cannot be written to, or is full`;
+  const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
+  return `${fault}; ${must} (${message})`;
 }
 
 function exitCodeOf(error: unknown): number {

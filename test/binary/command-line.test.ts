@@ -12,6 +12,7 @@ import {
   startProcess,
   stop,
 } from '../support/binary.ts';
+import { canMount } from '../support/mount.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
@@ -56,13 +57,37 @@ describe('exit codes', () => {
       stderr: expect.stringMatching(stderr),
     });
   });
+});
 
-  test('a temp directory that cannot be written is named, with what to do', async () => {
-    const outcome = await run(['serve', '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'], {
-      TMPDIR: '/nonexistent',
-    });
+/** Runs `serve` with a temp directory of its own, which a mount namespace makes what `mount` says. */
+function inTempDirectory(mount: string): Promise<Outcome> {
+  const temp = freshDirectory();
+  const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data"`;
+  const script = `mount -t tmpfs ${mount} none "${temp}" && ${serve}`;
+  const args = ['--mount', '--map-root-user', 'sh', '-c', script];
+  return promisify(execFile)('unshare', args, { timeout: 20_000 }).then(
+    (done) => ({ code: 0, ...done }),
+    (error) => error as Outcome,
+  );
+}
+
+describe('a temp directory', () => {
+  const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
+
+  test('that is not there is named, with what to do', async () => {
+    const outcome = await run(['serve', '--data', 'data'], { TMPDIR: '/nonexistent' });
     expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toContain('TMPDIR');
+    expect(outcome.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
+    expect(outcome.stderr).toContain(must);
+  });
+
+  test.runIf(canMount()).each([
+    ['noexec', '-o noexec', 'it is mounted noexec'],
+    ['full', '-o size=64k', 'it cannot be written to, or is full'],
+  ])('that is %s is named, with what to do', async (_what, mount, fault) => {
+    const outcome = await inTempDirectory(mount);
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(new RegExp(`^Cannot .* the temp directory /.*: ${fault}; ${must}`));
   });
 });
 

@@ -15,6 +15,7 @@ import {
   startProcess,
   token,
 } from '../support/binary.ts';
+import { canMount } from '../support/mount.ts';
 import { type Credentials, openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 afterAll(cleanUp);
@@ -148,18 +149,6 @@ function expectOnlyLog(service: Started): void {
   const lines = service.stderr().split('\n');
   expect(lines.pop()).toBe('');
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: expect.any(String) });
-}
-
-/** A file system of a few megabytes needs a mount namespace, which not every host lets a user have. */
-function canMount(): boolean {
-  try {
-    execFileSync('unshare', ['--mount', '--map-root-user', 'mount', '-t', 'tmpfs', 'none', '/mnt'], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A service on a file system of its own that `fill` leaves no room on and `free` makes room on again. */

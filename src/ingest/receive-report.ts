@@ -106,7 +106,7 @@ function findEnvironment({ keys }: ReceiverParts, { appKey, environment: name }:
   if (holder === undefined) throw new Refusal('unknown_key', 'appKey is not a key of any application');
   const environment = holder.environments.get(name);
   if (environment !== undefined) return { holder, environment };
-  throw new Refusal('unknown_environment', 'environment is not one of the application');
+  throw new Refusal('unknown_environment', 'environment is not one of the application; case matters');
 }
 
 function addUsage(

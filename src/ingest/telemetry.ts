@@ -96,7 +96,7 @@ class UnknownEnvironment extends Refusal {
   readonly holder: KeyHolder;
 
   constructor(holder: KeyHolder) {
-    super('unknown_environment', 'e is not an environment of the application');
+    super('unknown_environment', 'e is not an environment of the application; case matters');
     this.holder = holder;
   }
 }

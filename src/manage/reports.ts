@@ -55,8 +55,8 @@ function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<st
 export function findEnvironment(environments: readonly Environment[], name: string | undefined): Environment {
   if (name === undefined) throw new Refusal('invalid_query', 'environment is missing');
   const environment = environments.find((each) => each.name === name);
-  if (environment === undefined) {
-    throw new Refusal('unknown_environment', 'The application has no such environment');
-  }
-  return environment;
+  if (environment !== undefined) return environment;
+  const meant = environments.find((each) => each.name.toLowerCase() === name.toLowerCase());
+  const hint = meant === undefined ? '' : `; case matters, and there is ${meant.name}`;
+  throw new Refusal('unknown_environment', `The application has no such environment${hint}`);
 }

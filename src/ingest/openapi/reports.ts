@@ -158,6 +158,6 @@ function refusals(maxBody: number): Refusals {
     invalid_time: 'time must be like 2026-01-31T12:00:00Z',
     too_many_variants: 'A feature or metric of a report may carry 64 variants at most',
     unknown_key: 'appKey is not a key of any application',
-    unknown_environment: 'environment is not one of the application',
+    unknown_environment: 'environment is not one of the application; case matters',
   };
 }

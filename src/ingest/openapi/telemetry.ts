@@ -111,7 +111,7 @@ function refusals(maxBody: number): Refusals {
     too_many_features: 'The value at /f must not have more than 256 properties',
     too_many_variants: 'The value at /f/checkout must not have more than 64 properties',
     unknown_key: 'k is not a Frontend or Mobile key of any application',
-    unknown_environment: 'e is not an environment of the application',
+    unknown_environment: 'e is not an environment of the application; case matters',
     origin_missing: 'A browser must send its Origin with this key',
     origin_not_allowed: 'The application does not allow this origin',
   };

@@ -37,9 +37,9 @@ export const micro: Benchmark = {
 function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () => void> {
   const bodies = packetsOf(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
   const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));
-  const limits = { features: ingestMix.features, metrics: ingestMix.metrics };
+  const limits = { features: ingestMix.features, variants: 64, metrics: ingestMix.metrics };
   const series = new EnvironmentSeries(1, limits, []);
-  const sink = { series: [], folded: 0 };
+  const sink = { series: [], folded: 0, dropped: 0 };
   const bucket = new TokenBucket(1_000_000, 1_000_000, 0);
   const counts = countsCodec.empty();
   const measurement = measurementCodec.empty();

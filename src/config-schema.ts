@@ -123,6 +123,11 @@ export const settingsSchema = Type.Object({
     maximum: 10_000,
     default: 2_000,
   }),
+  maxVariants: whole('Limits', 'Variants a feature; more are counted as __other__', {
+    minimum: 1,
+    maximum: 1_000,
+    default: 64,
+  }),
   maxMetrics: whole('Limits', 'Metrics an environment; more are counted as __other__', {
     minimum: 1,
     maximum: 100_000,

@@ -22,10 +22,6 @@ export const catalogue = {
     status: 400,
     title: 'The Idempotency-Key is not 1 to 255 printable ASCII characters',
   },
-  too_many_features: { status: 400, title: 'More features than one packet or report may carry' },
-  too_many_variants: { status: 400, title: 'More variants than one feature of a packet or report may carry' },
-  too_many_metrics: { status: 400, title: 'More metrics than one report may carry' },
-  too_many_hashes: { status: 400, title: 'More user hashes than one report may carry' },
   invalid_identity: {
     status: 400,
     title: 'The identity is missing, too long or contains control characters',

@@ -37,6 +37,7 @@ describe('loadConfig', () => {
       queueHighAge: 5_000,
       queueLowAge: 1_000,
       maxFeatures: 2_000,
+      maxVariants: 64,
       maxMetrics: 1_000,
       staleAfter: 30,
       instanceTtl: 2_592_000,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogue, type ErrorCode, Refusal } from '../src/errors.ts';
 import { problem } from '../src/http/problem.ts';
+import { ledgerNotes } from '../src/ingest/ledger-notes.ts';
 import { checkPacket } from '../src/ingest/packet.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
@@ -16,6 +17,12 @@ describe('the catalogue of errors', () => {
   it('is the table of docs/errors.md, in the same order', () => {
     const rows = Object.entries(catalogue).map(([code, { status, title }]) => [code, String(status), title]);
     expect(documented()).toEqual(rows);
+  });
+
+  it('has the notes of the ledger beside it, in the same order', () => {
+    const [, notes = ''] = text.split('## What is noted');
+    const rows = [...notes.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map((row) => row.slice(1));
+    expect(rows).toEqual(Object.entries(ledgerNotes));
   });
 
   it('is shown with an answer that the service really gives', () => {

@@ -176,7 +176,7 @@ function countingParts(
   { config, clock }: ServiceParts,
   { directory, usage, health, intake }: Pick<Core, 'directory' | 'usage' | 'health' | 'intake'>,
 ): CountingParts {
-  const { maxFeatures, maxMetrics } = config;
+  const limits = { features: config.maxFeatures, variants: config.maxVariants, metrics: config.maxMetrics };
   const known = messagesSince(usage, clock.now() - messageLifeMs, 2 * mostSeenMessages);
   return {
     clock,
@@ -184,7 +184,7 @@ function countingParts(
     keys: directory,
     monitor: intake.monitor,
     rates: new RateLimits(config.rate, config.burst),
-    dictionary: new SeriesDictionary(usage, { features: maxFeatures, metrics: maxMetrics }),
+    dictionary: new SeriesDictionary(usage, limits),
     messages: new SeenMessages(known),
     ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),
     laneOf: (applicationNumber) => intake.laneOf(applicationNumber),

@@ -5,7 +5,7 @@ import type { Person } from './person.ts';
 import type { EnvironmentSeries } from './series-dictionary.ts';
 
 /**
- * Adds all that a checked packet says to a batch, in the minute of `now` (Unix ms).
+ * Adds all that a checked packet says to a batch, in the minute of `now` (Unix ms), but for what can be no name.
  * @param person whom the packet is attributed to
  */
 export function addPacket(
@@ -25,6 +25,7 @@ export function addPacket(
     for (const variant in variants) {
       const counts = variants[variant]!;
       const ref = series.variant(feature, variant, batch);
+      if (ref === undefined) continue;
       batch.addCounts(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
       if (person === undefined) continue;
       batch.addUser(ref, day, person.high, person.low);
@@ -32,7 +33,8 @@ export function addPacket(
     }
   }
   for (const metric in packet.m) {
-    batch.addValue(series.metric(metric, batch), bucket, packet.m[metric]!, now);
+    const ref = series.metric(metric, batch);
+    if (ref !== undefined) batch.addValue(ref, bucket, packet.m[metric]!, now);
   }
   if (person !== undefined) batch.addUser(series.whole, day, person.high, person.low);
 }

@@ -52,10 +52,12 @@ function operationOf<Report extends UsageReport | MetricsReport>(
   };
 }
 
-/** Encoded answers, by the number of `stats` received: there are no more than a report may have. */
+/** Encoded answers, by the number of `stats` received: those of most reports. */
 const answers: Buffer[] = [];
+const mostAnswers = 1_000;
 
 function answerOf(statCount: number): Buffer {
+  if (statCount > mostAnswers) return numberField(1, statCount);
   answers[statCount] ??= numberField(1, statCount);
   return answers[statCount];
 }

@@ -34,7 +34,6 @@ export const MintSchema = Type.Object({
     Named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
       maxProperties: 50,
       description: 'What the application says of the user; any text names a claim.',
-      documented: { propertyNames: true },
     }),
   ),
 });

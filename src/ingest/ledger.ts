@@ -11,6 +11,7 @@ import {
 import type { Application, Environment } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { LedgerBook, type SentSubject } from './ledger-book.ts';
+import type { LedgerNote } from './ledger-notes.ts';
 import type { LedgerRow, LedgerTallies } from './ledger-tallies.ts';
 import { ledgerText } from './ledger-text.ts';
 
@@ -27,15 +28,6 @@ export interface LedgerPlace extends LedgerSource {
   readonly application: Application;
   readonly environment: Environment | undefined;
 }
-
-/** What was accepted although not all of it was counted as it was sent. */
-export type LedgerNote =
-  /** The instance id was unknown or expired, and left out. */
-  | 'instance_dropped'
-  /** Names over a limit were counted under the surplus name. */
-  | 'series_folded'
-  /** The same message again: not counted. */
-  | 'repeated';
 
 /** Whom a refusal concerns, as far as it could be made out. */
 export interface Refused {

@@ -5,6 +5,7 @@ import type { Batch } from './batch.ts';
 import { countOnce } from './count-once.ts';
 import type { CountingParts } from './counting-parts.ts';
 import type { LedgerSource } from './ledger.ts';
+import type { LedgerNote } from './ledger-notes.ts';
 import {
   identityOfKey,
   identityOfMetrics,
@@ -84,10 +85,13 @@ function receive<Report extends ReportHead>(
   const place = { ...sourceOf(kind.route, sender, report), application, environment };
   return countOnce(parts, identity, place, () => {
     return parts.laneOf(application.number).submit(application.number, (batch) => {
-      const { folded } = batch;
+      const { folded, dropped } = batch;
       kind.add(report, parts.dictionary.of(environment.number), batch, parts.clock.now());
       parts.ledger.accepted(place, batch);
-      if (batch.folded > folded) parts.ledger.noted(place, 'series_folded', batch);
+      const notes = new Set<LedgerNote>(report.notes);
+      if (batch.folded > folded) notes.add('series_folded');
+      if (batch.dropped > dropped) notes.add('name_dropped');
+      for (const note of notes) parts.ledger.noted(place, note, batch);
     });
   });
 }
@@ -118,10 +122,13 @@ function addUsage(
 ): void {
   const { bucket, day } = countedAt(time, now, retention);
   for (const { feature, variant, checks, used, viewed } of variants) {
-    batch.addCounts(series.variant(feature, variant, batch), bucket, checks, used, viewed);
+    const ref = series.variant(feature, variant, batch);
+    if (ref !== undefined) batch.addCounts(ref, bucket, checks, used, viewed);
   }
-  for (const { feature, hashes } of users)
-    addUsers(hashes, [series.feature(feature, batch), series.whole], day, batch);
+  for (const { feature, hashes } of users) {
+    const ref = series.feature(feature, batch);
+    if (ref !== undefined) addUsers(hashes, [ref, series.whole], day, batch);
+  }
   addUsers(environmentHashes, [series.whole], day, batch);
 }
 
@@ -144,5 +151,5 @@ function addValue(
     feature === undefined || variant === undefined
       ? series.metric(metric, batch)
       : series.featureMetric(metric, feature, variant, batch);
-  batch.addValue(ref, bucket, value, at);
+  if (ref !== undefined) batch.addValue(ref, bucket, value, at);
 }

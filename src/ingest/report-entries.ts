@@ -1,10 +1,9 @@
-import { checkName } from './packet.ts';
-import type { FeatureUsers, MetricValue, VariantUsage } from './report.ts';
-import { checkSize, variantsPerEntry } from './report-checks.ts';
+import { Refusal } from '../errors.ts';
+import type { FeatureUsers, MetricsReport, MetricValue, ReportHead, VariantUsage } from './report.ts';
 
 /**
- * What the entries of a report mean, whatever transport they came by. Protobuf cannot tell a plain field that is absent
- * from one that is zero, so nothing here does: an absent count or value is 0.
+ * What the entries of a report mean, whatever transport they came by. Their names are looked at when they are counted: what
+ * can be no name has no series (see `EnvironmentSeries`).
  */
 
 type Maybe<T> = T | null | undefined;
@@ -29,18 +28,10 @@ export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsa
  * another unit than checks, so it must not stand in for them, and a variant that was in a request was checked.
  *
  * @param variants those of the report so far: from `first` on the entry's `variantStats`
- * @throws {Refusal} of status 400: a name is none, or there are too many variants
  */
 export function endEntry(variants: VariantDraft[], first: number, entry: UsageEntry): void {
-  const { feature } = entry;
-  checkName(feature, 'feature');
-  checkSize(variants.length - first, variantsPerEntry, 'too_many_variants');
   if (variants.length === first) variants.push(...legacyVariants(entry));
-  for (let at = first; at < variants.length; at += 1) {
-    const draft = variants[at]!;
-    checkName(draft.variant, 'variant');
-    draft.feature = feature;
-  }
+  for (let at = first; at < variants.length; at += 1) variants[at]!.feature = entry.feature;
 }
 
 function legacyVariants({ feature, enabledCount, disabledCount, usedCount }: UsageEntry): VariantDraft[] {
@@ -69,42 +60,82 @@ export interface MetricEntry {
   readonly valueDisabled?: Maybe<number>;
 }
 
+/** The variants' values of an entry as they were sent. */
+export type VariantValues = Iterable<readonly [variant: string, value: number]>;
+
+/** How several values of a metric become one: they are summed, or the last one stays. */
+export type Merging = 'sum' | 'last';
+
+/** A metrics report of the values that each of its entries has. An entry without any is noted. */
+export function metricsReportOf(
+  head: ReportHead,
+  statCount: number,
+  values: readonly (readonly MetricValue[])[],
+): MetricsReport {
+  const isWhole = values.every(({ length }) => length > 0);
+  const notes = isWhole ? head.notes : [...head.notes, 'value_missing' as const];
+  return { ...head, notes, statCount, values: values.flat() };
+}
+
 /**
- * The values that an entry reports at `time` (Unix ms).
+ * The values that an entry reports at `time` (Unix ms); none when it has nothing that could be one.
  *
- * Without a feature that is one: `value`. With a feature there is one for each variant: `value` is that of `enabled`,
- * `valueDisabled` that of `disabled`, and `variantValues` has the others and goes before both; a `value` of zero beside
- * `variantValues` is an absent one. Old senders have counts and no values: the legacy counts are read when there is no
- * value at all.
+ * With a feature there is one for each variant: `value` is that of `enabled`, `valueDisabled` that of `disabled`, and
+ * `variantValues` has the others and goes before both. Without a feature there is one: `value`, or what `variantValues` come
+ * to, for current SDKs send these alone. A `value` of zero beside others is an absent one, because protobuf cannot tell
+ * the two apart. Old senders have counts and no values: the legacy counts are read when there is no value at all.
  *
- * @throws {Refusal} of status 400: a name is none, or there are too many variants
+ * @throws {Refusal} `invalid_number`: the sum of the values is not finite
  */
 export function valuesOf(
   entry: MetricEntry,
-  variantValues: readonly (readonly [variant: string, value: number])[],
+  variantValues: VariantValues,
   time: number,
+  merging: Merging,
 ): readonly MetricValue[] {
-  const { metric, feature } = entry;
-  checkName(metric, 'metric');
-  checkSize(variantValues.length, variantsPerEntry, 'too_many_variants');
-  for (const [variant] of variantValues) checkName(variant, 'variant');
-  const legacy = variantValues.length === 0 ? legacyCounts(entry) : undefined;
-  if (feature == null) {
-    const value = legacy === undefined ? (entry.value ?? 0) : legacy.enabled + legacy.disabled;
-    return [{ metric, feature: undefined, variant: undefined, value, time }];
+  const { metric } = entry;
+  const feature = entry.feature ?? undefined;
+  const variants = [...variantValues];
+  if (feature === undefined) {
+    const value = plainValue(entry, variants, merging);
+    return value === undefined ? [] : [{ metric, feature, variant: undefined, value, time }];
   }
-  checkName(feature, 'feature');
-  const enabled = legacy?.enabled ?? entry.value ?? 0;
-  const disabled = legacy?.disabled ?? entry.valueDisabled;
-  const values = new Map<string, number>();
-  if (enabled !== 0 || variantValues.length === 0) values.set('enabled', enabled);
-  if (disabled != null) values.set('disabled', disabled);
-  for (const [variant, value] of variantValues) values.set(variant, value);
+  const values = valuesByVariant(entry, variants);
   return Array.from(values, ([variant, value]) => ({ metric, feature, variant, value, time }));
 }
 
-/** The counts of a sender that knows no values yet; `undefined` when there are values, or nothing at all. */
+type Pairs = readonly (readonly [variant: string, value: number])[];
+
+function plainValue(entry: MetricEntry, variants: Pairs, merging: Merging): number | undefined {
+  if (entry.value) return entry.value;
+  if (variants.length > 0) return merge(variants, merging);
+  const { enabled, disabled } = legacyCounts(entry) ?? {};
+  return enabled === undefined ? (entry.value ?? undefined) : enabled + (disabled ?? 0);
+}
+
+function merge(variants: Pairs, merging: Merging): number {
+  if (merging === 'last') return variants.at(-1)![1];
+  const sum = variants.reduce((total, [, value]) => total + value, 0);
+  if (Number.isFinite(sum)) return sum;
+  throw new Refusal('invalid_number', 'The sum of the variantValues of a metric must be finite');
+}
+
+function valuesByVariant(entry: MetricEntry, variants: Pairs): ReadonlyMap<string, number> {
+  const legacy = variants.length === 0 ? legacyCounts(entry) : undefined;
+  const enabled = legacy?.enabled ?? entry.value;
+  const disabled = legacy?.disabled ?? entry.valueDisabled;
+  const values = new Map<string, number>();
+  const isAlone = variants.length === 0 && (enabled != null || disabled != null);
+  if (enabled || isAlone) values.set('enabled', enabled ?? 0);
+  if (disabled != null) values.set('disabled', disabled);
+  for (const [variant, value] of variants) values.set(variant, value);
+  return values;
+}
+
+/** The counts of a sender that knows no values yet; `undefined` when there are values, or no counts. */
 function legacyCounts({ enabledCount, disabledCount, value, valueDisabled }: MetricEntry) {
-  if (value || valueDisabled != null || !(enabledCount || disabledCount)) return undefined;
-  return { enabled: enabledCount ?? 0, disabled: disabledCount ?? 0 };
+  if (value || valueDisabled != null) return undefined;
+  if (enabledCount || disabledCount) return { enabled: enabledCount ?? 0, disabled: disabledCount ?? 0 };
+  if (enabledCount == null && disabledCount == null) return undefined;
+  return { enabled: 0, disabled: undefined };
 }

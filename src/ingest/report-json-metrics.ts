@@ -1,43 +1,54 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Refusal } from '../errors.ts';
 import { parseJson } from '../http/body.ts';
-import { named, timed } from '../http/openapi/named-schemas.ts';
+import { sentTime } from './openapi/sender-schemas.ts';
 import type { MetricsReport, MetricValue } from './report.ts';
-import { checkSize, entriesPerMetricsReport, variantsPerEntry } from './report-checks.ts';
-import { valuesOf } from './report-entries.ts';
+import { type Merging, metricsReportOf, valuesOf } from './report-entries.ts';
 import {
   checkShape,
   count,
   headFields,
   listOf,
   mapOf,
+  name,
   number,
+  optionalName,
   readHead,
   readTime,
   text,
+  withExactNumbers,
 } from './report-json.ts';
 
 const Metric = Type.Object({
-  metric: Type.String(named),
+  metric: name(),
   enabledCount: count(),
   disabledCount: count(),
-  feature: text(named),
+  feature: optionalName(),
   value: number(),
   valueDisabled: number(),
-  variantValues: mapOf(Type.Number(), { documented: { maxProperties: variantsPerEntry } }),
+  variantValues: mapOf(Type.Number(), {
+    description:
+      'Values by variant of the feature. Without a feature they come to one value, if `value` is none.',
+  }),
 });
 
-const Observation = Type.Object({ ...Metric.properties, time: text(timed) });
+const Observation = Type.Object({ ...Metric.properties, time: text(sentTime) });
 
-const entries = { documented: { maxItems: entriesPerMetricsReport } };
+const lists = ['stats', 'counters', 'observations'] as const;
 
 /** A metrics report as JSON: the fields of the protobuf message `MetricStat`. */
-export const MetricsReportSchema = Type.Object({
-  ...headFields,
-  stats: listOf(Metric, { ...entries, description: 'Values that are summed.' }),
-  counters: listOf(Metric, { ...entries, description: 'Values that are summed.' }),
-  observations: listOf(Observation, { ...entries, description: 'Values of which the last one stays.' }),
-});
+export const MetricsReportSchema = Type.Object(
+  {
+    ...headFields,
+    stats: listOf(Metric, { description: 'Values that are summed.' }),
+    counters: listOf(Metric, { description: 'Values that are summed.' }),
+    observations: listOf(Observation, { description: 'Values of which the last one stays.' }),
+  },
+  { documented: { anyOf: lists.map((list) => ({ required: [list] })) } },
+);
+
+type MetricsBody = Static<typeof MetricsReportSchema>;
 
 const checker = Compile(MetricsReportSchema);
 
@@ -47,23 +58,39 @@ const checker = Compile(MetricsReportSchema);
  */
 export function decodeMetrics(json: string): MetricsReport {
   const body = checkShape(checker, parseJson(json));
-  const head = readHead(body);
-  const stats = body.stats ?? [];
-  const counted = [...stats, ...(body.counters ?? [])];
-  const observed = body.observations ?? [];
-  checkSize(counted.length + observed.length, entriesPerMetricsReport, 'too_many_metrics');
-  const timeOf = ({ time }: Static<typeof Observation>) =>
-    time == null ? head.time : readTime(time, "An observation's time");
-  return {
-    ...head,
-    statCount: stats.length,
-    values: [
-      ...counted.flatMap((entry) => readValues(entry, head.time)),
-      ...observed.flatMap((entry) => readValues(entry, timeOf(entry))),
-    ],
-  };
+  checkLists(body);
+  const exact = withExactNumbers(json, body);
+  const head = readHead(exact);
+  const stats = exact.stats ?? [];
+  const counted = [...stats, ...(exact.counters ?? [])];
+  const observed = exact.observations ?? [];
+  return metricsReportOf(head, stats.length, [
+    ...counted.map((entry) => readValues(entry, head.time, 'sum')),
+    ...observed.map((entry) => readValues(entry, timeOf(entry) ?? head.time, 'last')),
+  ]);
 }
 
-function readValues(entry: Static<typeof Metric>, time: number): readonly MetricValue[] {
-  return valuesOf(entry, Object.entries(entry.variantValues ?? {}), time);
+/** A misspelt name would count nothing. @throws {Refusal} `invalid_body` */
+function checkLists(body: MetricsBody): void {
+  if (lists.some((list) => body[list] !== undefined)) return;
+  throw new Refusal('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
+}
+
+function timeOf({ time }: Static<typeof Observation>): number | undefined {
+  return time == null ? undefined : readTime(time, "An observation's time");
+}
+
+/** The values of an entry, in which large numbers are texts (see `withExactNumbers`). */
+function readValues(entry: Static<typeof Metric>, time: number, merging: Merging): readonly MetricValue[] {
+  const { metric, feature, value, valueDisabled } = entry;
+  const variantValues = Object.entries(entry.variantValues ?? {});
+  const numbers = {
+    ...entry,
+    metric: String(metric),
+    feature: feature == null ? undefined : String(feature),
+    value: value == null ? undefined : Number(value),
+    valueDisabled: valueDisabled == null ? undefined : Number(valueDisabled),
+  };
+  const pairs = variantValues.map(([variant, each]) => [variant, Number(each)] as const);
+  return valuesOf(numbers, pairs, time, merging);
 }

@@ -2,19 +2,24 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Refusal } from '../errors.ts';
 import { parseJson } from '../http/body.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import { canonicalInteger, quoteLargeNumbers } from './exact-integers.ts';
+import { canonicalInteger } from './exact-integers.ts';
 import { hashed } from './openapi/sender-schemas.ts';
 import type { UsageReport } from './report.ts';
-import { checkSize, entriesPerUsageReport, hashesPerReport, variantsPerEntry } from './report-checks.ts';
 import { endEntry, usersOf, type VariantDraft } from './report-entries.ts';
-import { checkShape, count, headFields, listOf, mapOf, readHead, text } from './report-json.ts';
+import {
+  checkShape,
+  count,
+  headFields,
+  listOf,
+  mapOf,
+  name,
+  optionalName,
+  readHead,
+  withExactNumbers,
+} from './report-json.ts';
 
 /** A hash may have more digits than a double holds, so it may also come as a string. */
-const hashes = () =>
-  listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }), {
-    documented: { maxItems: hashesPerReport },
-  });
+const hashes = () => listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }));
 
 const VariantStats = Type.Object({
   checkCount: count(),
@@ -24,7 +29,7 @@ const VariantStats = Type.Object({
 });
 
 const UsageStat = Type.Object({
-  feature: Type.String(named),
+  feature: name(),
   enabledCount: count(),
   disabledCount: count(),
   uniqueContextIdentifierEnabledCount: count(),
@@ -36,7 +41,6 @@ const UsageStat = Type.Object({
   uniqueUserHashes: hashes(),
   variantStats: mapOf(VariantStats, {
     description: 'Counts by variant; without any, the counts above are those of `enabled` and `disabled`.',
-    documented: { maxProperties: variantsPerEntry },
   }),
   uniqueViewedUserHashes: hashes(),
 });
@@ -44,9 +48,13 @@ const UsageStat = Type.Object({
 /** A usage report as JSON: the fields of the protobuf message `FeatureStat`. */
 export const UsageReportSchema = Type.Object({
   ...headFields,
-  stats: listOf(UsageStat, { documented: { maxItems: entriesPerUsageReport } }),
+  stats: Type.Unsafe<readonly Static<typeof UsageStat>[] | null>({
+    type: ['array', 'null'],
+    items: UsageStat,
+    description: 'May be empty, but not missing: a misspelt name would count nothing.',
+  }),
   totalUniqueUsers: count(),
-  appVersion: text(),
+  appVersion: optionalName({}),
   uniqueUserHashes: hashes(),
   definitionCacheHits: count(),
   definitionCacheMisses: count(),
@@ -62,17 +70,14 @@ const checker = Compile(UsageReportSchema);
  */
 export function decodeUsage(json: string): UsageReport {
   const body = checkShape(checker, parseJson(json));
-  const head = readHead(body);
-  const stats = body.stats ?? [];
-  checkSize(stats.length, entriesPerUsageReport, 'too_many_features');
-  const exact = withExactHashes(json, body);
-  checkSize(hashesIn(exact), hashesPerReport, 'too_many_hashes');
+  const exact = withExactNumbers(json, body);
+  const stats = exact.stats ?? [];
   return {
-    ...head,
+    ...readHead(exact),
     statCount: stats.length,
     variants: variantsOf(stats),
-    users: (exact.stats ?? []).flatMap(({ feature, uniqueUserHashes, uniqueViewedUserHashes }) =>
-      usersOf(feature, readHashes(uniqueUserHashes), readHashes(uniqueViewedUserHashes)),
+    users: stats.flatMap(({ feature, uniqueUserHashes, uniqueViewedUserHashes }) =>
+      usersOf(String(feature), readHashes(uniqueUserHashes), readHashes(uniqueViewedUserHashes)),
     ),
     environmentHashes: readHashes(exact.uniqueUserHashes),
   };
@@ -86,31 +91,14 @@ function variantsOf(stats: NonNullable<UsageBody['stats']>): VariantDraft[] {
       const counts = { checks: checkCount ?? 0, used: usedCount ?? 0, viewed: viewedCount ?? 0 };
       variants.push({ feature: '', variant, ...counts });
     }
-    endEntry(variants, first, stat);
+    endEntry(variants, first, { ...stat, feature: String(stat.feature) });
   }
   return variants;
 }
 
-/**
- * The body with large numbers as strings, to read the hashes from. Everything else is read from the body that was
- * checked: there a number is a number, however large.
- */
-function withExactHashes(json: string, body: UsageBody): UsageBody {
-  return /\d{16}/.test(json) ? (JSON.parse(quoteLargeNumbers(json)) as UsageBody) : body;
-}
-
-type Hashes = UsageBody['uniqueUserHashes'];
-
-function hashesIn({ stats, uniqueUserHashes }: UsageBody): number {
-  let size = uniqueUserHashes?.length ?? 0;
-  for (const stat of stats ?? []) {
-    size += (stat.uniqueUserHashes?.length ?? 0) + (stat.uniqueViewedUserHashes?.length ?? 0);
-  }
-  return size;
-}
-
-function readHashes(sent: Hashes): string[] {
+function readHashes(sent: UsageBody['uniqueUserHashes']): string[] {
   return (sent ?? []).map((hash) => {
+    if (Number.isSafeInteger(hash)) return String(hash);
     const integer = canonicalInteger(String(hash));
     if (integer === undefined) throw new Refusal('invalid_hash', 'One of the hashes is no such integer');
     return integer;

@@ -1,17 +1,20 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { type ErrorCode, Refusal } from '../errors.ts';
-import { named, timed } from '../http/openapi/named-schemas.ts';
+import { quoteLargeNumbers } from './exact-integers.ts';
 import { glimpseOf } from './glimpse.ts';
-import { namedOrEmpty } from './openapi/sender-schemas.ts';
+import { environmentNamed, sentName, sentTime } from './openapi/sender-schemas.ts';
 import type { ReportHead } from './report.ts';
 import { checkHead } from './report-checks.ts';
 import { parseTime } from './report-time.ts';
 
-/** What the JSON of usage and of metrics reports has in common. Optional fields may be `null`: serializers send that. */
+/**
+ * What the JSON of usage and of metrics reports has in common. Optional fields may be `null`: serializers send that. PHP
+ * writes a name that looks like an integer as a number, and an empty map as a list.
+ */
 
-const nullable = <T>(type: string, options: object = {}) =>
-  Type.Optional(Type.Unsafe<T | null>({ type: [type, 'null'], ...options }));
+const nullable = <T>(type: string | readonly string[], options: object = {}) =>
+  Type.Optional(Type.Unsafe<T | null>({ type: [type, 'null'].flat(), ...options }));
 
 export const count = () => nullable<number>('integer', { minimum: 0, maximum: 2_147_483_647 });
 export const number = () => nullable<number>('number');
@@ -21,7 +24,18 @@ export const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =
 
 /** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named` in packet.ts. */
 export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
-  nullable<Readonly<Record<string, Static<T>>>>('object', { patternProperties: { '': values }, ...options });
+  nullable<Readonly<Record<string, Static<T>>>>(['object', 'array'], {
+    patternProperties: { '': values },
+    maxItems: 0,
+    ...options,
+  });
+
+type Name = string | number;
+
+/** A name, which must be there. */
+export const name = (options: object = sentName) =>
+  Type.Unsafe<Name>({ type: ['string', 'number'], ...options });
+export const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
 
 /** Fields of both kinds of report. */
 export const headFields = {
@@ -29,27 +43,33 @@ export const headFields = {
     description: 'Application key of any type.',
     documented: { minLength: 1, maxLength: 256 },
   }),
-  environment: Type.String({ description: 'Name of the environment.', ...named }),
-  time: Type.String({ description: 'Time of the report.', ...timed }),
-  instanceName: text({
+  environment: name({ description: 'Name of the environment.', ...environmentNamed }),
+  time: Type.String({ description: 'Time of the report.', ...sentTime }),
+  instanceName: optionalName({
     description: 'Name of the process that reports; an empty one is none.',
-    ...namedOrEmpty,
+    ...sentName,
   }),
-  processStartTime: text({ description: 'When that process started.', ...timed }),
+  processStartTime: text({ description: 'When that process started.', ...sentTime }),
 };
 
 /** The fields of `headFields`, checked. @throws {Refusal} of status 400 */
 export function readHead(body: Static<Type.TObject<typeof headFields>>): ReportHead {
   const { appKey, environment, instanceName, processStartTime } = body;
-  const head = {
+  return checkHead({
     appKey,
-    environment,
+    environment: String(environment),
     time: readTime(body.time, 'time'),
-    instanceName: instanceName || undefined,
+    instanceName: instanceName == null ? undefined : String(instanceName),
     processStartTime: processStartTime == null ? undefined : readTime(processStartTime, 'processStartTime'),
-  };
-  checkHead(head);
-  return head;
+  });
+}
+
+/**
+ * The body with the numbers that a double does not hold exactly as strings, to read names and hashes from.
+ * @param body what `json` was parsed to and found to be right: only there a number is a number, however large
+ */
+export function withExactNumbers<T>(json: string, body: T): T {
+  return /\d{16}/.test(json) ? (JSON.parse(quoteLargeNumbers(json)) as T) : body;
 }
 
 /** Whom a JSON body concerns that was refused. */

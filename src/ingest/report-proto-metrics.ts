@@ -1,15 +1,15 @@
 import { ProtoReader } from './proto-reader.ts';
-import type { MetricsReport, MetricValue } from './report.ts';
-import { checkSize, entriesPerMetricsReport } from './report-checks.ts';
-import { type MetricEntry, valuesOf } from './report-entries.ts';
-import { finishHead, type MapEntries, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
+import type { MetricsReport } from './report.ts';
+import { type Merging, type MetricEntry, metricsReportOf, valuesOf } from './report-entries.ts';
+import { finishHead, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
 
-/** A stat, a counter or an observation, before its names are checked. */
+/** A stat, a counter or an observation. */
 interface Entry {
   readonly entry: MetricEntry;
-  readonly variantValues: readonly (readonly [variant: string, value: number])[];
+  readonly variantValues: ReadonlyMap<string, number>;
   /** Unix ms; only an observation has a time of its own. */
   readonly time: number | undefined;
+  readonly merging: Merging;
 }
 
 /**
@@ -49,18 +49,11 @@ export function decodeMetricsReport(message: Uint8Array): MetricsReport {
         reader.skip();
     }
   }
-  const entries = [...stats, ...counters, ...observations];
-  checkSize(entries.length, entriesPerMetricsReport, 'too_many_metrics');
   const finished = finishHead(head);
-  return {
-    ...finished,
-    statCount: stats.length,
-    values: entries.flatMap((each) => readValues(each, finished)),
-  };
-}
-
-function readValues({ entry, variantValues, time }: Entry, head: { time: number }): readonly MetricValue[] {
-  return valuesOf(entry, variantValues, time ?? head.time);
+  const values = [...stats, ...counters, ...observations].map(({ entry, variantValues, time, merging }) =>
+    valuesOf(entry, variantValues, time ?? finished.time, merging),
+  );
+  return metricsReportOf(finished, stats.length, values);
 }
 
 /** A `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`. */
@@ -75,10 +68,16 @@ function readObservation(reader: ProtoReader): Entry {
 
 type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
 
+const noVariants: ReadonlyMap<string, number> = new Map();
+
+/**
+ * A value of zero is not sent, as protobuf has it. Nothing is lost of a sum that way, so a counter without a value has
+ * none; but an observation of zero is one.
+ */
 function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
   const outer = reader.enter();
-  const entry: EntryDraft = { metric: '' };
-  const variantValues: MapEntries<number> = [];
+  const entry: EntryDraft = { metric: '', value: shift === 1 ? 0 : undefined };
+  let variantValues: Map<string, number> | undefined;
   let time: number | undefined;
   while (reader.next()) {
     switch (reader.field - shift) {
@@ -104,6 +103,7 @@ function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
         entry.valueDisabled = reader.double();
         break;
       case 7:
+        variantValues ??= new Map();
         readMapEntry(reader, variantValues, 0, readDouble);
         break;
       default:
@@ -111,7 +111,8 @@ function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
     }
   }
   reader.leave(outer);
-  return { entry, variantValues, time };
+  const merging = shift === 1 ? 'last' : 'sum';
+  return { entry, variantValues: variantValues ?? noVariants, time, merging };
 }
 
 const readDouble = (reader: ProtoReader) => reader.double();

@@ -1,14 +1,11 @@
 import { ProtoReader } from './proto-reader.ts';
 import type { FeatureUsers, UsageReport } from './report.ts';
-import { checkSize, entriesPerUsageReport, hashesPerReport, variantsPerEntry } from './report-checks.ts';
 import { endEntry, usersOf, type VariantDraft } from './report-entries.ts';
 import { finishHead, newHead, readTimestamp } from './report-proto.ts';
 
 /** What the entries of a report add up to. */
 interface Sums {
   statCount: number;
-  /** Hashes so far. */
-  hashCount: number;
   readonly variants: VariantDraft[];
   readonly users: FeatureUsers[];
 }
@@ -19,7 +16,7 @@ interface Sums {
  */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
-  const sums: Sums = { statCount: 0, hashCount: 0, variants: [], users: [] };
+  const sums: Sums = { statCount: 0, variants: [], users: [] };
   const hashes: number[] = [];
   const reader = new ProtoReader(message);
   while (reader.next()) {
@@ -34,7 +31,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
         head.time = readTimestamp(reader);
         break;
       case 4:
-        checkSize(++sums.statCount, entriesPerUsageReport, 'too_many_features');
+        sums.statCount += 1;
         readStat(reader, sums);
         break;
       case 6:
@@ -58,7 +55,6 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
         reader.skip();
     }
   }
-  checkSize(sums.hashCount + hashes.length, hashesPerReport, 'too_many_hashes');
   const { statCount, variants, users } = sums;
   return { ...finishHead(head), statCount, variants, users, environmentHashes: hashes.map(String) };
 }
@@ -97,30 +93,44 @@ function readStat(reader: ProtoReader, sums: Sums): void {
         reader.int32s(hashes);
         break;
       case 11:
-        addVariant(variants, first, readVariant(reader));
+        variants.push(readVariant(reader));
         break;
       default:
         reader.skip();
     }
   }
   reader.leave(outer);
+  if (hasTwins(variants, first)) keepLatest(variants, first);
   endEntry(variants, first, entry);
   if (hashes === undefined) return;
-  sums.hashCount += hashes.length;
   sums.users.push(...usersOf(entry.feature, hashes.map(String), []));
 }
 
-/**
- * Adds a variant to those of an entry, which begin at `first`; of two with the same name the later one stays. There are
- * so few that to look through them is faster than to hash.
- */
-function addVariant(variants: VariantDraft[], first: number, added: VariantDraft): void {
-  for (let at = first; at < variants.length; at += 1) {
-    if (variants[at]!.variant !== added.variant) continue;
-    variants[at] = added;
-    return;
+/** As long as there are few, to look through the variants is faster than to hash their names. */
+const fewVariants = 16;
+
+/** Whether two of an entry's variants, which begin at `first`, have the same name. */
+function hasTwins(variants: readonly VariantDraft[], first: number): boolean {
+  const { length } = variants;
+  if (length - first > fewVariants) return latestOf(variants, first).size < length - first;
+  for (let at = first + 1; at < length; at += 1) {
+    const { variant } = variants[at]!;
+    for (let before = first; before < at; before += 1) if (variants[before]!.variant === variant) return true;
   }
-  checkSize(variants.push(added) - first, variantsPerEntry, 'too_many_variants');
+  return false;
+}
+
+/** Of variants with the same name the latest stays. */
+function keepLatest(variants: VariantDraft[], first: number): void {
+  const latest = latestOf(variants, first);
+  variants.length = first;
+  for (const draft of latest.values()) variants.push(draft);
+}
+
+function latestOf(variants: readonly VariantDraft[], first: number): Map<string, VariantDraft> {
+  const latest = new Map<string, VariantDraft>();
+  for (let at = first; at < variants.length; at += 1) latest.set(variants[at]!.variant, variants[at]!);
+  return latest;
 }
 
 /** An entry of the map `variantStats`. */

@@ -1,13 +1,13 @@
 import { Refusal } from '../errors.ts';
 import { ProtoReader } from './proto-reader.ts';
 import type { ReportGlimpse, ReportHead } from './report.ts';
-import { checkHead, checkSize, variantsPerEntry } from './report-checks.ts';
+import { checkHead, type SentHead } from './report-checks.ts';
 import { unixMs } from './report-time.ts';
 
 /** What the protobuf messages of usage and of metrics reports have in common. */
 
 /** The fields of both kinds of report while they come in, in any order. */
-export type HeadDraft = { -readonly [Field in keyof ReportHead]: ReportHead[Field] | undefined };
+export type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
 /** The head of a message of which nothing has been read yet: an absent text is an empty one. */
 export function newHead(): HeadDraft {
@@ -23,10 +23,7 @@ export function newHead(): HeadDraft {
 /** The fields of a head, checked. @throws {Refusal} of status 400 */
 export function finishHead(draft: HeadDraft): ReportHead {
   if (draft.time === undefined) throw new Refusal('invalid_time', 'time is missing');
-  draft.instanceName ||= undefined;
-  const head = draft as ReportHead;
-  checkHead(head);
-  return head;
+  return checkHead(draft as SentHead);
 }
 
 /**
@@ -70,16 +67,10 @@ export function readTimestamp(reader: ProtoReader): number {
   return unixMs(seconds, nanos);
 }
 
-/** The entries of a `map<string, …>`. There are so few that to look through them is faster than to hash. */
-export type MapEntries<T> = (readonly [key: string, value: T])[];
-
-/**
- * Adds one entry of a map; of two with the same key the later one stays.
- * @throws {Refusal} `too_many_variants`, for the keys of all maps here are variants
- */
+/** Adds one entry of a `map<string, …>`; of two with the same key the later one stays. */
 export function readMapEntry<T>(
   reader: ProtoReader,
-  entries: MapEntries<T>,
+  entries: Map<string, T>,
   absent: T,
   readValue: (reader: ProtoReader) => T,
 ): void {
@@ -92,7 +83,5 @@ export function readMapEntry<T>(
     else reader.skip();
   }
   reader.leave(outer);
-  const same = entries.findIndex(([known]) => known === key);
-  if (same >= 0) entries[same] = [key, value];
-  else checkSize(entries.push([key, value]), variantsPerEntry, 'too_many_variants');
+  entries.set(key, value);
 }

@@ -1,7 +1,10 @@
 import { bucketAt, horizonsAt, type Retention } from '../store/retention.ts';
 
-/** A day with its time and its distance from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. */
-const pattern = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):(\d\d))$/i;
+/**
+ * A day with its time and its distance from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. The offset may lack
+ * its colon, as PHP writes it.
+ */
+const pattern = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):?(\d\d))$/i;
 
 /**
  * Reads an RFC 3339 time.

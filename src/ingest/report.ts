@@ -1,4 +1,5 @@
 import type { Refusal } from '../errors.ts';
+import type { LedgerNote } from './ledger-notes.ts';
 
 /**
  * What a usage or a metrics report says, whatever it came in: JSON, gRPC or gRPC-Web. The decoders of the transports
@@ -14,7 +15,12 @@ export interface ReportHead {
   readonly instanceName: string | undefined;
   /** Unix ms. */
   readonly processStartTime: number | undefined;
+  /** What the ledger is to be told when the report is accepted. */
+  readonly notes: readonly ReportNote[];
 }
+
+/** What can be said of a report before it is counted. */
+export type ReportNote = Extract<LedgerNote, 'name_dropped' | 'value_missing'>;
 
 /** Whom a report concerns that was not taken, as far as that could be made out; nothing of it is checked. */
 export type ReportGlimpse = Partial<Pick<ReportHead, 'appKey' | 'environment' | 'instanceName'>>;

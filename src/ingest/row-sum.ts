@@ -1,8 +1,9 @@
 import { murmur3, type UserHash } from './user-hash.ts';
 
 const encoder = new TextEncoder();
-/** Room for the UTF-8 of the longest name. */
-const scratch = new Uint8Array(256);
+/** Room for the UTF-8 of the longest name; of what is longer, and so none, the beginning counts. */
+const longest = 256;
+const scratch = new Uint8Array(longest);
 
 /** Hashes of names, for the same few come again and again. */
 const hashes = new Map<string, UserHash>();
@@ -70,8 +71,9 @@ export class RowSum {
 function hashOf(name: string): UserHash {
   const known = hashes.get(name);
   if (known !== undefined) return known;
-  if (hashes.size >= mostHashes) hashes.clear();
   const hash = murmur3(scratch, encoder.encodeInto(name, scratch).written);
+  if (name.length > longest) return hash;
+  if (hashes.size >= mostHashes) hashes.clear();
   hashes.set(name, hash);
   return hash;
 }

@@ -1,14 +1,14 @@
+import { isName } from '../accounts/names.ts';
 import { seriesRef } from '../store/blocks.ts';
 import { featureItself, type NewSeries, type SeriesName, seriesOf, surplusName } from '../store/series.ts';
 import { environmentOrdinal } from '../store/sketches.ts';
 import type { UsageStore } from '../store/usage.ts';
 
-/** Variants of one feature that get their own series. */
-export const variantsPerFeature = 64;
-
 export interface SeriesLimits {
   /** Features an environment. */
   readonly features: number;
+  /** Variants a feature, and variants a metric of a feature. */
+  readonly variants: number;
   /** Metrics an environment. */
   readonly metrics: number;
 }
@@ -18,13 +18,25 @@ export interface SeriesSink {
   readonly series: NewSeries[];
   /** How often a name was folded into the surplus name. */
   folded: number;
+  /** How often something was left out because there can be no series for its name. */
+  dropped: number;
 }
 
-/** From names to series refs, for one environment. It only grows, up to the limits; names over them are folded. */
+/** The series of one feature. */
+interface FeatureSeries {
+  /** That of the feature itself, of whose users it is not known which variant they got. */
+  itself: number | undefined;
+  readonly variants: Map<string, number>;
+}
+
+/**
+ * From names to series refs, for one environment. It only grows, up to the limits: names over them are folded. What can be
+ * no name has no series. A name that is known is one, so only new names are looked at.
+ */
 export class EnvironmentSeries {
   private readonly environment: number;
   private readonly limits: SeriesLimits;
-  private readonly features = new Map<string, Map<string, number>>();
+  private readonly features = new Map<string, FeatureSeries>();
   private readonly metrics = new Map<string, number>();
   /** The variants of metrics of features, by `pairKey`. */
   private readonly featureMetrics = new Map<string, Map<string, number>>();
@@ -42,46 +54,54 @@ export class EnvironmentSeries {
     }
   }
 
-  /** The series of a feature's variant; made, and given to `sink`, when there is none yet. */
-  variant(feature: string, variant: string, sink: SeriesSink): number {
-    const ref = this.features.get(feature)?.get(variant);
+  /**
+   * The series of a feature's variant; made, and given to `sink`, when there is none yet.
+   * @returns `undefined` when there can be none for such names
+   */
+  variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
+    const ref = this.features.get(feature)?.variants.get(variant);
     if (ref !== undefined) return ref;
+    if (!isName(feature) || !isName(variant)) return drop(sink);
     const featureName = foldOver(this.features, feature, this.limits.features);
-    const variants = this.features.get(featureName);
-    const variantName =
-      variants === undefined || variant === featureItself
-        ? variant
-        : foldOver(variants, variant, variantsPerFeature);
+    const variants = this.features.get(featureName)?.variants;
+    const variantName = foldOver(variants, variant, this.limits.variants);
     if (featureName !== feature || variantName !== variant) sink.folded += 1;
     return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
   }
 
-  /** The series of a feature itself, for users of whom it is not known which variant they got. */
-  feature(feature: string, sink: SeriesSink): number {
-    return this.variant(feature, featureItself, sink);
+  /** The series of a feature itself, in the same way. */
+  feature(feature: string, sink: SeriesSink): number | undefined {
+    const ref = this.features.get(feature)?.itself;
+    if (ref !== undefined) return ref;
+    if (!isName(feature)) return drop(sink);
+    const name = foldOver(this.features, feature, this.limits.features);
+    if (name !== feature) sink.folded += 1;
+    return this.features.get(name)?.itself ?? this.create([name, featureItself], sink);
   }
 
-  /** The series of a metric; made, and given to `sink`, when there is none yet. */
-  metric(metric: string, sink: SeriesSink): number {
+  /** The series of a metric, in the same way. */
+  metric(metric: string, sink: SeriesSink): number | undefined {
     const ref = this.metrics.get(metric);
     if (ref !== undefined) return ref;
+    if (!isName(metric)) return drop(sink);
     const name = this.hasRoomForMetric() ? metric : surplusName;
     if (name !== metric) sink.folded += 1;
     return this.metrics.get(name) ?? this.create([name], sink);
   }
 
   /**
-   * The series of a feature's metric for one variant; made, and given to `sink`, when there is none yet. Metric and
-   * feature together count as one metric towards the limit, whatever the number of variants.
+   * The series of a feature's metric for one variant, in the same way. Metric and feature together count as one metric
+   * towards the limit, whatever the number of variants.
    */
-  featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number {
+  featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number | undefined {
     const own = this.featureMetrics.get(pairKey(metric, feature));
     const ref = own?.get(variant);
     if (ref !== undefined) return ref;
+    if (!isName(metric) || !isName(feature) || !isName(variant)) return drop(sink);
     const folded = own === undefined && !this.hasRoomForMetric();
     const [metricName, featureName] = folded ? [surplusName, surplusName] : [metric, feature];
     const variants = folded ? this.featureMetrics.get(pairKey(surplusName, surplusName)) : own;
-    const variantName = variants === undefined ? variant : foldOver(variants, variant, variantsPerFeature);
+    const variantName = foldOver(variants, variant, this.limits.variants);
     if (folded || variantName !== variant) sink.folded += 1;
     return variants?.get(variantName) ?? this.create([metricName, featureName, variantName], sink);
   }
@@ -93,10 +113,9 @@ export class EnvironmentSeries {
     return this.metrics.size + this.featureMetrics.size - surplus < this.limits.metrics;
   }
 
-  private create(name: SeriesName, sink: SeriesSink): number {
+  private create(name: SeriesName, sink: SeriesSink): number | undefined {
     const ordinal = this.nextOrdinal;
-    if (ordinal >= environmentOrdinal)
-      throw new RangeError(`environment ${this.environment} has no ordinals left`);
+    if (ordinal >= environmentOrdinal) return drop(sink); // The environment has a million series.
     this.nextOrdinal += 1;
     const ref = seriesRef(this.environment, ordinal);
     this.remember(name, ref);
@@ -109,9 +128,22 @@ export class EnvironmentSeries {
       this.metrics.set(name[0], ref);
       return;
     }
-    if (name.length === 3) addVariant(this.featureMetrics, pairKey(name[0], name[1]), name[2], ref);
-    else addVariant(this.features, name[0], name[1], ref);
+    if (name.length === 3) {
+      entryOf(this.featureMetrics, pairKey(name[0], name[1]), newVariants).set(name[2], ref);
+      return;
+    }
+    const feature = entryOf(this.features, name[0], newFeature);
+    if (name[1] === featureItself) feature.itself = ref;
+    else feature.variants.set(name[1], ref);
   }
+}
+
+const newVariants = () => new Map<string, number>();
+const newFeature = (): FeatureSeries => ({ itself: undefined, variants: newVariants() });
+
+/** Notes that something is left out. */
+function drop(sink: SeriesSink): undefined {
+  sink.dropped += 1;
 }
 
 /** One key for a metric and a feature: names have no line breaks. */
@@ -119,21 +151,19 @@ function pairKey(metric: string, feature: string): string {
   return `${metric}\n${feature}`;
 }
 
-function addVariant(
-  groups: Map<string, Map<string, number>>,
-  group: string,
-  variant: string,
-  ref: number,
-): void {
-  const variants = groups.get(group);
-  if (variants === undefined) groups.set(group, new Map([[variant, ref]]));
-  else variants.set(variant, ref);
+/** The value under a key; made where there is none. */
+function entryOf<T>(entries: Map<string, T>, key: string, make: () => T): T {
+  const known = entries.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  entries.set(key, made);
+  return made;
 }
 
 /** The name itself where it is known or there is room for it, else the surplus name, which needs no room. */
-function foldOver(names: ReadonlyMap<string, unknown>, name: string, limit: number): string {
-  if (names.has(name)) return name;
-  const own = names.size - Number(names.has(surplusName)) - Number(names.has(featureItself));
+function foldOver(names: ReadonlyMap<string, unknown> | undefined, name: string, limit: number): string {
+  if (names === undefined || names.has(name)) return name;
+  const own = names.size - Number(names.has(surplusName));
   return own < limit ? name : surplusName;
 }
 

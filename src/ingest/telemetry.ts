@@ -16,7 +16,7 @@ import { glimpseOf } from './glimpse.ts';
 import type { Instances } from './instances.ts';
 import type { LedgerPlace } from './ledger.ts';
 import { checkIdempotencyKey, identityOfKey } from './message-identity.ts';
-import { checkPacket, type Packet } from './packet.ts';
+import { checkPacket, hasUnknownField, type Packet } from './packet.ts';
 
 /** What the telemetry route needs of the rest of the service. */
 export interface TelemetryParts extends CountingParts {
@@ -43,7 +43,7 @@ const accepted: Reply = { status: 202 };
 
 const source = { route: 'telemetry', transport: 'http' } as const;
 
-/** Plain text too, so that `navigator.sendBeacon` needs no preflight. */
+/** Plain text too, or nothing at all, so that `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
 const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
 const glimpse = glimpseOf('k', 'e');
@@ -65,7 +65,8 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
   let packet: Packet | undefined;
   try {
     body = await readBody(request, parts.maxBody);
-    checkContentType(request.header('content-type'));
+    const contentType = request.header('content-type');
+    if (contentType) checkContentType(contentType);
     const key = checkIdempotencyKey(request.header('idempotency-key'));
     packet = checkPacket(parseJson(decodeText(body)));
     const holder = findHolder(parts, packet);
@@ -161,11 +162,13 @@ function addToBatch(parts: TelemetryParts, admitted: Admitted): Batch {
   const { number } = holder.application;
   parts.keys.markUsed(holder);
   return parts.laneOf(number).submit(number, (batch) => {
-    const { folded } = batch;
+    const { folded, dropped } = batch;
     addPacket(packet, parts.dictionary.of(environment.number), batch, now, person);
     if (use !== undefined) batch.uses.push(use);
     parts.ledger.packet(batch, holder.application, environment, userAgent, now);
     if (instanceDropped) parts.ledger.noted(placeOf(admitted), 'instance_dropped', batch);
     if (batch.folded > folded) parts.ledger.noted(placeOf(admitted), 'series_folded', batch);
+    if (batch.dropped > dropped) parts.ledger.noted(placeOf(admitted), 'name_dropped', batch);
+    if (hasUnknownField(packet)) parts.ledger.noted(placeOf(admitted), 'field_unknown', batch);
   });
 }

@@ -53,7 +53,7 @@ async function open() {
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({ log, data: '', after: () => {}, fatal: () => {} });
   const intake = new Intake([committer], health, clock, { ...roomyLimits, batchPackets: 10 });
-  const dictionary = new SeriesDictionary(store, { features: 100, metrics: 100 });
+  const dictionary = new SeriesDictionary(store, { features: 100, variants: 64, metrics: 100 });
   const forgotten: number[] = [];
   const parts: EraseParts = {
     deletions: directory.deletions,

@@ -31,7 +31,7 @@ function startRun(data: string, workers: number, batchPackets: number) {
   const store = openUsageStore(data);
   const committers = Array.from({ length: workers }, () => startCommitter(workerFile, data));
   const intake = new Intake(committers, health, clock, { ...roomyLimits, batchPackets });
-  const dictionary = new SeriesDictionary(store, { features: 1000, metrics: 1000 });
+  const dictionary = new SeriesDictionary(store, { features: 1000, variants: 64, metrics: 1000 });
   return {
     store,
     send(application: number, packet: Packet, minute: number): Promise<void> {

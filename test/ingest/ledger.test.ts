@@ -1,5 +1,6 @@
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { long, noted } from '../fixtures/reports/noted.ts';
 import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { readLedger, readRefusals } from '../support/ledger-report.ts';
@@ -82,7 +83,7 @@ async function openShop(fields: object = {}) {
   const id = await createApplication(service.http, access, { name: 'shop', ...fields });
   const key = await createKey(service.http, access, id, 'Backend');
   const head = { appKey: key.key, environment: 'Production', time: new Date().toISOString() };
-  return { id, key, report: { ...head, instanceName: 'web-7' } };
+  return { id, key, report: { ...head, instanceName: 'web-7', stats: [] } };
 }
 
 interface Refused {
@@ -204,13 +205,14 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     });
   });
 
-  test.concurrent('that has too many names is noted', async () => {
+  test.concurrent.each(noted)('of $kind $name is noted', async ({ kind, fields, codes }) => {
     const { id, report } = await openShop();
-    const stats = ['a', 'b'].map((metric) => ({ metric, value: 1 }));
-    expect(await way.send('metrics', way.encode('metrics', { ...report, stats }), {})).toBe('taken');
+    expect(await way.send(kind, way.encode(kind, { ...report, ...fields }), {})).toBe('taken');
     const { accepted, noted, entries } = await readLedger(service.http, access, id);
-    expect({ accepted, noted }).toEqual({ accepted: 1, noted: 1 });
-    expect(entries[0]).toMatchObject({ outcome: 'noted', code: 'series_folded', status: 200, transport });
+    expect({ accepted, noted }).toEqual({ accepted: 1, noted: codes.length });
+    const notes = entries.filter(({ outcome }) => outcome === 'noted');
+    expect(notes.map(({ code }) => code).sort()).toEqual(codes);
+    for (const note of notes) expect(note).toMatchObject({ status: 200, transport, route: kind, count: 1 });
   });
 });
 
@@ -267,13 +269,19 @@ describe('a packet', () => {
     expect(entries).toMatchObject([...Array(dropped).fill(note), { outcome: 'accepted', count: 1 }]);
   });
 
-  test.concurrent('that has too many names is noted', async () => {
+  test.concurrent.each([
+    ['more features than there may be', { f: { a: { on: [1] }, b: { on: [1] } } }, 'series_folded'],
+    ['a feature that can be no name', { f: { a: { on: [1] }, [long]: { on: [1] } } }, 'name_dropped'],
+    ['a variant that can be no name', { f: { a: { on: [1], '': [1], '\n': [1] } } }, 'name_dropped'],
+    ['a metric that can be no name', { m: { '\ud83d': 1 } }, 'name_dropped'],
+    ['a misspelt field', { features: { a: { on: [1] } } }, 'field_unknown'],
+    ['a field of the language', JSON.parse('{"__proto__":1}'), 'field_unknown'],
+  ])('with %s is noted', async (_, fields, code) => {
     const { id, packet } = await openApp();
-    const f = { a: { on: [1] }, b: { on: [1] } };
-    expect(await send({ ...packet, f })).toBe(202);
+    expect(await send({ ...packet, f: {}, ...fields })).toBe(202);
     const { entries } = await readLedger(service.http, access, id);
     expect(entries).toMatchObject([
-      { outcome: 'noted', code: 'series_folded', status: 202 },
+      { outcome: 'noted', code, status: 202, count: 1 },
       { outcome: 'accepted' },
     ]);
   });

@@ -8,12 +8,13 @@ const time = Date.UTC(2026, 0, 31, 12) + 500;
 
 test('the head of a report is read', () => {
   const optional = '"instanceName":"web-1","processStartTime":"2026-01-31T11:00:00Z"';
-  expect(decodeUsage(`{${head},${optional}}`)).toEqual({
+  expect(decodeUsage(`{${head},${optional},"stats":[]}`)).toEqual({
     appKey: 'key',
     environment: 'Production',
     time,
     instanceName: 'web-1',
     processStartTime: Date.UTC(2026, 0, 31, 11),
+    notes: [],
     statCount: 0,
     variants: [],
     users: [],
@@ -21,8 +22,21 @@ test('the head of a report is read', () => {
   });
 });
 
-test('an empty instance name is none', () => {
-  expect(decodeUsage(`{${head},"instanceName":""}`).instanceName).toBeUndefined();
+test.each([
+  ['empty', '""', undefined, []],
+  ['null', 'null', undefined, []],
+  ['a number', '7', '7', []],
+  ['what can be no name', '"a\\nb"', undefined, ['name_dropped']],
+  ['too long for a name', `"${'n'.repeat(257)}"`, undefined, ['name_dropped']],
+])('an instance name that is %s is read', (_, sent, instanceName, notes) => {
+  expect(decodeUsage(`{${head},"stats":[],"instanceName":${sent}}`)).toMatchObject({ instanceName, notes });
+});
+
+test('an environment may be a number', () => {
+  const report = decodeUsage(
+    '{"appKey":"key","environment":12,"time":"2026-01-31T12:00:00+0000","stats":[]}',
+  );
+  expect(report).toMatchObject({ environment: '12', time: Date.UTC(2026, 0, 31, 12) });
 });
 
 test('hashes keep all their digits, wherever they are', () => {
@@ -37,7 +51,7 @@ test('hashes keep all their digits, wherever they are', () => {
 test('hashes are the integers that were written, whatever their size', () => {
   fc.assert(
     fc.property(fc.array(fc.bigInt({ min: -(10n ** 80n), max: 10n ** 80n })), (hashes) => {
-      const report = decodeUsage(`{${head},"uniqueUserHashes":[${hashes.join(',')}]}`);
+      const report = decodeUsage(`{${head},"stats":[],"uniqueUserHashes":[${hashes.join(',')}]}`);
       expect(report.environmentHashes).toEqual(hashes.map(String));
     }),
   );
@@ -49,7 +63,7 @@ test('a large hash changes nothing else: a number stays a number, a string a str
     `{${head},${large},"stats":[{"feature":"12345678901234567890","enabledCount":1}]}`,
   );
   expect(report.variants).toMatchObject([{ feature: '12345678901234567890', variant: 'enabled', checks: 1 }]);
-  expect(() => decodeUsage(`{${head},${large},"instanceName":12345678901234567890}`)).toThrow(/instanceName/);
+  expect(() => decodeUsage(`{${head},${large},"stats":12345678901234567890}`)).toThrow(/stats/);
 });
 
 test('an observation has its own time, everything else the time of the report', () => {
@@ -65,21 +79,26 @@ test('an observation has its own time, everything else the time of the report', 
   ]);
 });
 
-test('what there is too much of is named with its limit', () => {
-  const stats = (count: number) => Array(count).fill('{"feature":"a","metric":"a"}').join(',');
-  const hashes = `"uniqueUserHashes":[${Array(10_001).fill(1).join(',')}]`;
-  const variants = Array.from({ length: 65 }, (_, index) => `"v${index}":{}`).join(',');
-  const variantStats = `"stats":[{"feature":"a","variantStats":{${variants}}}]`;
-  const usage = (body: string) => () => decodeUsage(`{${head},${body}}`);
-  expect(usage(`"stats":[${stats(2001)}]`)).toThrow('A report may carry 2000 features at most');
-  expect(usage(hashes)).toThrow('A report may carry 10000 user hashes at most');
-  expect(usage(variantStats)).toThrow('A feature or metric of a report may carry 64 variants at most');
-  const metrics = `{${head},"counters":[${stats(2001)}]}`;
-  expect(() => decodeMetrics(metrics)).toThrow('A report may carry 2000 metrics at most');
+test('an entry without a value is noted, whatever else counts', () => {
+  const notes = (entries: string) => decodeMetrics(`{${head},${entries}}`).notes;
+  expect(notes('"stats":[{"metric":"a","value":0},{"metric":"b","enabledCount":0}]')).toEqual([]);
+  expect(notes('"stats":[{"metric":"a","value":1},{"metric":"b"}]')).toEqual(['value_missing']);
+  expect(notes('"observations":[{"metric":"a","feature":"f","variantValues":[]}]')).toEqual([
+    'value_missing',
+  ]);
+});
+
+test('a report that names nothing to count is refused: a name may be misspelt', () => {
+  expect(() => decodeUsage(`{${head},"stat":[]}`)).toThrow(/stats/);
+  expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow(
+    'at least one of stats, counters, observations',
+  );
 });
 
 test('a wrong value is named by where it is, and nothing of the body is repeated', () => {
   const body = `{${head},"stats":[{"feature":"a"},{"feature":"b","variantStats":{"on":{"checkCount":-1}}}]}`;
   expect(() => decodeUsage(body)).toThrow('The value at /stats/1/variantStats/on/checkCount must be >= 0');
-  expect(() => decodeUsage(`{${head},"uniqueUserHashes":["jane@example.com"]}`)).not.toThrow(/jane/);
+  expect(() => decodeUsage(`{${head},"stats":[],"uniqueUserHashes":["jane@example.com"]}`)).not.toThrow(
+    /jane/,
+  );
 });

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EnvironmentSeries, variantsPerFeature } from '../../src/ingest/series-dictionary.ts';
+import { EnvironmentSeries } from '../../src/ingest/series-dictionary.ts';
 import { type NewSeries, surplusName } from '../../src/store/series.ts';
 
-function dictionary(limits = { features: 3, metrics: 2 }, known: NewSeries[] = []) {
-  return { names: new EnvironmentSeries(7, limits, known), sink: { series: [] as NewSeries[], folded: 0 } };
+function dictionary(limits = { features: 3, variants: 4, metrics: 2 }, known: NewSeries[] = []) {
+  return {
+    names: new EnvironmentSeries(7, limits, known),
+    sink: { series: [] as NewSeries[], folded: 0, dropped: 0 },
+  };
 }
 
 const anyName = fc.oneof(
@@ -31,16 +34,48 @@ test('features over the limit are folded into the surplus feature, those known b
 
 test('variants over the limit are folded into the surplus variant', () => {
   const { names, sink } = dictionary();
-  for (let variant = 0; variant < variantsPerFeature + 5; variant += 1)
-    names.variant('a', `v${variant}`, sink);
-  expect(sink.series).toHaveLength(variantsPerFeature + 1);
+  for (let variant = 0; variant < 9; variant += 1) names.variant('a', `v${variant}`, sink);
+  expect(sink.series).toHaveLength(4 + 1);
   expect(sink.series.at(-1)?.name).toEqual(['a', surplusName]);
+  expect(sink.folded).toBe(5);
 });
 
 test('metrics over the limit are folded into the surplus metric', () => {
   const { names, sink } = dictionary();
   for (const metric of ['x', 'y', 'z', 'w', 'x']) names.metric(metric, sink);
   expect(sink.series.map(({ name }) => name)).toEqual([['x'], ['y'], [surplusName]]);
+});
+
+test.each([
+  ['nothing', ''],
+  ['a control character', 'a\nb'],
+  ['a lone surrogate', '\ud83d'],
+  ['257 bytes', 'n'.repeat(257)],
+])('what is called %s has no series, and takes no room', (_, bad) => {
+  const { names, sink } = dictionary();
+  names.variant('a', 'on', sink);
+  names.feature('a', sink);
+  const { length } = sink.series;
+  const asked = [
+    () => names.variant(bad, 'on', sink),
+    () => names.variant('a', bad, sink),
+    () => names.feature(bad, sink),
+    () => names.metric(bad, sink),
+    () => names.featureMetric(bad, 'a', 'on', sink),
+    () => names.featureMetric('x', bad, 'on', sink),
+    () => names.featureMetric('x', 'a', bad, sink),
+  ];
+  for (const ask of asked) expect(ask(), String(ask)).toBeUndefined();
+  expect(sink).toMatchObject({ folded: 0, dropped: asked.length });
+  expect(sink.series).toHaveLength(length);
+});
+
+test('a feature itself takes the room of no variant', () => {
+  const { names, sink } = dictionary();
+  const itself = names.feature('a', sink);
+  for (const variant of ['v0', 'v1', 'v2', 'v3']) names.variant('a', variant, sink);
+  expect(sink.folded).toBe(0);
+  expect(dictionary(undefined, sink.series).names.feature('a', sink)).toBe(itself);
 });
 
 test('a metric and a feature of the same name are two series', () => {

@@ -45,7 +45,7 @@ export async function openRegistry(): Promise<Registry> {
   const store = openUsageStore(temporaryDirectory());
   onTestFinished(() => store.environment.close());
   const { commit } = createAggregator(store);
-  const dictionary = new SeriesDictionary(store, { features: 3, metrics: 2 });
+  const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
   const parts = {
     directory,
     authenticate: createBearer(settings),
@@ -96,7 +96,7 @@ export async function openRegistry(): Promise<Registry> {
     seeMetricOf(feature, metric, value) {
       const bucket = bucketOf(bucketWidth.minute, Math.floor(clock.now() / 60_000));
       count('Production', (series, batch) =>
-        batch.addValue(series.featureMetric(metric, feature, 'on', batch), bucket, value, clock.now()),
+        batch.addValue(series.featureMetric(metric, feature, 'on', batch)!, bucket, value, clock.now()),
       );
     },
   };

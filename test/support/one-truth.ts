@@ -80,6 +80,19 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
 
 /** What the reports must add up to. */
 const expected = {
+  measurements: {
+    metrics: [
+      { metric: 'sales', feature: 'checkout', variant: 'enabled', sum: 12.5 },
+      { metric: 'sales', feature: 'checkout', variant: 'disabled', sum: -3 },
+      { metric: 'requests', sum: 17 },
+      { metric: 'errors', sum: 6 },
+      { metric: 'visits', count: 2, sum: 8 },
+      { metric: 'queue', last: 0.1 },
+      { metric: 'depth', count: 1, sum: 3, last: 3 },
+      { metric: 'size', feature: 'search', variant: 'small', last: 1 },
+      { metric: 'size', feature: 'search', variant: 'large', last: 1e300 },
+    ],
+  },
   usage: {
     features: [
       {

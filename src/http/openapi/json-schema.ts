@@ -1,12 +1,10 @@
-import { schemaNamed } from './named-schemas.ts';
-
 /** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
  * The JSON Schema that the document shows for a schema that validates: the same, but for two things that are made for
- * the checkers. The empty pattern of a map (see `Named` in packet.ts) becomes `additionalProperties`, with what the keys
- * may be; and what the option `documented` says takes the place of a plain type or is added to it.
+ * the checkers. The empty pattern of a map (see `Named` in packet.ts) becomes `additionalProperties`; and what the option
+ * `documented` says takes the place of a plain type or is added to it.
  */
 export function jsonSchema(schema: object): Json {
   const { documented, ...plain } = schema as { documented?: Json };
@@ -46,7 +44,7 @@ function mapValues(properties: Readonly<Record<string, object>>): Json {
 function showMap(patterns: Readonly<Record<string, object>>): Json {
   const values = patterns[''];
   if (values === undefined) return { patternProperties: mapValues(patterns) };
-  return { propertyNames: schemaNamed('Name'), additionalProperties: jsonSchema(values) };
+  return { additionalProperties: jsonSchema(values) };
 }
 
 /** A reference refuses `null` where the schema takes it, so that is said beside it. */

@@ -12,11 +12,7 @@ export function usagePath(maxBody: number): Json {
     summary: 'Count what a server did with features',
     description: `${words}\n\nThe same as \`Usage.Usage/SendStats\` of gRPC.`,
   };
-  const more = {
-    invalid_hash: 'One of the hashes is no such integer',
-    too_many_features: 'A report may carry 2000 features at most',
-    too_many_hashes: 'A report may carry 10000 user hashes at most',
-  };
+  const more = { invalid_hash: 'One of the hashes is no such integer' };
   return reportPath(operation, 'UsageReport', usageExamples, { ...refusals(maxBody), ...more });
 }
 
@@ -27,15 +23,14 @@ export function metricsPath(maxBody: number): Json {
     summary: 'Count what a server measured',
     description: `${words}\n\nThe same as \`Metrics.Metrics/SendMetrics\` of gRPC.`,
   };
-  const more = {
-    invalid_number: 'The value at /stats/0/value must be either number or null',
-    too_many_metrics: 'A report may carry 2000 metrics at most',
-  };
+  const more = { invalid_number: 'The value at /stats/0/value must be either number or null' };
   return reportPath(operation, 'MetricsReport', metricsExamples, { ...refusals(maxBody), ...more });
 }
 
 const words = `Checked in this order: 503, 413, 400, 404, 429. What is refused has changed nothing. Unknown fields are ignored,
-and optional ones may be \`null\`.
+and optional ones may be \`null\`. An entry whose name can be none is left out, and so is a metric without a value; features,
+variants and metrics over the limits of the environment are counted as \`__other__\`. The ledger says so, and the answer
+counts all entries. A name may be a number, and an empty map \`[]\`, as PHP writes them.
 
 The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no answer has CORS
 headers, and \`OPTIONS\` is answered 405.
@@ -156,7 +151,6 @@ function refusals(maxBody: number): Refusals {
     invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
     invalid_count: 'The value at /stats/0/enabledCount must be >= 0',
     invalid_time: 'time must be like 2026-01-31T12:00:00Z',
-    too_many_variants: 'A feature or metric of a report may carry 64 variants at most',
     unknown_key: 'appKey is not a key of any application',
     unknown_environment: 'environment is not one of the application; case matters',
   };

@@ -32,7 +32,12 @@ one that is seen here is answered 404 and marked as leaked. A Frontend key needs
 application's \`allowedOrigins\` when there are any.
 
 Pages of an allowed origin may read every answer but 403, without credentials. \`Retry-After\` is not exposed to them:
-wait, and back off exponentially. As \`text/plain\`, for \`navigator.sendBeacon\`, a packet needs no preflight.`;
+wait, and back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight:
+\`navigator.sendBeacon\` sends a text or an untyped Blob so.
+
+What cannot be counted takes nothing else with it: an entry whose name can be none is left out, and features, variants and
+metrics over the limits of the environment are counted as \`__other__\`. A field that is unknown is passed over. The ledger
+says so.`;
 
 const origin = {
   name: 'Origin',
@@ -105,11 +110,9 @@ function refusals(maxBody: number): Refusals {
     invalid_content_type: 'Send application/json or text/plain, in UTF-8',
     invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
     invalid_body: 'The body must have required properties k',
-    invalid_name: 'The name of the feature must have 1 to 256 UTF-8 bytes and no control characters',
+    invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
     invalid_count: 'The value at /f/checkout/on/0 must be >= 0',
     invalid_number: 'The value at /m/purchases must be number',
-    too_many_features: 'The value at /f must not have more than 256 properties',
-    too_many_variants: 'The value at /f/checkout must not have more than 64 properties',
     unknown_key: 'k is not a Frontend or Mobile key of any application',
     unknown_environment: 'e is not an environment of the application; case matters',
     origin_missing: 'A browser must send its Origin with this key',

@@ -16,7 +16,7 @@ const entry = fields({
     '`noted`: it was accepted, but not all of it was counted as it was sent.',
   ),
   status: { type: 'integer', description: 'The HTTP status, or the one that stands for that of gRPC.' },
-  code: orNull(text('Why it was refused or noted.')),
+  code: orNull(text('Why it was refused or noted, as `docs/errors.md` says.')),
   count: count('How often.'),
   lastAt: time('When it happened the last time.'),
   example: {

@@ -25,7 +25,7 @@ const counts = {
 /** A point of a series. */
 function pointOf(...values: readonly Json[]): Json {
   const { length } = values;
-  return { type: 'array', prefixItems: values, items: false, minItems: length, maxItems: length };
+  return { type: 'array', prefixItems: values, minItems: length, maxItems: length };
 }
 
 const whole = { type: 'integer', minimum: 0 };

@@ -63,9 +63,12 @@ export const metricsReport = {
   counters: [
     { metric: 'requests', value: 17 },
     { metric: 'errors', enabledCount: 4, disabledCount: 2 },
+    { metric: 'visits', variantValues: { enabled: 5 } },
+    { metric: 'visits', variantValues: { on: 1, off: 2 } },
   ],
   observations: [
     { time: '2026-01-31T11:59:30.125Z', metric: 'queue', value: 0.1 },
+    { metric: 'depth', variantValues: { enabled: 2, other: 3 } },
     { metric: 'size', feature: 'search', variantValues: { small: 1, large: 1e300 } },
   ],
 };

@@ -25,7 +25,7 @@ export interface Envelope {
   /** Records of `[series ref, bucket of time, value, time in Unix ms, 0]`. */
   readonly measurements: Float64Array;
   readonly measurementRecords: number;
-  /** Records of `[series ref, day since the epoch, high and low half of the user's hash, 0]`. */
+  /** Records of `[series ref, minute since the epoch, high and low half of the user's hash, 0]`. */
   readonly users: Float64Array;
   readonly userRecords: number;
   /**

@@ -27,9 +27,6 @@ interface HotChunk {
 /** Sketches by day and series ref. */
 type Generation = Map<number, Map<number, HotSketch>>;
 
-/** Told that a series has users on a day (since the epoch): seldom, but at least once. */
-type OnOpen = (ref: number, day: number) => void;
-
 /** What a sketch and a chunk take beside their arrays, about. */
 const sketchBytes = 600;
 const chunkBytes = 300;
@@ -45,7 +42,6 @@ const chunkBytes = 300;
 export class HotSketches {
   private readonly table: Table;
   private readonly limit: number;
-  private readonly onOpen: OnOpen;
   private recent: Generation = new Map();
   private old: Generation = new Map();
   private recentBytes = 0;
@@ -55,10 +51,9 @@ export class HotSketches {
   private readonly value = Buffer.alloc(chunkValueBytes);
 
   /** @param limit most bytes kept in memory, about */
-  constructor(table: Table, limit: number, onOpen: OnOpen = () => {}) {
+  constructor(table: Table, limit: number) {
     this.table = table;
     this.limit = limit;
-    this.onOpen = onOpen;
   }
 
   /** Bytes held in memory, about. */
@@ -121,7 +116,6 @@ export class HotSketches {
     const sketches = this.recent.get(day) ?? new Map<number, HotSketch>();
     this.recent.set(day, sketches.set(ref, sketch));
     this.recentBytes += sketch.bytes;
-    this.onOpen(ref, day);
     return sketch;
   }
 

@@ -31,11 +31,10 @@ export interface HotTables {
 export function createHotTables(store: UsageStore): HotTables {
   const seen = new HotSeen(store);
   const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
-  const onDay = (ref: number, day: number) => seen.mark(ref, day * minutesPerDay);
   return {
     counts: new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket),
     measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit, inBucket),
-    sketches: new HotSketches(store.sketches, hotSketchBytes, onDay),
+    sketches: new HotSketches(store.sketches, hotSketchBytes),
     seen,
   };
 }
@@ -50,7 +49,7 @@ export function createSections(store: UsageStore, hot: HotTables, maxIdentities:
     { write: (envelope) => putMessages(store, messagesOf(envelope)), forget: () => {} },
     countsSection(hot.counts),
     measurementsSection(hot.measurements),
-    usersSection(hot.sketches),
+    usersSection(hot.sketches, hot.seen),
     { write: () => hot.seen.put(), forget: () => hot.seen.forget() }, // What the three before it have seen.
     instancesSection(store),
     exposuresSection(store, maxIdentities),
@@ -84,11 +83,14 @@ function measurementsSection(cells: HotCells<Measurement>): Section {
   };
 }
 
-function usersSection(sketches: HotSketches): Section {
+function usersSection(sketches: HotSketches, seen: HotSeen): Section {
   return {
     write({ users, userRecords }) {
       for (let at = 0; at < userRecords * recordWidth; at += recordWidth) {
-        sketches.add(users[at]!, users[at + 1]!, users[at + 2]!, users[at + 3]!);
+        const ref = users[at]!;
+        const minute = users[at + 1]!;
+        seen.mark(ref, minute);
+        sketches.add(ref, Math.floor(minute / minutesPerDay), users[at + 2]!, users[at + 3]!);
       }
       sketches.put();
     },

@@ -17,7 +17,6 @@ export function addPacket(
 ): void {
   const minute = Math.floor(now / 60_000);
   const bucket = bucketOf(bucketWidth.minute, minute);
-  const day = Math.floor(minute / 1440);
   const seconds = Math.floor(now / 1000);
   if (person !== undefined) batch.addPerson(person.digest);
   for (const feature in packet.f) {
@@ -28,7 +27,7 @@ export function addPacket(
       if (ref === undefined) continue;
       batch.addCounts(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
       if (person === undefined) continue;
-      batch.addUser(ref, day, person.high, person.low);
+      batch.addUser(ref, minute, person.high, person.low);
       batch.addExposure(ref, seconds, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
     }
   }
@@ -36,5 +35,5 @@ export function addPacket(
     const ref = series.metric(metric, batch);
     if (ref !== undefined) batch.addValue(ref, bucket, packet.m[metric]!, now);
   }
-  if (person !== undefined) batch.addUser(series.whole, day, person.high, person.low);
+  if (person !== undefined) batch.addUser(series.whole, minute, person.high, person.low);
 }

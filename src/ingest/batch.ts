@@ -94,9 +94,9 @@ export class Batch {
     this.measurements.push(ref, bucket, value, at, 0);
   }
 
-  /** Adds a user, by both halves of the hash, to a series' day (days since the epoch, UTC). */
-  addUser(ref: number, day: number, high: number, low: number): void {
-    this.users.push(ref, day, high, low, 0);
+  /** Adds a user, by both halves of the hash, whom a series had in a minute (since the epoch). */
+  addUser(ref: number, minute: number, high: number, low: number): void {
+    this.users.push(ref, minute, high, low, 0);
   }
 
   /** Begins the exposures of a person, by the digest of the identity as four words; `addExposure` must follow. */

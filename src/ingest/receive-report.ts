@@ -120,22 +120,22 @@ function addUsage(
   now: number,
   retention: Retention,
 ): void {
-  const { bucket, day } = countedAt(time, now, retention);
+  const { bucket, minute } = countedAt(time, now, retention);
   for (const { feature, variant, checks, used, viewed } of variants) {
     const ref = series.variant(feature, variant, batch);
     if (ref !== undefined) batch.addCounts(ref, bucket, checks, used, viewed);
   }
   for (const { feature, hashes } of users) {
     const ref = series.feature(feature, batch);
-    if (ref !== undefined) addUsers(hashes, [ref, series.whole], day, batch);
+    if (ref !== undefined) addUsers(hashes, [ref, series.whole], minute, batch);
   }
-  addUsers(environmentHashes, [series.whole], day, batch);
+  addUsers(environmentHashes, [series.whole], minute, batch);
 }
 
-function addUsers(hashes: readonly string[], refs: readonly number[], day: number, batch: Batch): void {
+function addUsers(hashes: readonly string[], refs: readonly number[], minute: number, batch: Batch): void {
   for (const hash of hashes) {
     const { high, low } = hashReported(hash);
-    for (const ref of refs) batch.addUser(ref, day, high, low);
+    for (const ref of refs) batch.addUser(ref, minute, high, low);
   }
 }
 

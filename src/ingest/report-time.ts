@@ -49,8 +49,8 @@ const aheadMs = 5 * 60_000;
 export interface CountedAt {
   /** The bucket of time: see `bucketOf`. */
   readonly bucket: number;
-  /** Days since the epoch. */
-  readonly day: number;
+  /** Minutes since the epoch. */
+  readonly minute: number;
   /** Unix ms. */
   readonly at: number;
 }
@@ -62,5 +62,5 @@ export interface CountedAt {
 export function countedAt(time: number, now: number, retention: Retention): CountedAt {
   const at = time > now + aheadMs ? now : Math.max(0, time);
   const minute = Math.floor(at / 60_000);
-  return { bucket: bucketAt(minute, horizonsAt(now, retention)), day: Math.floor(minute / 1440), at };
+  return { bucket: bucketAt(minute, horizonsAt(now, retention)), minute, at };
 }

@@ -23,7 +23,7 @@ function batchOf(seen: readonly Seen[]): Batch {
     const bucket = bucketOf(bucketWidth.minute, minute);
     if (what === 'counts') batch.addCounts(ref, bucket, 1, 0, 0);
     if (what === 'value') batch.addValue(ref, bucket, 1, minute * 60_000);
-    if (what === 'user') batch.addUser(ref, Math.floor(minute / day), 1, 2);
+    if (what === 'user') batch.addUser(ref, minute, 1, 2);
   }
   return batch;
 }
@@ -65,11 +65,16 @@ test('a series was first seen when it was told of first, and last seen at the la
       ],
     ],
     [
-      [{ ordinal: 31, minute: start + 2 * day, what: 'user' }],
+      [
+        { ordinal: 31, minute: start + 2 * day + 7, what: 'user' },
+        { ordinal: 33, minute: start + 11, what: 'user' },
+        { ordinal: 33, minute: start + 12, what: 'user' },
+      ],
       [
         [0, 5, 9],
-        [31, 8, 2 * day],
+        [31, 8, 2 * day + 7],
         [32, 0, 0],
+        [33, 11, 12],
       ],
     ],
   ];

@@ -72,7 +72,7 @@ describe('of a usage report', () => {
   });
 
   test('differs between environments, keys and kinds of report', () => {
-    const empty = `{${head},${started}}`;
+    const empty = `{${head},${started},"stats":[]}`;
     const others = [sender, senderOf(7, 5, 3), senderOf(7, 6, 2), senderOf(8, 5, 2)];
     const all = others.flatMap((by) => [usage(empty, by), metrics(empty, by)]);
     expect(new Set(all).size).toBe(all.length);
@@ -84,7 +84,7 @@ describe('of a usage report', () => {
     ['has its time in whole seconds, written finer', `${head.replace('.125', '.000000')},${started}`, false],
     ['does not say when its process started', head, false],
   ])('%s: told from others %#', (_, fields, told) => {
-    expect([usage(`{${fields}}`), metrics(`{${fields}}`)].map((each) => each !== undefined)).toEqual([
+    expect([usage, metrics].map((read) => read(`{${fields},"stats":[]}`) !== undefined)).toEqual([
       told,
       told,
     ]);
@@ -105,7 +105,7 @@ test('a key names a message of one route of one environment that one application
 });
 
 test('no application and no key can pass for another', () => {
-  const empty = `{${head},${started}}`;
+  const empty = `{${head},${started},"stats":[]}`;
   for (const [application, key] of [
     [1, 2],
     [0xffffffff, 0xfffffffe],

@@ -103,7 +103,7 @@ describe('a report is counted', () => {
   ])('$what', ({ time, at = time, width, start }) => {
     expect(countedAt(time, now, retention)).toEqual({
       bucket: bucketOf(width, start / 60_000),
-      day: Math.floor(at / 86_400_000),
+      minute: Math.floor(at / 60_000),
       at,
     });
   });

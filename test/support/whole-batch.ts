@@ -23,7 +23,7 @@ export function addWhole(batch: Batch, application: number, environment: number,
       else batch.addValue(ref, bucketOf(width, minute), 1, at);
     }
     for (let user = 0; user < 50; user += 1) {
-      batch.addUser(ref, Math.floor(minute / 1440), user * 7_654_321, user * 1_234_567);
+      batch.addUser(ref, minute, user * 7_654_321, user * 1_234_567);
     }
   }
   for (const person of people) addPerson(batch, application, environment, person, at);

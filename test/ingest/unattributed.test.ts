@@ -20,7 +20,7 @@ const telemetry = '/api/frontend/telemetry';
 const identities = '/api/frontend/identities';
 const json = { 'content-type': 'application/json' };
 const web = { 'content-type': 'application/grpc-web' };
-const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z' };
+const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z', stats: [] };
 
 /** The routes that count, as far as it takes to refuse; nothing that they are sent may be accepted. */
 async function openHost() {

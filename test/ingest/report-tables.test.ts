@@ -14,7 +14,7 @@ let id: string;
 let fills: Fills;
 
 beforeAll(async () => {
-  service = await startLocal();
+  service = await startLocal({ args: ['--max-report', '64KiB'] });
   access = await token(service.http, service.credentials);
   id = await createApplication(service.http, access, { name: 'reports', allowedOrigins, rate: 0 });
   const key = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);

@@ -1,5 +1,5 @@
 import type { Client } from '@grpc/grpc-js';
-import { encode, messageOf, registry } from '../ingest/support/report-messages.ts';
+import { decode, encode, messageOf, registry } from '../ingest/support/report-messages.ts';
 import { call, openClient } from './grpc-call.ts';
 import { callByWeb } from './grpc-web-client.ts';
 
@@ -38,11 +38,16 @@ function jsonTransport(http: string): ReportTransport {
   };
 }
 
+const answers: Readonly<Record<string, string>> = {
+  'Usage.FeatureStat': 'Usage.StatResult',
+  'Metrics.MetricStat': 'Metrics.MetricResult',
+};
+
 function grpcTransport(client: Client): ReportTransport {
   const send = async (path: string, type: string, report: ReportBody) => {
     const { code, details, answer } = await call(client, path, encode(type, report));
     if (answer === undefined) throw new Error(`${code}: ${details}`);
-    return answer.length === 0 ? 0 : Number(answer[1]);
+    return countIn(decode(answers[type]!, answer) as object);
   };
   return {
     name: 'gRPC',

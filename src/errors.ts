@@ -58,7 +58,7 @@ export const catalogue = {
   rate_limited: { status: 429, title: 'Too many requests; wait, then back off exponentially' },
   // 5xx
   internal: { status: 500, title: 'The service failed; the log has the cause' },
-  message_compressed: { status: 501, title: 'The message is compressed within its gRPC-Web frame' },
+  message_compressed: { status: 501, title: 'The message is compressed in a way that is not known' },
   backpressure: { status: 503, title: 'More is waiting for the disk than may wait; try again' },
   store_unavailable: { status: 503, title: 'The store cannot take data right now' },
   deadline_exceeded: { status: 504, title: 'The deadline of the call passed before its report was taken' },

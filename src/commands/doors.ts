@@ -53,7 +53,7 @@ export async function openDoors(parts: DoorParts): Promise<Doors> {
   const closeListeners = (graceMs: number) =>
     Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
   try {
-    const grpc = await listenReports(parts, receiver, tls);
+    const grpc = await listenReports(parts, receiver, tls, listeners);
     grpc.setServing(false);
     if (files && tls) warnOfNames(parts, listeners, files, tls);
     return {
@@ -97,6 +97,7 @@ function listenReports(
   { config, clock, log }: DoorParts,
   receiver: ReportReceiver,
   tls: TlsPair | undefined,
+  listeners: readonly HostListener[],
 ): Promise<GrpcListener> {
   const { grpcListen, maxReport } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
@@ -107,6 +108,7 @@ function listenReports(
     clock,
     receiver,
     onError,
+    httpPort: listeners.find(({ hosts }) => hosts.includes('metrics'))?.listener.port,
   });
 }
 

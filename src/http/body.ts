@@ -30,8 +30,12 @@ async function readGzip(request: Request, limit: number): Promise<Uint8Array> {
   return inflate(await request.body(limit + overhead(limit)), limit);
 }
 
-/** Synchronous: a body that passes the limit inflates faster than a thread could be asked to do it. */
-function inflate(packed: Uint8Array, limit: number): Uint8Array {
+/**
+ * Undoes gzip. Synchronous: a body that passes the limit inflates faster than a thread could be asked to do it.
+ * @param limit the most bytes that there may be, inflated
+ * @throws {Refusal} `body_too_large`, `invalid_content_encoding`
+ */
+export function inflate(packed: Uint8Array, limit: number): Uint8Array {
   try {
     const { buffer, engine } = gunzip(packed, { maxOutputLength: limit, info: true });
     if (engine.bytesWritten === packed.length) return buffer;

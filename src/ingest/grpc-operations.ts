@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { numberField } from './proto-writer.ts';
-import type { MetricsReport, ReportReceiver, ReportRoute, UsageReport } from './report.ts';
+import type { MetricsReport, ReportGlimpse, ReportReceiver, ReportRoute, UsageReport } from './report.ts';
 import { glimpseMessage } from './report-proto.ts';
 import { decodeMetricsReport } from './report-proto-metrics.ts';
 import { decodeUsageReport } from './report-proto-usage.ts';
@@ -17,6 +17,8 @@ export interface Operation {
    * @throws {Refusal} nothing has changed then
    */
   run(receiver: ReportReceiver, arrival: Arrival): Promise<Buffer>;
+  /** Whom a message concerns of which only the beginning has come. */
+  glimpse(beginning: Uint8Array): ReportGlimpse;
 }
 
 const usageMessages: ReportFormat<UsageReport> = {
@@ -48,6 +50,7 @@ function operationOf<Report extends UsageReport | MetricsReport>(
     service,
     method,
     route: format.route,
+    glimpse: format.glimpse,
     run: (receiver, arrival) => takeReport(receiver, format, arrival).then(answerOf),
   };
 }
@@ -62,10 +65,9 @@ function answerOf(statCount: number): Buffer {
   return answers[statCount];
 }
 
-/** @throws {Refusal} `body_too_large` */
-export function checkLength({ length }: Uint8Array, maxReport: number): void {
-  if (length <= maxReport) return;
-  throw new Refusal('body_too_large', `A message may have ${maxReport} bytes at most`);
+/** What a message is refused with that is larger than it may be. */
+export function tooLarge(maxReport: number): Refusal {
+  return new Refusal('body_too_large', `A message may have ${maxReport} bytes at most`);
 }
 
 /** The path of an operation: that of its HTTP/2 and of its gRPC-Web requests. */

@@ -3,13 +3,16 @@ import {
   type Server,
   type ServerErrorResponse,
   type ServerUnaryCall,
+  type StatusObject,
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import { Refusal, refusalOf } from '../errors.ts';
+import type { OpenCall } from './grpc-guard.ts';
 import { methodOf } from './grpc-method.ts';
-import { checkLength, type Operation, operations, pathOf } from './grpc-operations.ts';
+import { type Operation, operations, pathOf } from './grpc-operations.ts';
 import { type RpcStatus, statusOf } from './grpc-status.ts';
+import { headerBytes } from './grpc-web-frames.ts';
 import type { ReportReceiver } from './report.ts';
 import type { Arrival } from './take-report.ts';
 
@@ -24,6 +27,31 @@ export interface ReportParts {
 }
 
 type Call = ServerUnaryCall<Buffer, Buffer>;
+
+const operationAt = new Map(operations.map((operation) => [pathOf(operation), operation]));
+
+/** Tells the ledger of a call that is refused before its handler has seen it, and gives what to end it with. */
+export function refuseEarly(
+  { receiver }: ReportParts,
+  refusal: Refusal,
+  { path, metadata, head }: OpenCall,
+): StatusObject {
+  const operation = operationAt.get(path);
+  if (operation !== undefined) {
+    const sender = { transport, userAgent: senderNameOf(metadata) };
+    // A frame that is compressed begins with 1.
+    const glimpse = head?.[0] === 0 ? operation.glimpse(head.subarray(headerBytes)) : {};
+    receiver.refused(refusal, operation.route, sender, glimpse);
+  }
+  return statusObjectOf(statusOf(refusal));
+}
+
+const transport = 'grpc' as const;
+
+/** SDKs name themselves in `UA`, for `user-agent` is what their gRPC library makes of it. */
+function senderNameOf(metadata: Metadata): string | undefined {
+  return (metadata.get('ua')[0] ?? metadata.get('user-agent')[0])?.toString();
+}
 
 /** Serves the operations that take reports. */
 export function addReports(server: Server, parts: ReportParts): void {
@@ -50,15 +78,14 @@ async function serve(
   }
 }
 
-function arrivalOf({ clock, maxReport }: ReportParts, call: Call): Arrival {
+function arrivalOf({ clock }: ReportParts, call: Call): Arrival {
   const { metadata, request } = call;
   return {
-    transport: 'grpc',
-    userAgent: metadata.get('user-agent')[0]?.toString(),
+    transport,
+    userAgent: senderNameOf(metadata),
     idempotencyKey: metadata.get('idempotency-key')[0]?.toString(),
     body: request,
     check() {
-      checkLength(request, maxReport);
       checkDeadline(call, clock);
     },
   };
@@ -70,8 +97,13 @@ function checkDeadline(call: Call, clock: Clock): void {
   throw new Refusal('deadline_exceeded', 'The call ended before its report was taken; nothing was counted');
 }
 
-function failure({ code, message, trailers }: RpcStatus): ServerErrorResponse {
+function failure(rpc: RpcStatus): ServerErrorResponse {
+  const { code, details, metadata } = statusObjectOf(rpc);
+  return { name: 'Error', code, message: details, details, metadata } as ServerErrorResponse;
+}
+
+function statusObjectOf({ code, message, trailers }: RpcStatus): StatusObject {
   const metadata = new Metadata();
   for (const [name, value] of trailers) metadata.set(name, value);
-  return { name: 'Error', code, message, details: message, metadata } as ServerErrorResponse;
+  return { code, details: message, metadata };
 }

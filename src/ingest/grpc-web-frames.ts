@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { inflate } from '../http/body.ts';
 import type { RpcStatus } from './grpc-status.ts';
 
 /**
@@ -12,22 +13,23 @@ const trailers = 0x80;
 
 /**
  * The one message of a request's body.
- * @throws {Refusal} `invalid_protobuf` unless that is one whole frame with a message; `message_compressed`
+ * @param encoding what the message is compressed with, where its flag says that it is: `grpc-encoding`
+ * @param limit the most bytes that it may have, inflated
+ * @throws {Refusal} `invalid_protobuf` unless that is one whole frame with a message; `message_compressed`;
+ *   `invalid_content_encoding`; `body_too_large`
  */
-export function readFrame(body: Uint8Array): Uint8Array {
-  const flag = body[0];
-  if (flag === compressed) {
+export function readFrame(body: Uint8Array, encoding: string | undefined, limit: number): Uint8Array {
+  const flag = body[0]!;
+  const message = body.subarray(headerBytes);
+  if (!(flag <= compressed) || body.length < headerBytes || lengthIn(body) !== message.length) {
     throw new Refusal(
-      'message_compressed',
-      'Send the message as it is, or the whole body with Content-Encoding',
+      'invalid_protobuf',
+      'The body must be one frame with a message: its flag, length and bytes',
     );
   }
-  const message = body.subarray(headerBytes);
-  if (flag === 0 && body.length >= headerBytes && lengthIn(body) === message.length) return message;
-  throw new Refusal(
-    'invalid_protobuf',
-    'The body must be one frame with a message: 0, its length, its bytes',
-  );
+  if (flag !== compressed) return message;
+  if (encoding === undefined || encoding === 'gzip') return inflate(message, limit);
+  throw new Refusal('message_compressed', 'Send the message as it is, or as gzip');
 }
 
 function lengthIn(frame: Uint8Array): number {

@@ -3,10 +3,11 @@ import { Refusal, refusalOf } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { problem } from '../http/problem.ts';
 import { ClientGone, type Reply, type Request, type Route } from '../http/types.ts';
-import { checkLength, type Operation, operations, pathOf } from './grpc-operations.ts';
+import { type Operation, operations, pathOf, tooLarge } from './grpc-operations.ts';
 import { type RpcStatus, statusOf } from './grpc-status.ts';
 import { decodeBase64, headerBytes, messageFrame, readFrame, trailersFrame } from './grpc-web-frames.ts';
 import type { ReportReceiver } from './report.ts';
+import { senderNameOf } from './sender-name.ts';
 import type { Arrival } from './take-report.ts';
 
 /** What the routes need of the rest of the service. */
@@ -49,7 +50,12 @@ const ok: RpcStatus = { code: 0, message: '', trailers: [] };
 
 function refuseType({ receiver }: GrpcWebParts, { route }: Operation, request: Request): Reply {
   const refusal = new Refusal('unsupported_media_type', 'Send application/grpc-web');
-  receiver.refused(refusal, route, { transport, userAgent: userAgentOf(request) }, {});
+  receiver.refused(
+    refusal,
+    route,
+    { transport, userAgent: senderNameOf(request) ?? request.header('x-user-agent') },
+    {},
+  );
   return problem(refusal);
 }
 
@@ -59,23 +65,20 @@ function arrivalOf({ clock, maxReport }: GrpcWebParts, request: Request, text: b
   const start = clock.monotonic();
   return {
     transport,
-    userAgent: userAgentOf(request),
+    userAgent: senderNameOf(request) ?? request.header('x-user-agent'),
     idempotencyKey: request.header('idempotency-key'),
     async body() {
       const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes);
-      return readFrame(text ? decodeBase64(body) : body);
+      const frame = text ? decodeBase64(body) : body;
+      return readFrame(frame, request.header('grpc-encoding'), maxReport);
     },
     check(message) {
-      checkLength(message, maxReport);
+      if (message.length > maxReport) throw tooLarge(maxReport);
       if (clock.monotonic() - start < timeoutOf(request.header('grpc-timeout'))) return;
       const why = 'The deadline passed before the report was taken; nothing was counted';
       throw new Refusal('deadline_exceeded', why);
     },
   };
-}
-
-function userAgentOf(request: Request): string | undefined {
-  return request.header('user-agent') ?? request.header('x-user-agent');
 }
 
 /** What a frame of the longest message takes as base64 in a few pieces. */

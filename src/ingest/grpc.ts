@@ -1,16 +1,21 @@
 import { type ChannelOptions, logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
-import { authority } from '../address.ts';
-import { bindFailure } from '../http/bind-failure.ts';
-import { type GrpcTls, RenewableCredentials } from './grpc-credentials.ts';
+import { GrpcDoor, type GrpcTls } from './grpc-door.ts';
+import { GrpcGuard } from './grpc-guard.ts';
 import { Health } from './grpc-health.ts';
 import { addReflection } from './grpc-reflection.ts';
-import { addReports, type ReportParts } from './grpc-reports.ts';
+import { addReports, type ReportParts, refuseEarly } from './grpc-reports.ts';
 
 export interface GrpcOptions extends ReportParts {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly tls?: GrpcTls;
+  /** Connections that may be open at once. */
+  readonly mostConnections?: number;
+  /** Bytes that all calls may hold whose messages are not whole. */
+  readonly mostBytes?: number;
+  /** The port of HTTP, for whoever speaks it here. */
+  readonly httpPort?: number | undefined;
 }
 
 export interface GrpcListener {
@@ -18,11 +23,22 @@ export interface GrpcListener {
   readonly port: number;
   /** Tells `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
+  /** Calls whose messages are not whole, and what they hold. */
+  unfinished(): { calls: number; bytes: number };
   /** New connections get another certificate; without TLS there is none to replace. */
   renewTls(tls: GrpcTls): void;
   /** Stops accepting and lets calls under way finish; after `graceMs` it cuts the rest. */
   close(graceMs: number): Promise<void>;
 }
+
+/** Connections that may be open at once, unless it is set. */
+const usualConnections = 2_048;
+
+/** Calls whose messages are not whole may hold this much, or a few of the largest messages. */
+const leastBytes = 64 * 1024 * 1024;
+
+/** How often calls are looked through that take too long, ms. */
+const sweepEveryMs = 1000;
 
 /**
  * What one connection may take, and how long it may stay. Calls of a connection that wait for their turn cost their
@@ -31,7 +47,7 @@ export interface GrpcListener {
  */
 const connectionOptions: ChannelOptions = {
   'grpc.enable_channelz': 0,
-  'grpc.max_concurrent_streams': 128,
+  'grpc.max_concurrent_streams': 32,
   'grpc.keepalive_time_ms': 120_000,
   'grpc.keepalive_timeout_ms': 20_000,
   'grpc.max_connection_idle_ms': 15 * 60_000,
@@ -47,34 +63,45 @@ setLogVerbosity(logVerbosity.NONE);
  * @throws {Error} when the address cannot be bound; the message names it and says why
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
-  const { host, port, tls, maxReport } = options;
-  // The library's own refusal has no code of ours and is in no ledger, so what is not far too large comes through.
-  const server = new Server({ ...connectionOptions, 'grpc.max_receive_message_length': 2 * maxReport });
+  const { host, maxReport, clock } = options;
+  const guard = new GrpcGuard({
+    clock,
+    maxReport,
+    mostBytes: options.mostBytes ?? Math.max(leastBytes, 4 * maxReport),
+    used: (session, peer) => door.used(session, peer),
+    refused: (refusal, call) => refuseEarly(options, refusal, call),
+  });
+  const server = new Server({
+    ...connectionOptions,
+    'grpc.max_receive_message_length': maxReport,
+    interceptors: [guard.interceptor],
+  });
   const health = new Health();
   addReports(server, options);
   health.addTo(server);
   addReflection(server);
-  const secure = tls && new RenewableCredentials(tls);
-  const realPort = await bind(server, host, port, secure?.credentials ?? ServerCredentials.createInsecure());
+  // The door has seen to TLS.
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const door = await GrpcDoor.open({
+    ...options,
+    mostConnections: options.mostConnections ?? usualConnections,
+    enter: (socket) => injector.injectConnection(socket),
+  });
+  const sweep = setInterval(() => guard.sweep(), sweepEveryMs);
   return {
     host,
-    port: realPort,
+    port: door.port,
     setServing: (serving) => health.setServing(serving),
-    renewTls: (pair) => secure?.renew(pair),
-    close(graceMs) {
+    unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
+    renewTls: (tls) => door.renewTls(tls),
+    async close(graceMs) {
       health.close();
-      return close(server, graceMs);
+      door.close();
+      await close(server, graceMs);
+      door.destroy();
+      clearInterval(sweep);
     },
   };
-}
-
-function bind(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(authority(host, port), credentials, async (error, realPort) => {
-      if (error === null) resolve(realPort);
-      else reject(await bindFailure(host, port, error));
-    });
-  });
 }
 
 function close(server: Server, graceMs: number): Promise<void> {

@@ -4,6 +4,7 @@ import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { MetricsReport, ReportReceiver, UsageReport } from './report.ts';
+import { senderNameOf } from './sender-name.ts';
 import { type ReportFormat, takeReport } from './take-report.ts';
 
 /** What the routes of reports need of the rest of the service. */
@@ -27,7 +28,7 @@ export function reportRoute<Report extends UsageReport | MetricsReport>(
     try {
       const statCount = await takeReport(receiver, format, {
         transport: 'http',
-        userAgent: request.header('user-agent'),
+        userAgent: senderNameOf(request),
         idempotencyKey: request.header('idempotency-key'),
         body: () => readBody(request, maxReport),
         check: () => checkContentType(request.header('content-type')),

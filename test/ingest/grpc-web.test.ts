@@ -201,8 +201,29 @@ describe('gRPC-Web', () => {
     },
   );
 
-  it('refuses a compressed message with UNIMPLEMENTED', async () => {
-    expect(await trailersOf(await post(frame(gzipSync(usageMessage), 1)))).toContain('grpc-status: 12\r\n');
+  it.each([
+    ['with its encoding', { 'grpc-encoding': 'gzip' }],
+    ['without a word', {}],
+  ])('takes a message that is compressed %s', async (_, headers) => {
+    const trailers = await trailersOf(await post(frame(gzipSync(usageMessage), 1), headers));
+    expect(trailers).toBe('grpc-status: 0\r\n');
+    expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
+  });
+
+  it.each([
+    ['in a way that is not known', { 'grpc-encoding': 'snappy' }, usageMessage, 12, 'message_compressed'],
+    ['and cut off', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
+    ['and too large', {}, gzipSync(Buffer.alloc(maxReport + 1)), 8, 'body_too_large'],
+  ])('refuses a message that is compressed %s', async (_, headers, message, status, code) => {
+    const trailers = await trailersOf(await post(frame(message, 1), headers));
+    expect(trailers).toContain(`grpc-status: ${status}\r\n`);
+    expect(trailers).toContain(`flagmeter-code: ${code}\r\n`);
+    expect(receiver.told).toMatchObject([{ code }]);
+  });
+
+  it('knows its sender by the header UA', async () => {
+    await post(frame(usageMessage), { ua: 'flags-dotnet/2', 'user-agent': 'grpc-dotnet' });
+    expect(receiver.reports).toMatchObject([{ sender: { userAgent: 'flags-dotnet/2' } }]);
   });
 
   it.each([

@@ -1,0 +1,216 @@
+import type { ServerHttp2Stream } from 'node:http2';
+import {
+  type Metadata,
+  type ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js';
+import type { Clock } from '../clock.ts';
+import { type ErrorCode, Refusal } from '../errors.ts';
+import { tooLarge } from './grpc-operations.ts';
+
+/** A call as grpc-js makes it (`BaseServerInterceptingCall`): its types leave the fields out. */
+interface LibraryCall extends ServerInterceptingCallInterface {
+  readonly stream: ServerHttp2Stream;
+  readonly metadata: Metadata;
+  /** 0 between two messages. */
+  readonly decoder: { readonly readState: number };
+  sendStatus(status: StatusObject): void;
+}
+
+/** Where a connection comes from. */
+export interface Peer {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+}
+
+/** A call whose message is not whole. */
+export interface OpenCall {
+  readonly path: string;
+  readonly metadata: Metadata;
+  /** What came first: the frame's head and the beginning of the message. */
+  head: Buffer | undefined;
+}
+
+export interface GuardOptions {
+  readonly clock: Clock;
+  /** Bytes that all calls may hold whose messages are not whole. */
+  readonly mostBytes: number;
+  /** The connection of a session has brought a whole call. */
+  used(session: object, peer: Peer): void;
+  /** The library, or the guard itself, refuses a call before its handler has seen it. Gives what to end it with. */
+  refused(refusal: Refusal, call: OpenCall): StatusObject;
+  /** Most bytes of a message. */
+  readonly maxReport: number;
+}
+
+/** What a call takes of our memory, about, before anything of its message has come. */
+const bytesPerCall = 8 * 1024;
+
+/** How long the message of a call may take to become whole, ms. */
+export const patienceMs = 30_000;
+
+class Open implements OpenCall {
+  readonly path: string;
+  readonly call: LibraryCall;
+  /** Whether it may bring several messages. */
+  readonly streams: boolean;
+  since: number;
+  bytes = bytesPerCall;
+  head: Buffer | undefined;
+  /** Whether it was refused: what comes of it later says nothing more. */
+  refused = false;
+
+  constructor(path: string, call: LibraryCall, streams: boolean, since: number) {
+    this.path = path;
+    this.call = call;
+    this.streams = streams;
+    this.since = since;
+  }
+
+  get metadata(): Metadata {
+    return this.call.metadata;
+  }
+}
+
+/**
+ * Watches calls until their messages are whole: until then nobody knows which application they are of, so whatever they
+ * hold anyone may make us hold. It ends those that take too long, and the oldest when all together hold too much; and it
+ * tells of calls that the library refuses by itself.
+ */
+export class GrpcGuard {
+  /** Bytes that calls hold whose messages are not whole. */
+  bytes = 0;
+  readonly #options: GuardOptions;
+  /** In the order in which they began. */
+  readonly #open = new Set<Open>();
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
+
+  /** Calls whose messages are not whole. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  readonly interceptor: ServerInterceptor = ({ path, requestStream }, call) => {
+    this.#watch(new Open(path, call as LibraryCall, requestStream, this.#options.clock.monotonic()));
+    return call as unknown as ServerInterceptingCall;
+  };
+
+  /** Ends the calls that have taken too long; to be called now and then. */
+  sweep(): void {
+    const now = this.#options.clock.monotonic();
+    for (const open of this.#open) {
+      if (now - open.since < patienceMs) break;
+      if (open.streams && open.head !== undefined && open.call.decoder.readState === 0)
+        this.#renew(open, now);
+      else this.#end(open, new Refusal('deadline_exceeded', 'The message was not whole in time'));
+    }
+  }
+
+  #watch(open: Open): void {
+    const { call } = open;
+    const { stream } = call;
+    this.#open.add(open);
+    this.bytes += open.bytes;
+    // Before the library's own listener, which may refuse what has come.
+    stream.prependListener('data', (chunk: Buffer) => {
+      open.head ??= chunk;
+      this.#take(open, chunk.length);
+    });
+    stream.once('end', () => {
+      this.#release(open);
+      if (call.decoder.readState === 0) open.head = undefined;
+      if (stream.session !== undefined) this.#options.used(stream.session, call.getConnectionInfo());
+    });
+    stream.once('close', () => {
+      this.#release(open);
+      open.head = undefined;
+    });
+    const send = call.sendStatus;
+    call.sendStatus = (sent) => send.call(call, this.#explain(open, sent));
+    this.#makeRoom();
+  }
+
+  #take(open: Open, bytes: number): void {
+    if (!this.#open.has(open)) return;
+    open.bytes += bytes;
+    this.bytes += bytes;
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
+    for (const open of this.#open) {
+      if (this.bytes <= this.#options.mostBytes) return;
+      this.#end(open, new Refusal('backpressure', 'Too many messages are not whole', 5));
+    }
+  }
+
+  #release(open: Open): void {
+    if (!this.#open.delete(open)) return;
+    this.bytes -= open.bytes;
+  }
+
+  /** A stream between two messages holds nothing, and may stay. */
+  #renew(open: Open, now: number): void {
+    this.#open.delete(open);
+    this.#open.add(open);
+    this.bytes += bytesPerCall - open.bytes;
+    open.bytes = bytesPerCall;
+    open.since = now;
+  }
+
+  /** The peer may never end its side, so the stream is reset after the answer (RFC 9113 §8.1). */
+  #end(open: Open, refusal: Refusal): void {
+    const answer = this.#refuse(open, refusal);
+    this.#release(open);
+    // Not in the middle of reading from the stream.
+    setImmediate(() => {
+      open.call.sendStatus(answer);
+      open.call.stream.close();
+    });
+  }
+
+  #refuse(open: Open, refusal: Refusal): StatusObject {
+    open.refused = true;
+    return this.#options.refused(refusal, open);
+  }
+
+  /** What the library sends by itself has no code of ours. */
+  #explain(open: Open, sent: StatusObject): StatusObject {
+    // A call that its sender lets go of ends as if its message were not whole.
+    if (
+      open.refused ||
+      open.call.stream.aborted ||
+      sent.code === status.OK ||
+      sent.metadata?.get('flagmeter-code').length
+    )
+      return sent;
+    const refusal = refusalOf(sent, this.#open.has(open), this.#options.maxReport);
+    return refusal === undefined ? sent : this.#refuse(open, refusal);
+  }
+}
+
+/** What the library means when it refuses a call; the first row that fits. */
+const reasons: readonly (readonly [code: number, details: RegExp, ErrorCode, detail: string])[] = [
+  [status.UNIMPLEMENTED, /encoding/, 'message_compressed', 'Send the message as it is, or as gzip'],
+  [status.UNIMPLEMENTED, /message/, 'invalid_protobuf', 'Send one whole message'],
+  [status.INTERNAL, /decompress/, 'invalid_content_encoding', 'The message is not whole and valid gzip'],
+  [status.INTERNAL, /grpc-timeout/, 'invalid_protobuf', 'grpc-timeout must be like 500m'],
+];
+
+/** @param open whether the message is not whole yet: later the deadline of a call says nothing of its report */
+function refusalOf({ code, details }: StatusObject, open: boolean, maxReport: number): Refusal | undefined {
+  if (code === status.RESOURCE_EXHAUSTED) return tooLarge(maxReport);
+  if (code === status.DEADLINE_EXCEEDED) {
+    return open
+      ? new Refusal('deadline_exceeded', 'The deadline passed before the message was whole')
+      : undefined;
+  }
+  const found = reasons.find(([of, pattern]) => of === code && pattern.test(details));
+  return found && new Refusal(found[2], found[3]);
+}

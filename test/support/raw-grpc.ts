@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+
+/** A connection to a gRPC server on which calls can be left half done. */
+export interface RawGrpc {
+  readonly session: ClientHttp2Session;
+  /** Begins a call; nothing of its message is sent. */
+  begin(path: string, headers?: Record<string, string>): ClientHttp2Stream;
+  close(): void;
+}
+
+/** @param address HOST:PORT of a server without TLS */
+export function openRawGrpc(address: string): RawGrpc {
+  const session = connect(`http://${address}`);
+  session.on('error', () => {});
+  return {
+    session,
+    begin(path, headers = {}) {
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        ...headers,
+      });
+      stream.on('error', () => {});
+      stream.resume();
+      return stream;
+    },
+    close: () => session.destroy(),
+  };
+}
+
+/** A frame of a message: its flag, its length, its bytes. */
+export function grpcFrame(message: Uint8Array, flag = 0): Buffer {
+  const head = Buffer.from([flag, 0, 0, 0, 0]);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** How a call ended: its status and our code. */
+export async function endOf(
+  stream: ClientHttp2Stream,
+): Promise<{ status: number; code: string | undefined; reset: number }> {
+  const closed = once(stream, 'close');
+  const trailed = new Promise<Record<string, string>>((resolve) => {
+    stream.on('response', (headers) => void ('grpc-status' in headers && resolve(headers as never)));
+    stream.on('trailers', (headers) => resolve(headers as never));
+  });
+  const trailers = await trailed;
+  await closed;
+  // Node's session loops for ever when it is destroyed while it reads.
+  await new Promise((resolve) => setImmediate(resolve));
+  const code = trailers['flagmeter-code'];
+  return {
+    status: Number(trailers['grpc-status']),
+    code,
+    reset: stream.rstCode ?? constants.NGHTTP2_NO_ERROR,
+  };
+}

@@ -141,6 +141,14 @@ export const settingsSchema = Type.Object({
     default: 30,
   }),
 
+  plans: Type.Enum(['fixed', 'open'], {
+    group: 'Limits',
+    value: 'WHO',
+    description: 'Whether an Admin may raise the plan of a team: fixed (no) or open (yes)',
+    default: 'fixed',
+    must: 'be fixed or open',
+  }),
+
   instanceTtl: whole('Identities', 'Seconds that an instance id is valid after its last use', {
     value: 'SECONDS',
     minimum: 1,

@@ -53,6 +53,11 @@ export const plans: Readonly<Record<Plan, Readonly<Record<PlanLimit, number>>>> 
 /** The plan of a new team: whoever runs the service himself is not to meet a limit unasked. */
 export const usualPlan: Plan = 'enterprise';
 
+/** Whether a plan allows more than another. */
+export function isMore(plan: Plan, than: Plan): boolean {
+  return plans[plan].members > plans[than].members;
+}
+
 /** The plan that an application comes under. */
 export function planOf({ teams }: Pick<Directory, 'teams'>, { teamId }: Application): Plan {
   return teams.get(teamId)?.plan ?? usualPlan;

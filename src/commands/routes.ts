@@ -130,7 +130,7 @@ function apiRoutes(
       ...applicationRoutes(manage),
       ...environmentRoutes(manage),
       ...keyRoutes(manage),
-      ...teamRoutes(manage),
+      ...teamRoutes({ ...manage, plans: config.plans }),
       ...memberRoutes(manage),
       ...apiKeyRoutes(manage),
       ...clientRoutes(manage),

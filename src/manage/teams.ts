@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { membersOf } from '../accounts/members.ts';
+import { isMore, usualPlan } from '../accounts/plans.ts';
 import { createTeam, deleteTeam, patchTeam } from '../accounts/teams.ts';
 import { Refusal } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
-import type { Team } from '../store/records.ts';
+import type { Plan, Team } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
 import type { ManageParts } from './caller.ts';
 import { checkMatch, tagged } from './etag.ts';
@@ -12,8 +13,15 @@ import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { type Call, route } from './route.ts';
 
+/** What the routes of teams need of the rest of the service. */
+export interface TeamParts extends ManageParts {
+  /** `fixed`: an Admin cannot raise a plan, only whoever runs the service can. */
+  readonly plans: 'fixed' | 'open';
+}
+
 const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
-  description: 'How much the team may have.',
+  description:
+    'How much the team may have. Unless the service runs with `--plans open`, an Admin can only lower it.',
 });
 
 /** The body of `POST /teams`. */
@@ -31,15 +39,18 @@ const readNewTeam = jsonBody(newTeamSchema);
 const readPatch = jsonBody(teamPatchSchema);
 
 /** `/api/v2/teams` and what is one segment below. */
-export function teamRoutes(parts: ManageParts): readonly Route[] {
+export function teamRoutes(parts: TeamParts): readonly Route[] {
   return [
     route(parts, 'GET /teams', list),
-    route(parts, 'POST /teams', create),
+    route(parts, 'POST /teams', (call) => create(parts, call)),
     route(parts, 'GET /teams/:id', ({ team }) => tagged(teamJson(team))),
     route(parts, 'PATCH /teams/:id', async ({ directory, team: { id }, request }) => {
       const patch = await readPatch(request);
       const current = directory.teams.get(id);
-      if (current !== undefined) checkMatch(request, teamJson(current));
+      if (current !== undefined) {
+        checkMatch(request, teamJson(current));
+        checkRise(parts, patch.plan, current.plan);
+      }
       return tagged(teamJson(await patchTeam(directory, id, patch)));
     }),
     route(parts, 'DELETE /teams/:id', async ({ directory, team }) => {
@@ -60,10 +71,19 @@ function list({ directory, caller, request }: Call): Reply {
   return ok({ items: items.map(teamJson), nextCursor });
 }
 
-async function create(call: Call): Promise<Reply> {
-  const { name, ...settings } = await readNewTeam(call.request);
-  const team = await createTeam(call.directory, name, { ...settings, members: foundersOf(call) });
+async function create(parts: TeamParts, call: Call): Promise<Reply> {
+  const { name, plan: wanted } = await readNewTeam(call.request);
+  const own = call.directory.teams.get(call.caller.primaryTeam)?.plan ?? 'free';
+  checkRise(parts, wanted, own);
+  const plan = wanted ?? (parts.plans === 'open' ? usualPlan : own);
+  const team = await createTeam(call.directory, name, { plan, members: foundersOf(call) });
   return created(['teams', team.id], teamJson(team));
+}
+
+/** A team made by one on a small plan is no way to a large one either. @throws {Refusal} `forbidden` */
+function checkRise({ plans }: TeamParts, wanted: Plan | undefined, from: Plan): void {
+  if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
+  throw new Refusal('forbidden', 'Plans are raised by whoever runs the service, with --plans open');
 }
 
 /**

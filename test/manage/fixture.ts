@@ -43,7 +43,7 @@ export interface ManageFixture extends AuthFixture {
 }
 
 /** @param rate requests a second that one client may make, and at once; without it there is no limit */
-export async function openManageFixture(rate = 0): Promise<ManageFixture> {
+export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
   const fixture = await openAuthFixture();
   const { settings, directory, team, addClient } = fixture;
   const parts = {
@@ -75,7 +75,7 @@ export async function openManageFixture(rate = 0): Promise<ManageFixture> {
     ...applicationRoutes(parts),
     ...environmentRoutes(parts),
     ...keyRoutes(parts),
-    ...teamRoutes(parts),
+    ...teamRoutes({ ...parts, plans }),
     ...memberRoutes(parts),
     ...apiKeyRoutes(parts),
     ...clientRoutes(parts),

@@ -1,6 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import type { Benchmark } from './benchmark.ts';
 import { grpc } from './grpc.ts';
+import { hostileHttp } from './hostile-http.ts';
 import { ingest } from './ingest.ts';
 import { invalidation } from './invalidation.ts';
 import { memory } from './memory.ts';
@@ -22,6 +23,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['token', token],
   ['verify', verify],
   ['memory', memory],
+  ['hostile-http', hostileHttp],
   ['invalidation', invalidation],
   ['retention', retention],
   ['micro', micro],

@@ -50,7 +50,8 @@ export const catalogue = {
   unknown_environment: { status: 404, title: 'The application has no such environment' },
   not_found: { status: 404, title: 'There is no such thing here' },
   method_not_allowed: { status: 405, title: 'The route does not take this method' },
-  // 409, 412, 413, 415, 417, 429
+  // 408, 409, 412, 413, 415, 417, 429
+  body_too_slow: { status: 408, title: 'The body took too long to arrive' },
   conflict: { status: 409, title: 'The change conflicts with what is there' },
   precondition_failed: { status: 412, title: 'The thing is not what If-Match says it is' },
   body_too_large: { status: 413, title: 'The body is larger than the limit' },

@@ -17,7 +17,7 @@ export interface Request {
    * The body as sent (not inflated), read at most once.
    * @param limit the most bytes to take; of a longer body nothing is returned, and the engine closes the
    *   connection after the reply.
-   * @throws {Refusal} `body_too_large`
+   * @throws {Refusal} `body_too_large`, `body_too_slow`
    * @throws {ClientGone} when the client went away in mid-body
    */
   body(limit: number): Promise<Uint8Array>;
@@ -61,6 +61,8 @@ export interface ListenOptions {
   readonly dispatch: Dispatch;
   /** Fixed paths that most requests are for: an engine may recognise them at less cost than others. */
   readonly busyPaths?: readonly string[];
+  /** How long a second takes of those that a body is waited for: 1 000 ms, less in a test. */
+  readonly secondMs?: number;
 }
 
 export interface Listener {

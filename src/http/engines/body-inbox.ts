@@ -1,5 +1,6 @@
-import { Refusal } from '../../errors.ts';
+import type { Refusal } from '../../errors.ts';
 import { ClientGone } from '../types.ts';
+import { tooLarge, tooSlow } from './body-refusals.ts';
 
 /** What the inbox asks of the socket that feeds it. */
 export interface Tap {
@@ -51,13 +52,13 @@ export class BodyInbox {
 
   /**
    * @param declared the `content-length`, when there is one
-   * @throws {Refusal} `body_too_large`
+   * @throws {Refusal} `body_too_large`, `body_too_slow`
    * @throws {ClientGone} when it does not arrive
    */
   read(limit: number, declared: string | undefined): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#reader = { limit, resolve, reject };
-      if (declared !== undefined && !(Number(declared) <= limit)) this.#refuse(limit);
+      if (declared !== undefined && !(Number(declared) <= limit)) this.#refuse(tooLarge(limit));
       else this.#settle();
       this.flow();
     });
@@ -68,6 +69,11 @@ export class BodyInbox {
     if (!this.#paused || this.#state === 'gone') return;
     this.#paused = false;
     this.#tap.resume();
+  }
+
+  /** Waits no longer for a body that is being read. */
+  giveUp(): void {
+    if (this.#state === 'arriving' && this.#reader !== undefined) this.#refuse(tooSlow());
   }
 
   /** The client went away. */
@@ -85,14 +91,14 @@ export class BodyInbox {
   #settle(): void {
     const { limit, resolve, reject } = this.#reader!;
     if (this.#state === 'gone') reject(new ClientGone());
-    else if (this.#length > limit) this.#refuse(limit);
+    else if (this.#length > limit) this.#refuse(tooLarge(limit));
     else if (this.#state === 'whole') resolve(this.#take());
   }
 
-  #refuse(limit: number): void {
+  #refuse(refusal: Refusal): void {
     this.#state = 'refused';
     this.#chunks = [];
-    this.#reader!.reject(new Refusal('body_too_large', `A body may have ${limit} bytes at most`));
+    this.#reader!.reject(refusal);
   }
 
   #take(): Uint8Array {

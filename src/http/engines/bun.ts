@@ -3,8 +3,10 @@ import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
 import { readTls } from '../tls.ts';
 import { ClientGone, type Engine, type ListenOptions, type Reply, type Request } from '../types.ts';
+import { tooLarge, tooSlow } from './body-refusals.ts';
 import { framingFault } from './head.ts';
-import { linger } from './limits.ts';
+import { briefBody, linger } from './limits.ts';
+import { type Arriving, Patience } from './patience.ts';
 import { isPlainPath, resolvable, wasPlainPath } from './plain-path.ts';
 
 /**
@@ -14,11 +16,11 @@ import { isPlainPath, resolvable, wasPlainPath } from './plain-path.ts';
 export const bunEngine: Engine = {
   name: 'bun',
   async listen(options) {
-    const life = { closing: false };
+    const life = { closing: false, patience: new Patience(options.secondMs) };
     const server = await serve(options, life);
     const close = (graceMs: number) => {
       life.closing = true;
-      return stop(server, graceMs);
+      return stop(server, graceMs).finally(() => life.patience.close());
     };
     return { host: options.host, port: server.port!, close };
   },
@@ -33,12 +35,12 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 /** @param life what becomes of the server while it answers */
 async function serve(
   { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
-  life: { readonly closing: boolean },
+  life: { readonly closing: boolean; readonly patience: Patience },
 ): Promise<Server> {
   const pair = tls && readTls(tls);
   const own = tls !== undefined && takesOver !== true ? await freePort(host, port) : port;
   const answer: Answer = (raw, server, path) => {
-    const request = new BunRequest(raw, server, path ?? '');
+    const request = new BunRequest(raw, server, path ?? '', life.patience);
     const fault = path === undefined ? resolvable : request.fault();
     if (fault !== undefined) return respond(request, problem(fault), true);
     const reply = dispatch(request);
@@ -125,8 +127,10 @@ class BunRequest implements Request {
   refused: BodyReader | undefined = undefined;
   readonly #raw: RawRequest;
   readonly #server: Server;
+  readonly #patience: Patience;
 
-  constructor(raw: RawRequest, server: Server, path: string) {
+  constructor(raw: RawRequest, server: Server, path: string, patience: Patience) {
+    this.#patience = patience;
     this.#raw = raw;
     this.#server = server;
     this.method = raw.method;
@@ -155,29 +159,34 @@ class BunRequest implements Request {
   body(limit: number): Promise<Uint8Array> {
     const { headers } = this.#raw;
     const declared = headers.get('content-length');
-    if (declared === null && headers.has('transfer-encoding')) return this.#readChunked(limit);
+    if (declared === null && headers.has('transfer-encoding')) return this.#readPieces(limit);
     if (declared !== null && !(Number(declared) <= limit)) {
       this.refused = this.#reader();
       return Promise.reject(tooLarge(limit));
     }
-    return this.#raw.bytes().catch(gone);
+    return Number(declared) > briefBody ? this.#readPieces(limit) : this.#raw.bytes().catch(gone);
   }
 
-  async #readChunked(limit: number): Promise<Uint8Array> {
+  /** Reads a body of which nobody knows how large it becomes, or which honest senders take longer for than Bun waits. */
+  async #readPieces(limit: number): Promise<Uint8Array> {
     const reader = this.#reader();
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    while (reader !== undefined) {
-      const { done, value } = await reader.read().catch(gone);
-      if (done) break;
-      length += value.length;
-      if (length > limit) {
-        this.refused = reader;
-        throw tooLarge(limit);
-      }
-      chunks.push(value);
+    if (reader === undefined) return new Uint8Array();
+    this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
+    let giveUp = () => {};
+    const tooLong = new Promise<never>((_, reject) => {
+      giveUp = () => reject(tooSlow());
+    });
+    tooLong.catch(() => {}); // It may come when the body is over already.
+    const arriving = { received: 0, giveUp };
+    this.#patience.begin(arriving);
+    try {
+      return await collect(reader, limit, arriving, tooLong);
+    } catch (error) {
+      if (error instanceof Refusal) this.refused = reader;
+      throw error;
+    } finally {
+      this.#patience.end(arriving);
     }
-    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
   }
 
   #reader(): BodyReader | undefined {
@@ -185,8 +194,21 @@ class BunRequest implements Request {
   }
 }
 
-function tooLarge(limit: number): Refusal {
-  return new Refusal('body_too_large', `A body may have ${limit} bytes at most`);
+async function collect(
+  reader: BodyReader,
+  limit: number,
+  arriving: Arriving,
+  tooLong: Promise<never>,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await Promise.race([reader.read().catch(gone), tooLong]);
+    if (done) break;
+    arriving.received += value.length;
+    if (arriving.received > limit) throw tooLarge(limit);
+    chunks.push(value);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, arriving.received);
 }
 
 /** Reading fails only when the connection does. */

@@ -5,6 +5,7 @@ import type { Dispatch, Reply, Request } from '../types.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault } from './head.ts';
 import { linger, maxHead } from './limits.ts';
+import type { Arriving, Patience } from './patience.ts';
 import { isPlainPath, resolvable } from './plain-path.ts';
 
 /** uWebSockets.js ends a connection when its 10 s are over; every so many bytes of a body they begin anew. */
@@ -17,12 +18,13 @@ const writeBuffer = 16 * 1024;
 export interface Server {
   /** Connections are not kept after their reply. */
   readonly closing: boolean;
+  readonly patience: Patience;
   /** The reply is sent, or the client has gone; called once for each exchange. */
   finished(): void;
 }
 
 /** One request and its reply. All that is needed of the head is copied: uWebSockets.js takes it back at once. */
-export class UwsExchange implements Request {
+export class UwsExchange implements Request, Arriving {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -31,6 +33,8 @@ export class UwsExchange implements Request {
   readonly #inbox: BodyInbox;
   readonly #server: Server;
   #headBytes: number;
+  /** Bytes of the body so far. */
+  received = 0;
   #bytesInIdleTime = 0;
   /** Set while a client that was refused may go on sending. */
   #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
@@ -60,7 +64,13 @@ export class UwsExchange implements Request {
   }
 
   body(limit: number): Promise<Uint8Array> {
-    return this.#inbox.read(limit, this.#headers.get('content-length'));
+    const body = this.#inbox.read(limit, this.#headers.get('content-length'));
+    if (!this.#inbox.complete) this.#server.patience.begin(this);
+    return body;
+  }
+
+  giveUp(): void {
+    this.#inbox.giveUp();
   }
 
   /** Has the request answered. */
@@ -102,6 +112,8 @@ export class UwsExchange implements Request {
       this.#drain(chunk.byteLength, last);
     } else {
       this.#inbox.push(chunk, last);
+      this.received += chunk.byteLength;
+      if (last) this.#server.patience.end(this);
       if (!last && !this.#inbox.paused) this.#keepAlive(chunk.byteLength);
     }
   }
@@ -177,6 +189,7 @@ export class UwsExchange implements Request {
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
+    this.#server.patience.end(this);
     clearTimeout(this.#draining?.late);
     this.#server.finished();
   }

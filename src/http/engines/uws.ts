@@ -2,8 +2,9 @@ import type { AppOptions, TemplatedApp, us_listen_socket, us_socket } from 'uWeb
 import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { readTls, type TlsFiles } from '../tls.ts';
-import type { Dispatch, Engine, Listener, ListenOptions } from '../types.ts';
+import type { Engine, Listener, ListenOptions } from '../types.ts';
 import { maxHead } from './limits.ts';
+import { Patience } from './patience.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 /**
@@ -14,7 +15,7 @@ export const uwsEngine: Engine = {
   name: 'uws',
   async listen(options) {
     const uws = load();
-    const server = new Server(createApp(uws, options.tls), options.dispatch);
+    const server = new Server(createApp(uws, options.tls), options);
     const { host, tls, takesOver } = options;
     const shares = tls !== undefined && takesOver !== true;
     const port = shares ? await freePort(host, options.port) : options.port;
@@ -61,8 +62,11 @@ class Server {
   /** Called when nothing is under way; set while closing. */
   #onIdle: (() => void) | undefined;
 
-  constructor(app: App, dispatch: Dispatch) {
+  readonly patience: Patience;
+
+  constructor(app: App, { dispatch, secondMs }: ListenOptions) {
     this.#app = app;
+    this.patience = new Patience(secondMs);
     app.any('/*', (res, req) => {
       this.#underWay += 1;
       new UwsExchange(res, req, this).answer(dispatch);
@@ -97,6 +101,7 @@ class Server {
         };
       });
     }
+    this.patience.close();
     this.#app.close();
   }
 

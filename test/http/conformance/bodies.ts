@@ -6,7 +6,7 @@ import { bodyLimit } from '../support/routes.ts';
 import { json, refusalOf, type Target } from '../support/target.ts';
 
 /** What every engine must make of bodies: whole, too large, and cut off. */
-export function bodies({ open, ask }: Target): void {
+export function bodies({ start, open, ask }: Target): void {
   describe.concurrent('a body', () => {
     it('comes with a declared length', async () => {
       const reply = await ask(post('/echo', 'hello'));
@@ -85,6 +85,41 @@ export function bodies({ open, ask }: Target): void {
     ])('that %s is refused', async (_, encoding, body, status, code) => {
       const reply = await ask(post('/echo', body.toString('latin1'), `Content-Encoding: ${encoding}\r\n`));
       expect([reply.status, json(reply).code]).toEqual([status, code]);
+    });
+  });
+
+  describe.concurrent('a body that takes too long', () => {
+    it.each([
+      ['chunks', chunkedHead('/echo'), '1\r\na\r\n'],
+      ['a declared length, far over what is brief', declare('/echo-large', 1_000_000), 'a'],
+    ])('is refused although it comes on, with %s', async (_, head, piece) => {
+      const hasty = await start({ secondMs: 10 });
+      const client = await open(hasty.port);
+      client.write(head);
+      const trickle = setInterval(() => client.write(piece), 5);
+      const reply = await client.read();
+      clearInterval(trickle);
+      expect([reply.status, json(reply).code, reply.headers.get('connection')]).toEqual([
+        408,
+        'body_too_slow',
+        'close',
+      ]);
+      await client.ended;
+      await hasty.stop();
+    });
+
+    it('of 1 MB is waited for as long as it comes on', async () => {
+      const hasty = await start({ secondMs: 50 });
+      const client = await open(hasty.port);
+      client.write(declare('/echo-large', 1_000_000));
+      for (let piece = 0; piece < 100; piece += 1) {
+        client.write(Buffer.alloc(10_000));
+        await sleep(20);
+      }
+      expect((await client.read()).body.length).toBe(1_000_000);
+      client.write(get('/accept'));
+      expect((await client.read()).status).toBe(202);
+      await hasty.stop();
     });
   });
 

@@ -3,7 +3,7 @@ import { testDispatch } from './routes.ts';
 
 // Run by Bun, in a process of its own: the options come as JSON in the first argument, the port or the error goes out
 // as a line of JSON.
-const { host, port, tls } = JSON.parse(process.argv[2] ?? '{}');
+const { host, port, tls, secondMs } = JSON.parse(process.argv[2] ?? '{}');
 const say = (message: object) => console.log(JSON.stringify(message));
 
 try {
@@ -18,6 +18,7 @@ try {
     dispatch,
     busyPaths: ['/echo', '/describe'],
     ...(tls && { tls }),
+    ...(secondMs && { secondMs }),
   });
   say({ port: listener.port });
 } catch (error) {

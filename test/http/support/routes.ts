@@ -39,6 +39,14 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     { method: 'PATCH', path: '/describe', handle: describe },
     { method: 'DELETE', path: '/describe', handle: describe },
     { method: 'POST', path: '/echo', handle: echo },
+    {
+      method: 'POST',
+      path: '/echo-large',
+      handle: async (request) => {
+        const headers = { 'content-type': 'application/octet-stream' };
+        return { status: 200, headers, body: await request.body(16 * bodyLimit) };
+      },
+    },
     { method: 'POST', path: '/echo-late', handle: (request) => sleep(100).then(() => echo(request)) },
     { method: 'POST', path: '/unread', handle: () => ({ status: 503 }) },
     { method: 'POST', path: '/accept', handle: (request) => echo(request).then(() => ({ status: 202 })) },

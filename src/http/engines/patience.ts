@@ -1,0 +1,45 @@
+/** A body that is not whole yet. */
+export interface Arriving {
+  /** Bytes of it so far. */
+  received: number;
+  /** Called once, when it has taken too long. */
+  giveUp(): void;
+}
+
+/** What a body may take in any case, seconds, and the bytes that each further one must bring: 4 kB/s is slow but honest. */
+const graceSeconds = 30;
+const bytesPerSecond = 2_048;
+
+/** Bounds the time that bodies may take, all of it: who sends a byte now and then must not hold what came before for ever. */
+export class Patience {
+  private readonly arriving = new Map<Arriving, number>();
+  private readonly timer: NodeJS.Timeout;
+  private seconds = 0;
+
+  /** @param secondMs how long a second takes: less in a test */
+  constructor(secondMs = 1_000) {
+    this.timer = setInterval(() => this.tick(), secondMs).unref();
+  }
+
+  begin(body: Arriving): void {
+    this.arriving.set(body, this.seconds);
+  }
+
+  end(body: Arriving): void {
+    this.arriving.delete(body);
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  /** One second has passed. */
+  tick(): void {
+    this.seconds += 1;
+    for (const [body, begun] of this.arriving) {
+      if (this.seconds - begun <= graceSeconds + body.received / bytesPerSecond) continue;
+      this.arriving.delete(body);
+      body.giveUp();
+    }
+  }
+}

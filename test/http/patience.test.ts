@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { Patience } from '../../src/http/engines/patience.ts';
+
+/** A body that brings so many bytes each second; gives the second in which it is given up. */
+function givenUpAfter(bytesPerSecond: number, seconds = 2_000): number | undefined {
+  const patience = new Patience();
+  let given: number | undefined;
+  let second = 0;
+  const body = { received: 0, giveUp: () => (given ??= second) };
+  patience.begin(body);
+  for (second = 1; second <= seconds && given === undefined; second += 1) {
+    body.received += bytesPerSecond;
+    patience.tick();
+  }
+  patience.close();
+  return given;
+}
+
+test.each([
+  ['nothing', 0, 31],
+  ['a byte a second', 1, 31],
+  ['1 KiB a second', 1_024, 61],
+  ['4 kB a second', 4_000, undefined],
+])('a body that brings %s is given up in time', (_, bytesPerSecond, second) => {
+  expect(givenUpAfter(bytesPerSecond)).toBe(second);
+});
+
+test('a body that is whole is not given up', () => {
+  const patience = new Patience();
+  const body = {
+    received: 0,
+    giveUp: () => {
+      throw new Error('given up');
+    },
+  };
+  patience.begin(body);
+  patience.end(body);
+  for (let second = 0; second < 100; second += 1) patience.tick();
+  patience.close();
+});

@@ -29,6 +29,8 @@ describe('loadConfig', () => {
       maxBody: 65_536,
       maxReport: 4_194_304,
       apiRate: 100,
+      tokenRate: 100,
+      plans: 'fixed',
       batchPackets: 4_096,
       queueHighPackets: 20_000,
       queueLowPackets: 10_000,

@@ -125,8 +125,8 @@ FLAGMETER_CLIENT_ID with FLAGMETER_CLIENT_SECRET each command makes a token for 
     commands: [...entryOf('keys').commands, rotate],
     notes: `
 keys rotate works on the data directory of this machine, also while the server runs, which publishes
-the new key within seconds and signs with it a minute later. Tokens of the key before stay valid until they expire; its private
-part is gone.
+the new key within seconds and signs with it a minute later. Tokens of the key before stay valid
+until they expire; its private part is gone.
 `,
   },
   envs: entryOf('envs'),

@@ -28,7 +28,9 @@ const binding = [
   'v8-functions',
 ];
 /** Neither Node nor Bun can lock a file, so the one add-on that there is does it too; and it is kept quiet. */
-const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c'].map((name) => join(root, 'native', name));
+const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c', 'check-pages.c'].map((name) =>
+  join(root, 'native', name),
+);
 const sources = [
   ...binding.map((name) => join(lmdb, 'src', `${name}.cpp`)),
   join(library, 'mdb.c'),
@@ -42,7 +44,7 @@ const sources = [
  * file up anew beneath the first. The binding has LMDB ask it for the environment that is open already, but only of the
  * rewritten LMDB; this lets the other one ask too. Each text is put behind the one place that its anchor is at.
  */
-const mends: readonly { readonly file: string; readonly anchor: string; readonly text: string }[] = [
+const mends: readonly Mend[] = [
   {
     file: join(library, 'lmdb.h'),
     anchor: 'typedef struct MDB_env MDB_env;',
@@ -68,12 +70,80 @@ const mends: readonly { readonly file: string; readonly anchor: string; readonly
     anchor: 'flags |= MDB_NOTLS;',
     text: 'mdb_env_set_callback(env, checkExistingEnvs);',
   },
+  ...pageChecks(),
   {
     file: join(lmdb, 'src/lmdb-js.cpp'),
     anchor: 'Object InitAll(Napi::Env env, Object exports) {',
     text: 'void addTryLock(Napi::Env, Napi::Object); addTryLock(env, exports);',
   },
 ];
+
+/** A text, and the one place of a file that it is put behind. */
+interface Mend {
+  readonly file: string;
+  readonly anchor: string;
+  readonly text: string;
+}
+
+/** Has LMDB look at what it takes from its file before it follows it: see `native/check-pages.c`. */
+function pageChecks(): readonly Mend[] {
+  const file = join(library, 'mdb.c');
+  const fail = 'txn->mt_flags |= MDB_TXN_ERROR; return MDB_CORRUPTED;';
+  return [
+    {
+      file,
+      anchor: '#include "midl.h"',
+      text: `extern const size_t flagmeter_map_bytes;
+int flagmeter_page_is_whole(unsigned char *, const char *, const void *, size_t, size_t, size_t);
+int flagmeter_value_is_whole(const char *, const void *, size_t, size_t);
+int flagmeter_list_is_whole(const char *, const void *, size_t, const void *, size_t, size_t);
+void flagmeter_note_damage(const char *, size_t);
+void flagmeter_end(const char *, const char *);`,
+    },
+    { file, anchor: 'struct MDB_env {', text: 'unsigned char *me_whole;' },
+    {
+      file,
+      anchor: 'e->me_maxreaders = DEFAULT_READERS;',
+      text: 'e->me_whole = calloc(flagmeter_map_bytes, 1);',
+    },
+    { file, anchor: 'mdb_env_close0(env, 0);', text: 'free(env->me_whole);' },
+    {
+      file,
+      anchor: 'level = 0;\n\t\tp = (MDB_page *)(env->me_map + env->me_psize * pgno);',
+      text: `if (!flagmeter_page_is_whole(env->me_whole, env->me_path, p, pgno, env->me_psize, txn->mt_next_pgno)) { ${fail} }`,
+    },
+    {
+      file,
+      anchor: 'DPRINTF(("page %"Z"u not found", pgno));',
+      text: 'flagmeter_note_damage(env->me_path, pgno);',
+    },
+    {
+      file,
+      anchor: 'DPRINTF(("read overflow page %"Z"u failed", pgno));\n\t\treturn rc;\n\t}',
+      text: `MDB_txn *txn = mc->mc_txn; if (!flagmeter_value_is_whole(txn->mt_env->me_path, omp, data->mv_size, txn->mt_env->me_psize)) { ${fail} }`,
+    },
+    {
+      file,
+      anchor: 'if ((rc = mdb_node_read(&m2, leaf, &data)) != MDB_SUCCESS)\n\t\t\tgoto fail;',
+      text: 'if (!flagmeter_list_is_whole(env->me_path, np, NODEKSZ(leaf), data.mv_data, data.mv_size, txn->mt_next_pgno)) { rc = MDB_CORRUPTED; goto fail; }',
+    },
+    {
+      file,
+      anchor: `sprintf(buf, "%.100s:%d: Assertion '%.200s' failed in %.40s()",\n\t\tfile, line, expr_txt, func);`,
+      text: 'flagmeter_end(env->me_path, buf);',
+    },
+    {
+      file: join(lmdb, 'src/misc.cpp'),
+      anchor: '#include "lmdb-js.h"',
+      text: 'extern "C" const char *flagmeter_damage(const char *);',
+    },
+    {
+      file: join(lmdb, 'src/misc.cpp'),
+      anchor: 'Error error = Error::New(env, mdb_strerror(rc));',
+      text: 'if (rc == MDB_CORRUPTED || rc == MDB_PAGE_NOTFOUND || rc == MDB_BAD_TXN) error = Error::New(env, flagmeter_damage(mdb_strerror(rc)));',
+    },
+  ];
+}
 
 /** What lmdb's own binding.gyp compiles with, without the parts that only V8 can run. */
 const flags = [

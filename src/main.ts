@@ -16,6 +16,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
   admin: async () => (await import('./commands/admin.ts')).admin,
+  verify: async () => (await import('./commands/verify.ts')).verify,
   login: () => client(async () => (await import('./cli/login.ts')).login),
   logout: () => client(async () => (await import('./cli/logout.ts')).logout),
   whoami: () => client(async () => (await import('./cli/whoami.ts')).whoami),

@@ -90,6 +90,17 @@ const server = {
     },
     'Stop the server first: it has the users in memory, and holds the lock of the data directory.\n',
   ),
+  verify: simple(
+    {
+      name: 'verify',
+      summary: 'Look the files of a data directory through for damage',
+      flags: dataFlags,
+    },
+    `
+All of both files is looked through, which no service may be using meanwhile: stop it, or verify a
+copy. Exit code 1: a file is damaged. It says which one, and what to do.
+`,
+  ),
 } as const;
 
 const rotate: Command = {

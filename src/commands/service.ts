@@ -25,6 +25,7 @@ import type { Doors } from './doors.ts';
 import { figuresOf } from './figures.ts';
 import type { Host, HostListener } from './listeners.ts';
 import { routesOf } from './routes.ts';
+import { scanUsage } from './scan-usage.ts';
 
 /** A running service. */
 export interface Service {
@@ -103,10 +104,11 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
     setInterval(() => readers.forEach((each) => void each.look()), lookAtReadersEveryMs),
   ];
+  const scan = core.accounts.lookedThrough ? undefined : scanUsage({ ...core, pause: rest });
   return () => {
     for (const timer of timers) clearInterval(timer);
     stopping.abort();
-    return Promise.all([upkeep, sweep]);
+    return Promise.all([upkeep, sweep, scan]);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Environment } from '../store/records.ts';
+import { type ScanTask, scan } from '../store/scan.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightOf } from './features-report.ts';
@@ -28,7 +29,7 @@ export type Reports = ReturnType<typeof createReports>;
 /** What a report of this kind gives. */
 export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends Reading<infer T> ? T : never;
 
-/** The reports of a store. */
+/** The reports of a store, and the scan that looks for damage. */
 export function createReports(store: UsageStore) {
   return {
     usage: ({ environment, range, only }: UsageTask) => inJson(usageReport(store, environment, range, only)),
@@ -38,6 +39,7 @@ export function createReports(store: UsageStore) {
     metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
     ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
     sight: (task: SightTask) => sightOf(store, task),
+    scan: (task: ScanTask) => scan(store, task),
   };
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
+import { type Clock, systemClock } from '../clock.ts';
 import type { AuthorizationCode, Brake, RetiredKey, Session, SignIn, SigningKey } from './auth-records.ts';
 import { checkDataFiles } from './data-file.ts';
 import { type Environment, openRecords } from './environment.ts';
@@ -20,6 +21,8 @@ import type {
 
 /** The tables of the accounts environment, each keyed by the record's id (users, keys and so on: see the field named). */
 export interface AccountStore {
+  /** Whether all data files were looked through for damage before they were opened: there may have been no time. */
+  readonly lookedThrough: boolean;
   readonly environment: Environment;
   /** By `id`. */
   readonly teams: Database<Team, string>;
@@ -63,9 +66,9 @@ export interface AccountStore {
  * Opens the accounts environment of a data directory, before anything else of it is opened.
  * @throws {Error} as `checkDataFiles` and `openLaidOut` do
  */
-export function openAccountStore(data: string): AccountStore {
-  checkDataFiles(data);
-  return openTables(openLaidOut(data, accountsLayout));
+export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountStore {
+  const lookedThrough = checkDataFiles(data, clock);
+  return openTables(openLaidOut(data, accountsLayout), lookedThrough);
 }
 
 /**
@@ -76,11 +79,12 @@ export function openAccountStore(data: string): AccountStore {
 export function attachAccountStore(data: string): AccountStore {
   if (!existsSync(join(data, 'accounts/data.mdb')))
     throw new Error(`Cannot use ${data}: it is no prepared data directory; name one with --data`);
-  return openTables(attachLaidOut(data, accountsLayout));
+  return openTables(attachLaidOut(data, accountsLayout), false);
 }
 
-function openTables(environment: Environment): AccountStore {
+function openTables(environment: Environment, lookedThrough: boolean): AccountStore {
   return {
+    lookedThrough,
     environment,
     teams: openRecords(environment, 'teams'),
     users: openRecords(environment, 'users'),

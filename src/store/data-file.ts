@@ -1,65 +1,113 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { readNumber, treesAreWhole } from './trees.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { readNumber } from './page.ts';
+import type { Reading } from './snapshot.ts';
+import { damagedPage, type Roots } from './trees.ts';
 
-/** How a meta page lies in LMDB's file, of which the first two pages are such: see trees.ts. */
+/** How a meta page lies in LMDB's file, of which the first two pages are such: see page.ts. */
 const magic = 0xbeefc0de;
 const at = { magic: 16, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136, transaction: 144 };
 const metaBytes = 152;
 const smallestPage = 512;
 
+/** A file may rightly end before its last page, but not so many pages before it. */
+const mostMissing = 2 ** 20;
+
+/** How long the files of a data directory are looked through before they are opened, ms; the rest comes later. */
+const budgetMs = 1000;
+
 interface Meta {
   readonly pageSize: number;
   readonly lastPage: number;
   readonly transaction: number;
-  readonly roots: readonly number[];
+  readonly roots: Roots;
+}
+
+/** The data files of a directory, those that there are. */
+export function dataFilesIn(data: string): readonly string[] {
+  return ['accounts', 'usage'].map((name) => join(data, name, 'data.mdb')).filter((file) => existsSync(file));
 }
 
 /**
  * Makes sure that the files of a data directory can be opened: LMDB maps a file into memory, and what is missing of it
  * then ends the process without a word. Call it once, before anything is written.
+ * @returns whether all of it was looked through; otherwise there was no time for the rest
  * @throws {Error} that names the file, and says what is wrong and what to do
  */
-export function checkDataFiles(data: string): void {
-  const accounts = join(data, 'accounts/data.mdb');
-  const usage = join(data, 'usage/data.mdb');
-  // The accounts are all read at the start, and so are not too long to be looked through.
-  if (existsSync(accounts)) check(accounts, true);
-  if (existsSync(usage)) check(usage, false);
-  // The usage of applications that are gone must not be taken for that of new ones.
-  if (!existsSync(accounts) && existsSync(usage)) throw unusable(accounts, 'it is missing');
+export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
+  const end = clock.monotonic() + budgetMs;
+  checkPresence(data);
+  return dataFilesIn(data)
+    .map((file) => check(file, () => clock.monotonic() < end))
+    .every(Boolean);
 }
 
-function check(file: string, wholly: boolean): void {
+/** @throws {Error} when there are files, but not the one without which they mean nothing */
+export function checkPresence(data: string): void {
+  const accounts = join(data, 'accounts/data.mdb');
+  // The usage of applications that are gone must not be taken for that of new ones.
+  if (!existsSync(accounts) && dataFilesIn(data).length > 0) throw unusable(accounts, 'it is missing');
+}
+
+function check(file: string, hasTime: () => boolean): boolean {
   const descriptor = openSync(file, 'r+'); // LMDB's own message for one that cannot be written names no file.
   try {
-    const fault = faultOf(descriptor, wholly);
-    if (fault !== undefined) throw unusable(file, fault);
+    // One that ends early is looked through whatever it takes: what is missing of it would end the process.
+    const goOn = endsEarly(descriptor) ? () => true : hasTime;
+    const looking = lookThrough(descriptor);
+    for (let step = looking.next(); ; step = looking.next()) {
+      if (step.done && step.value !== undefined) throw unusable(file, step.value);
+      if (step.done || !goOn()) return step.done === true;
+    }
   } finally {
     closeSync(descriptor);
   }
 }
 
+/** What to do about a file that is damaged. */
+export const remedy =
+  'restore the data directory from a backup, or move it away to begin anew without the data that is in it';
+
 function unusable(file: string, fault: string): Error {
-  const must =
-    'restore the data directory from a backup, or move it away to begin anew without the data that is in it';
-  return new Error(`Cannot open ${file}: ${fault}; ${must}`);
+  return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }
 
-function faultOf(descriptor: number, wholly: boolean): string | undefined {
+/**
+ * Looks a data file through, which nobody may write to meanwhile; pauses with each page.
+ * @returns what is wrong with it, `undefined` when nothing is
+ */
+export function* lookThrough(descriptor: number): Reading<string | undefined> {
   const { size } = fstatSync(descriptor);
   if (size === 0) return 'it is empty';
+  const meta = newestMeta(descriptor);
+  if (meta === undefined)
+    return 'it is damaged, or not from this version: its first pages are not those of a store';
+  const { pageSize, lastPage, roots } = meta;
+  const count = Math.floor(size / pageSize);
+  if (lastPage > count + mostMissing) return `it is damaged, or cut off after ${size} bytes`;
+  const pages = {
+    count,
+    end: Math.max(lastPage + 1, count),
+    read: (page: number, many: number) => read(descriptor, page * pageSize, many * pageSize),
+  };
+  const damaged = yield* damagedPage(pages, roots);
+  if (damaged === undefined) return undefined;
+  return count > lastPage ? `it is damaged: page ${damaged}` : `it is cut off after ${size} bytes`;
+}
+
+/** Whether a file has fewer pages than there are numbers for. */
+function endsEarly(descriptor: number): boolean {
+  const meta = newestMeta(descriptor);
+  return meta !== undefined && Math.floor(fstatSync(descriptor).size / meta.pageSize) <= meta.lastPage;
+}
+
+/** The meta page that counts; `undefined` when one of the two is none. */
+function newestMeta(descriptor: number): Meta | undefined {
   const first = readMeta(descriptor, 0);
   const second = first && readMeta(descriptor, first.pageSize);
-  if (first === undefined || second === undefined)
-    return 'it is damaged, or not from this version: its first pages are not those of a store';
-  const { pageSize, lastPage, roots } = second.transaction > first.transaction ? second : first;
-  const pages = Math.floor(size / pageSize);
-  // A file may rightly end before its last page, when nothing is on the pages that are not there.
-  const reachesEnd = pages > lastPage;
-  if (reachesEnd && !wholly) return undefined;
-  if (treesAreWhole((page) => read(descriptor, page * pageSize, pageSize), roots, pages)) return undefined;
-  return reachesEnd ? 'it is damaged' : `it is cut off after ${size} bytes`;
+  if (first === undefined || second?.pageSize !== first.pageSize) return undefined;
+  return second.transaction > first.transaction ? second : first;
 }
 
 function readMeta(descriptor: number, position: number): Meta | undefined {
@@ -71,7 +119,7 @@ function readMeta(descriptor: number, position: number): Meta | undefined {
     pageSize,
     lastPage: readNumber(page, at.lastPage),
     transaction: readNumber(page, at.transaction),
-    roots: [readNumber(page, at.freeRoot), readNumber(page, at.mainRoot)],
+    roots: { free: readNumber(page, at.freeRoot), main: readNumber(page, at.mainRoot) },
   };
 }
 

@@ -1,75 +1,84 @@
-/** How a page lies in LMDB's file, in version 1 of its format: 64 bits, little-endian. */
-const header = { page: 0, kind: 10, end: 12, bytes: 16 };
-const pageKind = { branch: 1, leaf: 2 };
-const node = { bytes: 0, kind: 4, keyBytes: 6, key: 8 };
-const nodeKind = { overflow: 1, tree: 2 };
-/** Where a leaf's record of a tree has the tree's root. */
-const treeRoot = 40;
+import {
+  contentOf,
+  firstPage,
+  listsOf,
+  noPage,
+  pagesOfList,
+  pagesOfValue,
+  type Reference,
+  referencesOf,
+} from './page.ts';
+import type { Reading } from './snapshot.ts';
 
-/** What a page refers to: pages of its own tree, or another tree's root, which refer to more; or those of a long value. */
-interface Reference {
-  readonly page: number;
+/** The pages of an LMDB file that nobody writes to. */
+export interface Pages {
+  /** How many there are. */
   readonly count: number;
-  readonly leadsOn: boolean;
+  /** How many numbers there are for pages: a file may end before the last, when nothing is on those that are not there. */
+  readonly end: number;
+  /** Some pages, one after the other. */
+  read(first: number, count: number): Buffer;
 }
 
-/** The root of a tree that is empty. */
-const noPage = 2 ** 64;
+/** Where the trees of a file begin. */
+export interface Roots {
+  /** Of the tree that holds the free list. */
+  readonly free: number;
+  /** Of the tree that holds the tables, which are trees too. */
+  readonly main: number;
+}
+
+interface Step extends Reference {
+  readonly ofFreeList: boolean;
+}
 
 /**
- * Whether everything that the trees of an LMDB file refer to is on its pages, and is what it should be.
- * @param read gives a page by its number
- * @param roots the pages where the trees begin
- * @param pages how many pages there are
+ * Looks whether everything that the trees of a file refer to is on its pages, is what it should be, and is nothing else
+ * besides. It pauses with each page.
+ * @returns the number of a page that is damaged; `undefined` when all are in order
  */
-export function treesAreWhole(
-  read: (page: number) => Buffer,
-  roots: readonly number[],
-  pages: number,
-): boolean {
-  const waiting = [...roots];
-  try {
-    // Trees share no pages, so there are no more turns than pages; those of a damaged file could go round for ever.
-    for (let turns = 0; waiting.length > 0; ) {
-      const page = waiting.pop()!;
-      if (page === noPage) continue;
-      turns += 1;
-      if (page >= pages || turns > pages) return false;
-      const bytes = read(page);
-      if (readNumber(bytes, header.page) !== page) return false;
-      for (const reference of referencesOf(bytes)) {
-        if (reference.leadsOn) waiting.push(reference.page);
-        else if (reference.page + reference.count > pages) return false;
-      }
-    }
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false; // What is on a page refers to what is outside of it.
-    throw error;
+export function* damagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
+  const taken = new Uint8Array(Math.ceil(pages.end / 8));
+  const take = (page: number) => {
+    const bit = 1 << (page % 8);
+    const isFree = page >= firstPage && page < pages.end && (taken[page >>> 3]! & bit) === 0;
+    taken[page >>> 3]! |= bit;
+    return isFree;
+  };
+  const begin = { bytes: undefined };
+  const waiting: Step[] = [
+    { ...begin, page: roots.main, ofFreeList: false },
+    { ...begin, page: roots.free, ofFreeList: true },
+  ];
+  for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
+    if (step.page === noPage) continue;
+    const isWhole = step.bytes === undefined ? follow(pages, step, take, waiting) : lookAt(pages, step, take);
+    if (!isWhole) return step.page;
+    yield;
   }
+  return undefined;
 }
 
-function* referencesOf(page: Buffer): Generator<Reference> {
-  const kind = page.readUInt16LE(header.kind);
-  const nodes = (page.readUInt16LE(header.end) - header.bytes) / 2;
-  for (let index = 0; index < nodes; index += 1) {
-    const at = page.readUInt16LE(header.bytes + index * 2);
-    if (kind & pageKind.branch) yield { page: page.readUIntLE(at, 6), count: 1, leadsOn: true };
-    else if (kind & pageKind.leaf) yield* referenceOfLeaf(page, at);
-  }
+type Take = (page: number) => boolean;
+
+/** Looks at a page of a tree, and has what it refers to looked at. */
+function follow(pages: Pages, { page, ofFreeList }: Step, take: Take, waiting: Step[]): boolean {
+  if (page >= pages.count || !take(page)) return false;
+  const bytes = pages.read(page, 1);
+  const references = referencesOf(bytes, page);
+  if (references === undefined) return false;
+  for (const reference of references) waiting.push({ ...reference, ofFreeList });
+  if (!ofFreeList) return true;
+  const lists = listsOf(bytes, page);
+  return lists?.every((list) => pagesOfList(list, pages.end)?.every(take)) ?? false;
 }
 
-function* referenceOfLeaf(page: Buffer, at: number): Generator<Reference> {
-  const kind = page.readUInt16LE(at + node.kind);
-  const value = at + node.key + page.readUInt16LE(at + node.keyBytes);
-  if (kind & nodeKind.tree) yield { page: readNumber(page, value + treeRoot), count: 1, leadsOn: true };
-  if (kind & nodeKind.overflow) {
-    const bytes = header.bytes + page.readUInt32LE(at + node.bytes);
-    yield { page: readNumber(page, value), count: Math.ceil(bytes / page.length), leadsOn: false };
-  }
-}
-
-/** A number of 64 bits, which is exact as far as any file reaches. */
-export function readNumber(page: Buffer, at: number): number {
-  return Number(page.readBigUInt64LE(at));
+/** Looks at the pages of a long value. */
+function lookAt(pages: Pages, { page, bytes = 0, ofFreeList }: Step, take: Take): boolean {
+  if (page >= pages.count) return false;
+  const count = pagesOfValue(pages.read(page, 1), page, bytes);
+  if (count === 0 || page + count > pages.count) return false;
+  for (let each = page; each < page + count; each += 1) if (!take(each)) return false;
+  if (!ofFreeList) return true;
+  return pagesOfList(contentOf(pages.read(page, count), bytes), pages.end)?.every(take) ?? false;
 }

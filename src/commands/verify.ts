@@ -1,0 +1,55 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
+import { loadConfig } from '../config.ts';
+import { readFlags } from '../flags.ts';
+import { checkPresence, dataFilesIn, lookThrough, remedy } from '../store/data-file.ts';
+import { lockDataDirectory } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
+import { serverFlagNames, serverFlags } from './server-flags.ts';
+
+/** How often it says how far it is, ms. */
+const tellEveryMs = 2000;
+
+/**
+ * Looks all of a data directory's files through for damage, which no service may be using.
+ * @returns exit code: 0 when they are in order, 1 when one is damaged
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the directory is not prepared, or is in use
+ */
+export function verify(argv: readonly string[], terminal: Terminal): number {
+  const flags = readFlags(argv, { values: serverFlagNames, switches: [] });
+  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  const files = dataFilesIn(data);
+  if (files.length === 0)
+    throw new Error(`Cannot verify ${data}: it is no prepared data directory; name one with --data`);
+  const lock = lockDataDirectory(data);
+  try {
+    checkPresence(data);
+    const damaged = files.filter((file) => !isInOrder(file, terminal));
+    if (damaged.length === 0) return 0;
+    terminal.err(`Do not start a service on ${data}: ${remedy}.\n`);
+    return 1;
+  } finally {
+    lock.release();
+  }
+}
+
+function isInOrder(file: string, { out, err }: Terminal): boolean {
+  const descriptor = openSync(file, 'r');
+  try {
+    let seen = 0;
+    let toldAt = systemClock.monotonic();
+    const looking = lookThrough(descriptor);
+    let step = looking.next();
+    for (; !step.done; step = looking.next()) {
+      seen += 1;
+      if (systemClock.monotonic() - toldAt < tellEveryMs) continue;
+      toldAt = systemClock.monotonic();
+      err(`${file}: ${seen} pages so far, of ${fstatSync(descriptor).size} bytes\n`);
+    }
+    out(`${file}: ${step.value ?? `in order, ${seen} pages in use`}\n`);
+    return step.value === undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * How a page lies in LMDB's file, in version 1 of its format: 64 bits, little-endian. What makes a page whole is in
+ * `native/check-pages.c` too, where a page is taken from a file that is open.
+ */
+const header = { number: 0, kind: 10, lower: 12, upper: 14, count: 12, bytes: 16 };
+const pageKind = { branch: 1, leaf: 2, overflow: 4 };
+const node = { bytes: 0, kind: 4, keyBytes: 6, key: 8 };
+const nodeKind = { plain: 0, overflow: 1, tree: 2 };
+/** A leaf's record of a tree, and where it has the tree's root. */
+const tree = { bytes: 48, root: 40 };
+/** The keys of the free list are the numbers of transactions. */
+const listKeyBytes = 8;
+
+/** The first pages say what the file is; no tree has them. */
+export const firstPage = 2;
+
+/** The root of a tree that is empty. */
+export const noPage = 2 ** 64;
+
+/** What a page refers to: a page of its own tree, or another tree's root; or the first page of a long value. */
+export interface Reference {
+  readonly page: number;
+  /** Of the long value; `undefined` for a page of a tree. */
+  readonly bytes: number | undefined;
+}
+
+/** What a page of a tree refers to; `undefined` when the page is damaged. */
+export function referencesOf(page: Buffer, number: number): readonly Reference[] | undefined {
+  const references: Reference[] = [];
+  const nodes = nodesOf(page, number);
+  for (const at of nodes ?? []) {
+    const value = at + node.key + page.readUInt16LE(at + node.keyBytes);
+    const kind = page.readUInt16LE(at + node.kind);
+    const bytes = page.readUInt32LE(at + node.bytes);
+    if (value > page.length) return undefined;
+    if (isBranch(page)) references.push({ page: page.readUIntLE(at, 6), bytes: undefined });
+    else if (kind === nodeKind.overflow && value + 8 <= page.length)
+      references.push({ page: readNumber(page, value), bytes });
+    else if (kind === nodeKind.tree && bytes === tree.bytes && value + bytes <= page.length)
+      references.push({ page: readNumber(page, value + tree.root), bytes: undefined });
+    else if (kind !== nodeKind.plain || value + bytes > page.length) return undefined;
+  }
+  return nodes && references;
+}
+
+/** The free list's records that are on a whole page of its tree; `undefined` when they are damaged. */
+export function listsOf(page: Buffer, number: number): readonly Buffer[] | undefined {
+  const lists: Buffer[] = [];
+  if (isBranch(page)) return lists;
+  for (const at of nodesOf(page, number) ?? []) {
+    if (page.readUInt16LE(at + node.keyBytes) !== listKeyBytes) return undefined;
+    const value = at + node.key + listKeyBytes;
+    if (page.readUInt16LE(at + node.kind) === nodeKind.plain)
+      lists.push(page.subarray(value, value + page.readUInt32LE(at + node.bytes)));
+  }
+  return lists;
+}
+
+/** The pages of a record of the free list: each once, the greatest first; `undefined` when it is damaged. */
+export function pagesOfList(list: Buffer, pages: number): readonly number[] | undefined {
+  if (list.length < 8) return undefined;
+  const count = readNumber(list, 0);
+  if (count > list.length / 8 - 1) return undefined;
+  const numbers = Array.from({ length: count }, (_, index) => readNumber(list, (index + 1) * 8));
+  const inOrder = numbers.every(
+    (number, index) => number >= firstPage && number < (numbers[index - 1] ?? pages),
+  );
+  return inOrder ? numbers : undefined;
+}
+
+/** How many pages a long value has, by its first page; 0 when that is not the beginning of one of so many bytes. */
+export function pagesOfValue(page: Buffer, number: number, bytes: number): number {
+  if (page.length < header.bytes || readNumber(page, header.number) !== number) return 0;
+  const count = page.readUInt32LE(header.count);
+  const isValue = page.readUInt16LE(header.kind) === pageKind.overflow;
+  return isValue && header.bytes + bytes <= count * page.length ? count : 0;
+}
+
+/** A long value, of its pages one after the other. */
+export function contentOf(pages: Buffer, bytes: number): Buffer {
+  return pages.subarray(header.bytes, header.bytes + bytes);
+}
+
+/** Where the nodes of a page of a tree begin; `undefined` when the page is damaged. */
+function nodesOf(page: Buffer, number: number): readonly number[] | undefined {
+  if (page.length < header.bytes || readNumber(page, header.number) !== number) return undefined;
+  const kind = page.readUInt16LE(header.kind);
+  if (kind !== pageKind.branch && kind !== pageKind.leaf) return undefined;
+  const lower = page.readUInt16LE(header.lower);
+  const upper = page.readUInt16LE(header.upper);
+  const least = header.bytes + (kind === pageKind.branch ? 4 : 2);
+  if (lower < least || lower > upper || upper > page.length || lower % 2 !== 0) return undefined;
+  const nodes: number[] = [];
+  for (let at = header.bytes; at < lower; at += 2) nodes.push(page.readUInt16LE(at));
+  return nodes.every((at) => at >= upper && at + node.key <= page.length) ? nodes : undefined;
+}
+
+function isBranch(page: Buffer): boolean {
+  return page.readUInt16LE(header.kind) === pageKind.branch;
+}
+
+/** A number of 64 bits, which is exact as far as any file reaches. */
+export function readNumber(page: Buffer, at: number): number {
+  return Number(page.readBigUInt64LE(at));
+}

@@ -1,0 +1,33 @@
+import type { Reading } from './snapshot.ts';
+import { fromSnapshot, readAt } from './snapshot.ts';
+import type { UsageStore } from './usage.ts';
+
+/** A table of the usage store. */
+export type UsageTable = Exclude<keyof UsageStore, 'environment'>;
+
+/** Where a table is to be read on. */
+export interface ScanTask {
+  readonly table: UsageTable;
+  /** The last key that was read; without it the table is read from the beginning. */
+  readonly after: Uint8Array | undefined;
+}
+
+/** Records that are read from one snapshot. */
+const stepLimit = 500;
+
+/**
+ * Reads some records of a table, only to see that they can be read: LMDB looks at each page that it takes from the file.
+ * @returns the last key that was read; `undefined` at the table's end
+ */
+export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uint8Array | undefined> {
+  return fromSnapshot(store.environment, function* (at) {
+    const start = after === undefined ? {} : { start: Buffer.from(after), exclusiveStart: true };
+    let left = stepLimit;
+    for (const { key } of store[table].getRange({ ...start, ...readAt(at), limit: stepLimit })) {
+      left -= 1;
+      if (left === 0) return Uint8Array.from(key);
+      yield;
+    }
+    return undefined;
+  });
+}

@@ -1,0 +1,56 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { openAccountStore } from '../../src/store/accounts.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { damagePage, pagesIn } from '../support/damage.ts';
+import { startLocal } from '../support/service.ts';
+
+afterAll(cleanUp);
+
+/** A data directory whose usage store has a table of thousands of records. */
+async function openUsed(): Promise<{ data: string; file: string }> {
+  const data = `${freshDirectory()}/data`;
+  await openAccountStore(data).environment.close();
+  const store = openUsageStore(data);
+  store.environment.transactionSync(() => {
+    for (let number = 0; number < 2500; number += 1)
+      store.exposures.putSync(Buffer.from(`9999${String(number).padStart(9, '0')}`), Buffer.alloc(200));
+  });
+  await store.environment.close();
+  return { data, file: `${data}/usage/data.mdb` };
+}
+
+/** A service whose start had time for one page of each file. */
+async function startWithoutTime(data: string) {
+  let now = 0;
+  const clock = {
+    monotonic() {
+      now += 10_000;
+      return now;
+    },
+  };
+  const accounts = openAccountStore(data, clock);
+  expect(accounts.lookedThrough).toBe(false);
+  return startLocal({ data, accounts });
+}
+
+test('what the start has no time for is looked through in the background: damage is in the log, with the file', async () => {
+  const { data, file } = await openUsed();
+  const pages = pagesIn(file).get('leaf')!;
+  const page = [...pages].sort((a, b) => a - b)[Math.floor(pages.length / 2)]!;
+  damagePage(file, page, 10, Buffer.from([0x77]));
+  const { log, stop } = await startWithoutTime(data);
+  await vi.waitUntil(() => log().includes('"the usage store is damaged"'), { timeout: 10_000 });
+  expect(log()).toContain('"table":"exposures"');
+  expect(log()).toContain(
+    `Page ${page} of ${file} is damaged: stop the service and run \`flagmeter verify\``,
+  );
+  await stop();
+});
+
+test('a store in order is told of as such', async () => {
+  const { data } = await openUsed();
+  const { log, stop } = await startWithoutTime(data);
+  await vi.waitUntil(() => log().includes('was looked through, and is in order'), { timeout: 10_000 });
+  await stop();
+});

@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
+import { type Credentials, openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
+
+/** A data directory that was in use, with pages of all kinds; each test damages a copy. */
+let used: { data: string; credentials: Credentials; shop: Shop };
+
+beforeAll(async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  const shop = await openShop(service.http, credentials);
+  expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
+  await stop(service);
+  const store = openUsageStore(data);
+  const keyOf = (number: number) => Buffer.from(`9999${String(number).padStart(9, '0')}`);
+  for (const size of [300, 9000, 300]) {
+    store.environment.transactionSync(() => {
+      for (let number = 0; number < 300; number += 1) store.counts.putSync(keyOf(number), Buffer.alloc(size));
+    });
+  }
+  store.environment.transactionSync(() => {
+    for (let number = 0; number < 40; number += 1) store.counts.putSync(keyOf(number), Buffer.alloc(9000));
+  });
+  await store.environment.close();
+  used = { data, credentials, shop };
+});
+
+afterAll(cleanUp);
+
+function copy(): { data: string; file: string } {
+  const data = `${freshDirectory()}/data`;
+  cpSync(used.data, data, { recursive: true });
+  return { data, file: `${data}/usage/data.mdb` };
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function run(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(binaryPath, args, { timeout: 20_000 }, (_error, out, err) => {
+      resolve({ code: child.exitCode, signal: child.signalCode, out, err });
+    });
+  });
+}
+
+const serve = (data: string) =>
+  run('serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0');
+
+/** What becomes of a page: `at` is where in it, and then the bytes. */
+const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] = [
+  ['zeros', 0, Buffer.alloc(4096)],
+  ['another page number', 0, Buffer.from([0xff])],
+  ['another kind', 10, Buffer.from([0x77])],
+  ['bounds outside of the page', 12, Buffer.from([0xff, 0xff, 0xff, 0xff])],
+  ['noise', 0, Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 131 + 7) % 256))],
+];
+
+describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page with', (kind: PageKind) => {
+  test.each(damages)(
+    '%s is found at the start and by verify, which name the file',
+    async (_what, at, bytes) => {
+      const { data, file } = copy();
+      const page = pagesIn(file).get(kind)?.at(-1) as number;
+      damagePage(file, page, at, bytes);
+      const started = await serve(data);
+      expect(started).toMatchObject({ code: 1, signal: null });
+      expect(started.err).toContain(`Cannot open ${file}: it is damaged: page ${page}`);
+      expect(started.err).toContain('restore the data directory from a backup');
+      const verified = await run('verify', '--data', data);
+      expect(verified).toMatchObject({ code: 1, signal: null });
+      expect(verified.out).toMatch(/accounts\/data\.mdb: in order, \d+ pages in use/);
+      expect(verified.out).toContain(`${file}: it is damaged: page ${page}`);
+      expect(verified.err).toContain('restore the data directory from a backup');
+    },
+  );
+});
+
+test('pointers that lead out of a leaf are found too', async () => {
+  const { data, file } = copy();
+  damagePage(file, pagesIn(file).get('leaf')!.at(-1)!, 16, Buffer.from([0xf8, 0xff]));
+  expect(await serve(data)).toMatchObject({ code: 1, signal: null });
+});
+
+describe('damage that the start has not seen', () => {
+  /** A service on a store whose pages it has not read yet; then some of them become noise. */
+  async function serveDamaged(choose: (pages: ReturnType<typeof pagesIn>, file: Buffer) => number[]) {
+    const { data, file } = copy();
+    const service = await startBinary({ data });
+    const bytes = Buffer.from([0x77, 0x77, 0xff, 0xff]);
+    for (const page of choose(pagesIn(file), readFileSync(file))) damagePage(file, page, 10, bytes);
+    return { ...service, file };
+  }
+
+  test('has a report answered 503, and the log name the file and what to do', async () => {
+    // The names of series, which a report reads and upkeep does not.
+    const hasNames = (file: Buffer, page: number) =>
+      file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');
+    const service = await serveDamaged((pages, file) =>
+      pages.get('leaf')!.filter((page) => hasNames(file, page)),
+    );
+    await expect(readChecks(service.http, used.shop)).rejects.toThrow('answered 503');
+    const named = `Page \\d+ of ${service.file} is damaged: stop the service and run`;
+    expect(service.stderr()).toMatch(new RegExp(named));
+    await stop(service);
+  });
+
+  test.each([[['leaf', 'branch']], [['free list']]] as const)(
+    'has no packet accepted that it keeps from being kept, and ends the process with 1: %s',
+    async (kinds) => {
+      const service = await serveDamaged((pages) => kinds.flatMap((kind) => pages.get(kind) ?? []));
+      let status: number | undefined = 202;
+      // The free list is read once the pages that are at hand are used up.
+      for (let sent = 0; status === 202 && sent < 200; sent += 1)
+        status = await sendCheck(service.http, used.shop.key, `feature-${sent}`);
+      // Upkeep may meet it first: then nobody answers any more.
+      expect([503, undefined]).toContain(status);
+      expect(await service.exit).toEqual({ code: 1, signal: null });
+      expect(service.stderr()).toMatch(new RegExp(`Page \\d+ of ${service.file} is damaged`));
+    },
+  );
+});
+
+describe('verify', () => {
+  test('says of files in order how many pages they have', async () => {
+    const { data, file } = copy();
+    const { code, out, err } = await run('verify', '--data', data);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(
+      /^.*accounts\/data\.mdb: in order, \d+ pages in use\n.*usage\/data\.mdb: in order, \d+ pages in use\n$/,
+    );
+    expect(out).toContain(file);
+  });
+
+  test('wants a directory that nobody uses', async () => {
+    const { data } = copy();
+    const service = await startBinary({ data });
+    const { code, err } = await run('verify', '--data', data);
+    expect(code).toBe(1);
+    expect(err).toContain(`Cannot use the data directory ${data}`);
+    await stop(service);
+  });
+
+  test('makes no directory', async () => {
+    const data = `${freshDirectory()}/mistyped`;
+    expect(await run('verify', '--data', data)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Cannot verify'),
+    });
+    expect(existsSync(data)).toBe(false);
+  });
+});

@@ -26,6 +26,7 @@ export const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =
 export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
   nullable<Readonly<Record<string, Static<T>>>>(['object', 'array'], {
     patternProperties: { '': values },
+    items: {},
     maxItems: 0,
     ...options,
   });

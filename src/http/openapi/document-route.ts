@@ -22,6 +22,12 @@ const headers = {
   ETag: { required: true, schema: { type: 'string' } },
 };
 
+const openApiDocument = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+};
+
 /** What an OpenAPI document says of its own path. @param tag of the operation */
 export function documentPath(tag: string): Json {
   return {
@@ -43,7 +49,7 @@ export function documentPath(tag: string): Json {
           description: 'The document.',
           headers,
           content: {
-            'application/json': { schema: { type: 'object', required: ['openapi', 'info', 'paths'] } },
+            'application/json': { schema: openApiDocument },
           },
         },
         304: { description: 'The caller has it already.', headers },

@@ -22,10 +22,16 @@ const counts = {
   uniqueUsers: count('Users of the whole UTC days that the report touches, within 2 %.'),
 };
 
-/** A point of a series. */
+/** A point of a series. Linters ask what its items are, beside what each of them is. */
 function pointOf(...values: readonly Json[]): Json {
   const { length } = values;
-  return { type: 'array', prefixItems: values, minItems: length, maxItems: length };
+  return {
+    type: 'array',
+    prefixItems: values,
+    items: { type: 'number' },
+    minItems: length,
+    maxItems: length,
+  };
 }
 
 const whole = { type: 'integer', minimum: 0 };

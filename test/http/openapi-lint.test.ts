@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { openapi as metrics } from '../ingest/support/openapi-document.ts';
+import { openapi as management } from '../manage/support/openapi-document.ts';
+
+/** A finding of a linter, and where. */
+type Finding = string;
+
+/** Loaded by name: of their types this is all that is needed. */
+async function load<T>(name: string): Promise<T> {
+  return (await import(name)) as T;
+}
+
+interface Redocly {
+  createConfig(config: object): Promise<object>;
+  lintFromString(options: {
+    source: string;
+    absoluteRef: string;
+    config: object;
+  }): Promise<readonly { ruleId: string; message: string; location: readonly { pointer?: string }[] }[]>;
+}
+
+/** The rules that Redocly recommends, but for one: health checks and documents have no refusal of their own. */
+async function redocly(document: object): Promise<readonly Finding[]> {
+  const { createConfig, lintFromString } = await load<Redocly>('@redocly/openapi-core');
+  const config = await createConfig({ extends: ['recommended'], rules: { 'operation-4xx-response': 'off' } });
+  const source = JSON.stringify(document);
+  const found = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+  return found.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
+}
+
+interface Spectral {
+  default: {
+    Spectral: new () => {
+      setRuleset(ruleset: object): void;
+      run(
+        document: object,
+      ): Promise<readonly { code: string | number; message: string; path: readonly (string | number)[] }[]>;
+    };
+  };
+}
+
+/** The rules that Spectral recommends, but for two: there is no one to write to, and some summaries say all there is. */
+async function spectral(document: object): Promise<readonly Finding[]> {
+  const { Spectral } = (await load<Spectral>('@stoplight/spectral-core')).default;
+  const rulesets = await load<{ default: { oas: object } }>('@stoplight/spectral-rulesets');
+  const linter = new Spectral();
+  linter.setRuleset({
+    extends: [rulesets.default.oas],
+    rules: { 'info-contact': 'off', 'operation-description': 'off' },
+  });
+  const found = await linter.run(document);
+  return found.map(({ code, message, path }) => `${code}: ${message} (${path.join('/')})`);
+}
+
+test.each([
+  ['the metrics host', metrics, 'Redocly', redocly],
+  ['the metrics host', metrics, 'Spectral', spectral],
+  ['the management API', management, 'Redocly', redocly],
+  ['the management API', management, 'Spectral', spectral],
+] as const)('the document of $0: $2 finds nothing', async (_host, document, _linter, lint) => {
+  expect(await lint(structuredClone(document))).toEqual([]);
+});

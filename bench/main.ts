@@ -1,6 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import type { Benchmark } from './benchmark.ts';
 import { grpc } from './grpc.ts';
+import { hostileGrpc } from './hostile-grpc.ts';
 import { hostileHttp } from './hostile-http.ts';
 import { ingest } from './ingest.ts';
 import { invalidation } from './invalidation.ts';
@@ -16,6 +17,7 @@ import { token, verify } from './tokens.ts';
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['grpc', grpc],
+  ['hostile-grpc', hostileGrpc],
   ['overload', overload],
   ['noisy-neighbour', noisyNeighbour],
   ['start', start],

@@ -46,8 +46,8 @@ export interface GuardOptions {
   readonly maxReport: number;
 }
 
-/** What a call takes of our memory, about, before anything of its message has come. */
-const bytesPerCall = 8 * 1024;
+/** What a call takes of our memory before anything of its message has come: `npm run bench -- hostile-grpc` measures it. */
+export const bytesPerCall = 32 * 1024;
 
 /** How long the message of a call may take to become whole, ms. */
 export const patienceMs = 30_000;
@@ -83,6 +83,8 @@ class Open implements OpenCall {
 export class GrpcGuard {
   /** Bytes that calls hold whose messages are not whole. */
   bytes = 0;
+  /** Calls that ended before their messages were whole, since this was last set to 0. */
+  broken = 0;
   readonly #options: GuardOptions;
   /** In the order in which they began. */
   readonly #open = new Set<Open>();
@@ -128,7 +130,7 @@ export class GrpcGuard {
       if (stream.session !== undefined) this.#options.used(stream.session, call.getConnectionInfo());
     });
     stream.once('close', () => {
-      this.#release(open);
+      if (this.#release(open)) this.broken += 1;
       open.head = undefined;
     });
     const send = call.sendStatus;
@@ -150,9 +152,11 @@ export class GrpcGuard {
     }
   }
 
-  #release(open: Open): void {
-    if (!this.#open.delete(open)) return;
+  /** Gives whether the call was still open. */
+  #release(open: Open): boolean {
+    if (!this.#open.delete(open)) return false;
     this.bytes -= open.bytes;
+    return true;
   }
 
   /** A stream between two messages holds nothing, and may stay. */
@@ -167,7 +171,7 @@ export class GrpcGuard {
   /** The peer may never end its side, so the stream is reset after the answer (RFC 9113 §8.1). */
   #end(open: Open, refusal: Refusal): void {
     const answer = this.#refuse(open, refusal);
-    this.#release(open);
+    if (this.#release(open)) this.broken += 1;
     // Not in the middle of reading from the stream.
     setImmediate(() => {
       open.call.sendStatus(answer);

@@ -1,4 +1,5 @@
 import { type ChannelOptions, logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { collectGarbage } from '../garbage.ts';
 import { GrpcDoor, type GrpcTls } from './grpc-door.ts';
 import { GrpcGuard } from './grpc-guard.ts';
 import { Health } from './grpc-health.ts';
@@ -39,6 +40,16 @@ const leastBytes = 64 * 1024 * 1024;
 
 /** How often calls are looked through that take too long, ms. */
 const sweepEveryMs = 1000;
+
+/** Memory of calls that were never whole is given back this soon, ms, when there were many. */
+const cleanEveryMs = 2_000;
+const manyCalls = 500;
+
+function cleanUpAfter(guard: GrpcGuard): void {
+  if (guard.broken < manyCalls) return;
+  guard.broken = 0;
+  collectGarbage();
+}
 
 /**
  * What one connection may take, and how long it may stay. Calls of a connection that wait for their turn cost their
@@ -88,6 +99,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     enter: (socket) => injector.injectConnection(socket),
   });
   const sweep = setInterval(() => guard.sweep(), sweepEveryMs);
+  const clean = setInterval(() => cleanUpAfter(guard), cleanEveryMs);
   return {
     host,
     port: door.port,
@@ -100,6 +112,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
       await close(server, graceMs);
       door.destroy();
       clearInterval(sweep);
+      clearInterval(clean);
     },
   };
 }

@@ -53,6 +53,12 @@ describe('the benchmarks', () => {
     expect(runs).toHaveLength(3);
   });
 
+  it('measure what half-sent gRPC calls hold', async () => {
+    const figures = await result('hostile-grpc');
+    expect(Object.keys(figures)).toEqual(['calls', 'beforeMb', 'duringMb', 'peakMb', 'afterMb']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure minting', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);

@@ -5,6 +5,7 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { type GrpcListener, type GrpcOptions, listenGrpc } from '../../src/ingest/grpc.ts';
+import { bytesPerCall } from '../../src/ingest/grpc-guard.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
 import { RecordingReceiver } from './support/recording-receiver.ts';
@@ -50,7 +51,7 @@ async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
     holds: (calls, bytes) =>
       vi.waitUntil(() => {
         const unfinished = listener.unfinished();
-        return unfinished.calls === calls && unfinished.bytes >= bytes + 8192 * calls;
+        return unfinished.calls === calls && unfinished.bytes >= bytes + bytesPerCall * calls;
       }),
     pass(ms) {
       ahead += ms;
@@ -88,7 +89,7 @@ describe('a call whose message is not whole', () => {
   });
 
   test('is ended when all of them together hold too much, the oldest first', async () => {
-    const { connect: open1, receiver } = await open({ mostBytes: 100_000 });
+    const { connect: open1, receiver } = await open({ mostBytes: 150_000 });
     const raw = open1();
     const streams = [0, 1, 2].map(() => {
       const stream = raw.begin(path);

@@ -1,0 +1,77 @@
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { setTimeout as pause } from 'node:timers/promises';
+import { cleanUp } from '../test/support/binary.ts';
+import { grpcFrame } from '../test/support/raw-grpc.ts';
+import { type Benchmark, readOptions, show } from './benchmark.ts';
+import { peakRssMb, round, rssMb } from './figures.ts';
+import { type Service, startService } from './service.ts';
+
+/** What connections without a key can make the gRPC listener hold, and how soon it gives that back. */
+export const hostileGrpc: Benchmark = {
+  summary: 'resident memory while connections leave every gRPC call half sent, and after they have gone',
+  usage:
+    '[--json] [--connections 1000] [--streams 32] [--message 65536] [--seconds 10] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { connections: 1_000, streams: 32, message: 65_536, seconds: 10 };
+    const options = readOptions(args, defaults, { connections: 4, streams: 4, message: 1_024, seconds: 1 });
+    try {
+      const service = await startService(options.binary);
+      const result = await attack(service, options);
+      show(options.json, result, [
+        ['calls left half sent', `${result.calls}`],
+        ['resident before', `${result.beforeMb} MiB`],
+        ['resident during', `${result.duringMb} MiB`],
+        ['most ever resident', `${result.peakMb} MiB`],
+        [`resident ${options.seconds} s after the end`, `${result.afterMb} MiB`],
+      ]);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+interface Attack {
+  readonly connections: number;
+  readonly streams: number;
+  /** Bytes of a message, of which the last one is not sent. */
+  readonly message: number;
+  /** How long to wait after the attack, and after its end. */
+  readonly seconds: number;
+}
+
+async function attack({ grpc, pid }: Service, { connections, streams, message, seconds }: Attack) {
+  const beforeMb = round(rssMb(pid), 1);
+  const halfSent = grpcFrame(Buffer.alloc(message)).subarray(0, -1);
+  const sessions: ClientHttp2Session[] = [];
+  for (let n = 0; n < connections; n += 1) {
+    sessions.push(await openCalls(grpc, streams, halfSent));
+  }
+  await pause(seconds * 1000);
+  const duringMb = round(rssMb(pid), 1);
+  for (const session of sessions) session.destroy();
+  await pause(seconds * 1000);
+  const afterMb = round(rssMb(pid), 1);
+  return { calls: connections * streams, beforeMb, duringMb, peakMb: round(peakRssMb(pid), 1), afterMb };
+}
+
+/** Opens a connection with calls that are never whole. */
+async function openCalls(grpc: string, streams: number, halfSent: Buffer): Promise<ClientHttp2Session> {
+  const session = connect(`http://${grpc}`);
+  session.on('error', () => {});
+  await new Promise<void>((resolve) => {
+    session.once('connect', () => resolve());
+    session.once('close', () => resolve());
+  });
+  for (let n = 0; n < streams && !session.destroyed; n += 1) {
+    const headers = {
+      ':method': 'POST',
+      ':path': '/Usage.Usage/SendStats',
+      'content-type': 'application/grpc',
+    };
+    const stream = session.request(headers);
+    stream.on('error', () => {});
+    stream.resume();
+    stream.write(halfSent);
+  }
+  return session;
+}

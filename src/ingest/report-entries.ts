@@ -30,14 +30,17 @@ export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsa
  * @param variants those of the report so far: from `first` on the entry's `variantStats`
  */
 export function endEntry(variants: VariantDraft[], first: number, entry: UsageEntry): void {
-  if (variants.length === first) variants.push(...legacyVariants(entry));
+  if (variants.length === first) addLegacyVariants(variants, entry);
   for (let at = first; at < variants.length; at += 1) variants[at]!.feature = entry.feature;
 }
 
-function legacyVariants({ feature, enabledCount, disabledCount, usedCount }: UsageEntry): VariantDraft[] {
-  const enabled = { feature, variant: 'enabled', checks: enabledCount ?? 0, used: usedCount ?? 0, viewed: 0 };
-  const disabled = { feature, variant: 'disabled', checks: disabledCount ?? 0, used: 0, viewed: 0 };
-  return [enabled, disabled].filter(({ checks, used }) => checks > 0 || used > 0);
+function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {
+  const { feature } = entry;
+  const checks = entry.enabledCount ?? 0;
+  const used = entry.usedCount ?? 0;
+  const disabled = entry.disabledCount ?? 0;
+  if (checks > 0 || used > 0) variants.push({ feature, variant: 'enabled', checks, used, viewed: 0 });
+  if (disabled > 0) variants.push({ feature, variant: 'disabled', checks: disabled, used: 0, viewed: 0 });
 }
 
 /** The users of a feature: whoever viewed it is one of them. Nothing when there are no hashes. */
@@ -61,24 +64,31 @@ export interface MetricEntry {
 }
 
 /** The variants' values of an entry as they were sent. */
-export type VariantValues = Iterable<readonly [variant: string, value: number]>;
+export type VariantValues = readonly (readonly [variant: string, value: number])[];
 
 /** How several values of a metric become one: they are summed, or the last one stays. */
 export type Merging = 'sum' | 'last';
 
-/** A metrics report of the values that each of its entries has. An entry without any is noted. */
-export function metricsReportOf(
-  head: ReportHead,
-  statCount: number,
-  values: readonly (readonly MetricValue[])[],
-): MetricsReport {
-  const isWhole = values.every(({ length }) => length > 0);
-  const notes = isWhole ? head.notes : [...head.notes, 'value_missing' as const];
-  return { ...head, notes, statCount, values: values.flat() };
+/** What the entries of a report have so far. Without a time of its own, a value is of the time of the report. */
+export interface MetricDrafts {
+  readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
+  /** Whether an entry had no value. */
+  lacksValue: boolean;
+}
+
+export function newDrafts(): MetricDrafts {
+  return { values: [], lacksValue: false };
+}
+
+/** A metrics report of what its entries have. */
+export function endReport(head: ReportHead, statCount: number, drafts: MetricDrafts): MetricsReport {
+  const notes = drafts.lacksValue ? [...head.notes, 'value_missing' as const] : head.notes;
+  for (const value of drafts.values) value.time ??= head.time;
+  return { ...head, notes, statCount, values: drafts.values as readonly MetricValue[] };
 }
 
 /**
- * The values that an entry reports at `time` (Unix ms); none when it has nothing that could be one.
+ * Adds the values of an entry, which it may report at a time of its own (Unix ms).
  *
  * With a feature there is one for each variant: `value` is that of `enabled`, `valueDisabled` that of `disabled`, and
  * `variantValues` has the others and goes before both. Without a feature there is one: `value`, or what `variantValues` come
@@ -87,40 +97,41 @@ export function metricsReportOf(
  *
  * @throws {Refusal} `invalid_number`: the sum of the values is not finite
  */
-export function valuesOf(
+export function addValues(
+  drafts: MetricDrafts,
   entry: MetricEntry,
   variantValues: VariantValues,
-  time: number,
   merging: Merging,
-): readonly MetricValue[] {
+  time?: number,
+): void {
   const { metric } = entry;
   const feature = entry.feature ?? undefined;
-  const variants = [...variantValues];
+  const before = drafts.values.length;
   if (feature === undefined) {
-    const value = plainValue(entry, variants, merging);
-    return value === undefined ? [] : [{ metric, feature, variant: undefined, value, time }];
+    const value = plainValue(entry, variantValues, merging);
+    if (value !== undefined) drafts.values.push({ metric, feature, variant: undefined, value, time });
+  } else {
+    for (const [variant, value] of valuesByVariant(entry, variantValues))
+      drafts.values.push({ metric, feature, variant, value, time });
   }
-  const values = valuesByVariant(entry, variants);
-  return Array.from(values, ([variant, value]) => ({ metric, feature, variant, value, time }));
+  if (drafts.values.length === before) drafts.lacksValue = true;
 }
 
-type Pairs = readonly (readonly [variant: string, value: number])[];
-
-function plainValue(entry: MetricEntry, variants: Pairs, merging: Merging): number | undefined {
+function plainValue(entry: MetricEntry, variants: VariantValues, merging: Merging): number | undefined {
   if (entry.value) return entry.value;
   if (variants.length > 0) return merge(variants, merging);
   const { enabled, disabled } = legacyCounts(entry) ?? {};
   return enabled === undefined ? (entry.value ?? undefined) : enabled + (disabled ?? 0);
 }
 
-function merge(variants: Pairs, merging: Merging): number {
+function merge(variants: VariantValues, merging: Merging): number {
   if (merging === 'last') return variants.at(-1)![1];
   const sum = variants.reduce((total, [, value]) => total + value, 0);
   if (Number.isFinite(sum)) return sum;
   throw new Refusal('invalid_number', 'The sum of the variantValues of a metric must be finite');
 }
 
-function valuesByVariant(entry: MetricEntry, variants: Pairs): ReadonlyMap<string, number> {
+function valuesByVariant(entry: MetricEntry, variants: VariantValues): ReadonlyMap<string, number> {
   const legacy = variants.length === 0 ? legacyCounts(entry) : undefined;
   const enabled = legacy?.enabled ?? entry.value;
   const disabled = legacy?.disabled ?? entry.valueDisabled;

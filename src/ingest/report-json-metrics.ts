@@ -3,8 +3,8 @@ import { Compile } from 'typebox/compile';
 import { Refusal } from '../errors.ts';
 import { parseJson } from '../http/body.ts';
 import { sentTime } from './openapi/sender-schemas.ts';
-import type { MetricsReport, MetricValue } from './report.ts';
-import { type Merging, metricsReportOf, valuesOf } from './report-entries.ts';
+import type { MetricsReport } from './report.ts';
+import { addValues, endReport, type Merging, type MetricDrafts, newDrafts } from './report-entries.ts';
 import {
   checkShape,
   count,
@@ -60,14 +60,12 @@ export function decodeMetrics(json: string): MetricsReport {
   const body = checkShape(checker, parseJson(json));
   checkLists(body);
   const exact = withExactNumbers(json, body);
-  const head = readHead(exact);
+  const drafts = newDrafts();
   const stats = exact.stats ?? [];
-  const counted = [...stats, ...(exact.counters ?? [])];
-  const observed = exact.observations ?? [];
-  return metricsReportOf(head, stats.length, [
-    ...counted.map((entry) => readValues(entry, head.time, 'sum')),
-    ...observed.map((entry) => readValues(entry, timeOf(entry) ?? head.time, 'last')),
-  ]);
+  for (const entry of stats) readValues(drafts, entry, 'sum');
+  for (const entry of exact.counters ?? []) readValues(drafts, entry, 'sum');
+  for (const entry of exact.observations ?? []) readValues(drafts, entry, 'last', timeOf(entry));
+  return endReport(readHead(exact), stats.length, drafts);
 }
 
 /** A misspelt name would count nothing. @throws {Refusal} `invalid_body` */
@@ -80,10 +78,14 @@ function timeOf({ time }: Static<typeof Observation>): number | undefined {
   return time == null ? undefined : readTime(time, "An observation's time");
 }
 
-/** The values of an entry, in which large numbers are texts (see `withExactNumbers`). */
-function readValues(entry: Static<typeof Metric>, time: number, merging: Merging): readonly MetricValue[] {
-  const { metric, feature, value, valueDisabled } = entry;
-  const variantValues = Object.entries(entry.variantValues ?? {});
+/** Adds the values of an entry, in which large numbers are texts (see `withExactNumbers`). */
+function readValues(
+  drafts: MetricDrafts,
+  entry: Static<typeof Metric>,
+  merging: Merging,
+  time?: number,
+): void {
+  const { metric, feature, value, valueDisabled, variantValues } = entry;
   const numbers = {
     ...entry,
     metric: String(metric),
@@ -91,6 +93,8 @@ function readValues(entry: Static<typeof Metric>, time: number, merging: Merging
     value: value == null ? undefined : Number(value),
     valueDisabled: valueDisabled == null ? undefined : Number(valueDisabled),
   };
-  const pairs = variantValues.map(([variant, each]) => [variant, Number(each)] as const);
-  return valuesOf(numbers, pairs, time, merging);
+  const pairs = Object.entries(variantValues ?? {}).map(
+    ([variant, each]) => [variant, Number(each)] as const,
+  );
+  addValues(drafts, numbers, pairs, merging, time);
 }

@@ -79,7 +79,7 @@ export function decodeUsage(json: string): UsageReport {
     users: stats.flatMap(({ feature, uniqueUserHashes, uniqueViewedUserHashes }) =>
       usersOf(String(feature), readHashes(uniqueUserHashes), readHashes(uniqueViewedUserHashes)),
     ),
-    environmentHashes: readHashes(exact.uniqueUserHashes),
+    environmentHashes: [...new Set(readHashes(exact.uniqueUserHashes))],
   };
 }
 

@@ -1,16 +1,14 @@
 import { ProtoReader } from './proto-reader.ts';
 import type { MetricsReport } from './report.ts';
-import { type Merging, type MetricEntry, metricsReportOf, valuesOf } from './report-entries.ts';
+import {
+  addValues,
+  endReport,
+  type MetricDrafts,
+  type MetricEntry,
+  newDrafts,
+  type VariantValues,
+} from './report-entries.ts';
 import { finishHead, newHead, readMapEntry, readTimestamp } from './report-proto.ts';
-
-/** A stat, a counter or an observation. */
-interface Entry {
-  readonly entry: MetricEntry;
-  readonly variantValues: ReadonlyMap<string, number>;
-  /** Unix ms; only an observation has a time of its own. */
-  readonly time: number | undefined;
-  readonly merging: Merging;
-}
 
 /**
  * Decodes a `Metrics.MetricStat` (`proto/metrics.proto`).
@@ -18,9 +16,8 @@ interface Entry {
  */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
-  const stats: Entry[] = [];
-  const counters: Entry[] = [];
-  const observations: Entry[] = [];
+  const drafts = newDrafts();
+  let statCount = 0;
   const reader = new ProtoReader(message);
   while (reader.next()) {
     switch (reader.field) {
@@ -34,13 +31,14 @@ export function decodeMetricsReport(message: Uint8Array): MetricsReport {
         head.time = readTimestamp(reader);
         break;
       case 4:
-        stats.push(readCounter(reader));
+        statCount += 1;
+        readCounter(reader, drafts);
         break;
       case 5:
-        counters.push(readCounter(reader));
+        readCounter(reader, drafts);
         break;
       case 6:
-        observations.push(readObservation(reader));
+        readObservation(reader, drafts);
         break;
       case 7:
         head.instanceName = reader.string();
@@ -49,32 +47,28 @@ export function decodeMetricsReport(message: Uint8Array): MetricsReport {
         reader.skip();
     }
   }
-  const finished = finishHead(head);
-  const values = [...stats, ...counters, ...observations].map(({ entry, variantValues, time, merging }) =>
-    valuesOf(entry, variantValues, time ?? finished.time, merging),
-  );
-  return metricsReportOf(finished, stats.length, values);
+  return endReport(finishHead(head), statCount, drafts);
 }
 
 /** A `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`. */
-function readCounter(reader: ProtoReader): Entry {
-  return readEntry(reader, 0);
+function readCounter(reader: ProtoReader, drafts: MetricDrafts): void {
+  readEntry(reader, 0, drafts);
 }
 
 /** A `Metrics.MetricObservationMessage`: its time comes first, and the other fields are one number further on. */
-function readObservation(reader: ProtoReader): Entry {
-  return readEntry(reader, 1);
+function readObservation(reader: ProtoReader, drafts: MetricDrafts): void {
+  readEntry(reader, 1, drafts);
 }
 
 type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
 
-const noVariants: ReadonlyMap<string, number> = new Map();
+const noVariants: VariantValues = [];
 
 /**
  * A value of zero is not sent, as protobuf has it. Nothing is lost of a sum that way, so a counter without a value has
  * none; but an observation of zero is one.
  */
-function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
+function readEntry(reader: ProtoReader, shift: 0 | 1, drafts: MetricDrafts): void {
   const outer = reader.enter();
   const entry: EntryDraft = { metric: '', value: shift === 1 ? 0 : undefined };
   let variantValues: Map<string, number> | undefined;
@@ -111,8 +105,8 @@ function readEntry(reader: ProtoReader, shift: 0 | 1): Entry {
     }
   }
   reader.leave(outer);
-  const merging = shift === 1 ? 'last' : 'sum';
-  return { entry, variantValues: variantValues ?? noVariants, time, merging };
+  const variants = variantValues === undefined ? noVariants : [...variantValues];
+  addValues(drafts, entry, variants, shift === 1 ? 'last' : 'sum', time);
 }
 
 const readDouble = (reader: ProtoReader) => reader.double();

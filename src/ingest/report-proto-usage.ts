@@ -56,7 +56,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
     }
   }
   const { statCount, variants, users } = sums;
-  return { ...finishHead(head), statCount, variants, users, environmentHashes: hashes.map(String) };
+  return { ...finishHead(head), statCount, variants, users, environmentHashes: textsOf(hashes) };
 }
 
 /** Adds a `Usage.StatMessage` to the sums. */
@@ -103,7 +103,12 @@ function readStat(reader: ProtoReader, sums: Sums): void {
   if (hasTwins(variants, first)) keepLatest(variants, first);
   endEntry(variants, first, entry);
   if (hashes === undefined) return;
-  sums.users.push(...usersOf(entry.feature, hashes.map(String), []));
+  sums.users.push(...usersOf(entry.feature, textsOf(hashes), []));
+}
+
+/** The hashes as texts, each once. */
+function textsOf(hashes: readonly number[]): string[] {
+  return Array.from(new Set(hashes), String);
 }
 
 /** As long as there are few, to look through the variants is faster than to hash their names. */

@@ -22,13 +22,6 @@ export interface SeriesSink {
   dropped: number;
 }
 
-/** The series of one feature. */
-interface FeatureSeries {
-  /** That of the feature itself, of whose users it is not known which variant they got. */
-  itself: number | undefined;
-  readonly variants: Map<string, number>;
-}
-
 /**
  * From names to series refs, for one environment. It only grows, up to the limits: names over them are folded. What can be
  * no name has no series. A name that is known is one, so only new names are looked at.
@@ -36,7 +29,9 @@ interface FeatureSeries {
 export class EnvironmentSeries {
   private readonly environment: number;
   private readonly limits: SeriesLimits;
-  private readonly features = new Map<string, FeatureSeries>();
+  private readonly features = new Map<string, Map<string, number>>();
+  /** The features themselves, of whose users it is not known which variant they got. */
+  private readonly itself = new Map<string, number>();
   private readonly metrics = new Map<string, number>();
   /** The variants of metrics of features, by `pairKey`. */
   private readonly featureMetrics = new Map<string, Map<string, number>>();
@@ -59,11 +54,11 @@ export class EnvironmentSeries {
    * @returns `undefined` when there can be none for such names
    */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
-    const ref = this.features.get(feature)?.variants.get(variant);
+    const ref = this.features.get(feature)?.get(variant);
     if (ref !== undefined) return ref;
     if (!isName(feature) || !isName(variant)) return drop(sink);
     const featureName = foldOver(this.features, feature, this.limits.features);
-    const variants = this.features.get(featureName)?.variants;
+    const variants = this.features.get(featureName);
     const variantName = foldOver(variants, variant, this.limits.variants);
     if (featureName !== feature || variantName !== variant) sink.folded += 1;
     return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
@@ -71,12 +66,12 @@ export class EnvironmentSeries {
 
   /** The series of a feature itself, in the same way. */
   feature(feature: string, sink: SeriesSink): number | undefined {
-    const ref = this.features.get(feature)?.itself;
+    const ref = this.itself.get(feature);
     if (ref !== undefined) return ref;
     if (!isName(feature)) return drop(sink);
     const name = foldOver(this.features, feature, this.limits.features);
     if (name !== feature) sink.folded += 1;
-    return this.features.get(name)?.itself ?? this.create([name, featureItself], sink);
+    return this.itself.get(name) ?? this.create([name, featureItself], sink);
   }
 
   /** The series of a metric, in the same way. */
@@ -129,17 +124,14 @@ export class EnvironmentSeries {
       return;
     }
     if (name.length === 3) {
-      entryOf(this.featureMetrics, pairKey(name[0], name[1]), newVariants).set(name[2], ref);
+      variantsOf(this.featureMetrics, pairKey(name[0], name[1])).set(name[2], ref);
       return;
     }
-    const feature = entryOf(this.features, name[0], newFeature);
-    if (name[1] === featureItself) feature.itself = ref;
-    else feature.variants.set(name[1], ref);
+    const variants = variantsOf(this.features, name[0]);
+    if (name[1] === featureItself) this.itself.set(name[0], ref);
+    else variants.set(name[1], ref);
   }
 }
-
-const newVariants = () => new Map<string, number>();
-const newFeature = (): FeatureSeries => ({ itself: undefined, variants: newVariants() });
 
 /** Notes that something is left out. */
 function drop(sink: SeriesSink): undefined {
@@ -151,13 +143,13 @@ function pairKey(metric: string, feature: string): string {
   return `${metric}\n${feature}`;
 }
 
-/** The value under a key; made where there is none. */
-function entryOf<T>(entries: Map<string, T>, key: string, make: () => T): T {
-  const known = entries.get(key);
+/** The variants of a group; made where there are none. */
+function variantsOf(groups: Map<string, Map<string, number>>, group: string): Map<string, number> {
+  const known = groups.get(group);
   if (known !== undefined) return known;
-  const made = make();
-  entries.set(key, made);
-  return made;
+  const variants = new Map<string, number>();
+  groups.set(group, variants);
+  return variants;
 }
 
 /** The name itself where it is known or there is room for it, else the surplus name, which needs no room. */

@@ -76,6 +76,7 @@ export interface MetricDrafts {
   lacksValue: boolean;
 }
 
+/** What a report has before any entry was read. */
 export function newDrafts(): MetricDrafts {
   return { values: [], lacksValue: false };
 }

@@ -25,9 +25,6 @@ function show(keyword: string, value: unknown): Json {
       return showChoice(value as readonly object[]);
     case 'patternProperties':
       return showMap(value as Readonly<Record<string, object>>);
-    // Says nothing when it is `true`, which some linters take for no schema.
-    case 'propertyNames':
-      return value === true ? {} : { [keyword]: value };
     default:
       return { [keyword]: value };
   }

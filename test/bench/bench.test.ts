@@ -59,6 +59,13 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
+  it('measure what strangers hold by HTTP', async () => {
+    const { connections, shapes } = (await result('hostile-http')) as Record<string, unknown>;
+    expect(connections).toBe(20);
+    expect(shapes).toHaveLength(4);
+    for (const shape of shapes as object[]) expect(shape).toMatchObject({ open: 20, others: '202' });
+  });
+
   it('measure minting', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);

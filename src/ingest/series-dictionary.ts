@@ -54,8 +54,11 @@ export class EnvironmentSeries {
    * @returns `undefined` when there can be none for such names
    */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
-    const ref = this.features.get(feature)?.get(variant);
-    if (ref !== undefined) return ref;
+    return this.features.get(feature)?.get(variant) ?? this.newVariant(feature, variant, sink);
+  }
+
+  /** Apart from the look-up, which is so short that it is compiled into its callers. */
+  private newVariant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     if (!isName(feature) || !isName(variant)) return drop(sink);
     const featureName = foldOver(this.features, feature, this.limits.features);
     const variants = this.features.get(featureName);

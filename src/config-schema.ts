@@ -90,6 +90,7 @@ export const settingsSchema = Type.Object({
     maximum: 1_000_000,
     default: 100,
   }),
+  bodyBudget: bytes('Admission', 'Most bytes of all bodies above 4 KiB', { minimum: 64, default: 2 ** 26 }),
   batchPackets: whole('Admission', 'Most packets in one commit', { minimum: 1, default: 4_096 }),
   queueHighPackets: whole('Admission', 'Waiting packets from which on 503 is answered', {
     minimum: 1,

@@ -174,6 +174,8 @@ function checkRelations(checked: Checked): void {
     ['batchPackets', 'at most', 'queueHighPackets'],
     ['maxBody', 'at most', 'queueHighBytes'],
     ['maxReport', 'at most', 'queueHighBytes'],
+    ['maxBody', 'at most', 'bodyBudget'],
+    ['maxReport', 'at most', 'bodyBudget'],
     ['keepHours', 'at most', 'keepDays'],
   ] as const;
   for (const [key, relation, bound] of relations) {

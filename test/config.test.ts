@@ -34,6 +34,7 @@ describe('loadConfig', () => {
       batchPackets: 4_096,
       queueHighPackets: 20_000,
       queueLowPackets: 10_000,
+      bodyBudget: 64 * 1024 * 1024,
       queueHighBytes: 128 * 1024 * 1024,
       queueLowBytes: 64 * 1024 * 1024,
       queueHighAge: 5_000,

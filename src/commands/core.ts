@@ -1,5 +1,6 @@
 import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.ts';
+import { LargeBodies } from '../admission/large-bodies.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
 import { startCommitter } from '../aggregate/committer.ts';
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
@@ -184,6 +185,7 @@ function countingParts(
     keys: directory,
     monitor: intake.monitor,
     rates: new RateLimits(config.rate, config.burst),
+    bodies: new LargeBodies(config.bodyBudget),
     dictionary: new SeriesDictionary(usage, limits),
     messages: new SeenMessages(known),
     ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),

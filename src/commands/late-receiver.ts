@@ -1,3 +1,4 @@
+import type { LargeBodies } from '../admission/large-bodies.ts';
 import { Refusal } from '../errors.ts';
 import type { ReportReceiver } from '../ingest/report.ts';
 
@@ -7,6 +8,10 @@ export class LateReceiver implements ReportReceiver {
 
   begin(receiver: ReportReceiver): void {
     this.#receiver = receiver;
+  }
+
+  get bodies(): LargeBodies {
+    return this.#ready().bodies;
   }
 
   admit(): void {

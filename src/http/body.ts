@@ -1,23 +1,24 @@
 import { gunzipSync, type ZlibOptions } from 'node:zlib';
 import { Refusal } from '../errors.ts';
-import type { Request } from './types.ts';
+import type { ByteBudget, Request } from './types.ts';
 
 /**
  * Reads a body and undoes its `Content-Encoding`.
  * @param limit the most bytes that it may have, inflated
+ * @param budget what its memory is taken from: see `Request.body`
  * @throws {Refusal} `body_too_large`; `invalid_content_encoding` when the encoding is unknown or the data is not in it
  * @throws {ClientGone} when the client went away in mid-body
  */
-export function readBody(request: Request, limit: number): Promise<Uint8Array> {
+export function readBody(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
   const encoding = request.header('content-encoding');
-  if (encoding === undefined) return request.body(limit);
+  if (encoding === undefined) return request.body(limit, budget);
   switch (encoding.toLowerCase()) {
     case '':
     case 'identity':
-      return request.body(limit);
+      return request.body(limit, budget);
     case 'gzip':
     case 'x-gzip':
-      return readGzip(request, limit);
+      return readGzip(request, limit, budget);
     default:
       return Promise.reject(new Refusal('invalid_content_encoding', 'Send the body as it is, or as gzip'));
   }
@@ -26,8 +27,12 @@ export function readBody(request: Request, limit: number): Promise<Uint8Array> {
 /** What gzip may add to bytes that cannot be compressed: a header and a little for every block. */
 const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
-async function readGzip(request: Request, limit: number): Promise<Uint8Array> {
-  return inflate(await request.body(limit + overhead(limit)), limit);
+async function readGzip(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
+  const packed = await request.body(limit + overhead(limit), budget);
+  if (budget !== undefined && packed.length > budget.free) budget.give(packed.length);
+  const body = inflate(packed, limit);
+  if (budget !== undefined && body.length > budget.free) budget.take(body.length);
+  return body;
 }
 
 /**

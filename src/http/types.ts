@@ -17,10 +17,21 @@ export interface Request {
    * The body as sent (not inflated), read at most once.
    * @param limit the most bytes to take; of a longer body nothing is returned, and the engine closes the
    *   connection after the reply.
-   * @throws {Refusal} `body_too_large`, `body_too_slow`
+   * @param budget what the body's memory is taken from as it arrives. Of one that is returned, and larger than what is free,
+   *   the caller gives it back; of any other nothing is held.
+   * @throws {Refusal} `body_too_large`, `body_too_slow`, or what the budget says
    * @throws {ClientGone} when the client went away in mid-body
    */
-  body(limit: number): Promise<Uint8Array>;
+  body(limit: number, budget?: ByteBudget): Promise<Uint8Array>;
+}
+
+/** A bound on the memory of all bodies under way. */
+export interface ByteBudget {
+  /** Bodies of up to so many bytes are not counted. */
+  readonly free: number;
+  /** @throws {Refusal} when there is not so much left */
+  take(bytes: number): void;
+  give(bytes: number): void;
 }
 
 /** What a handler answers. A body needs a `content-type`: without one the engine would choose. */

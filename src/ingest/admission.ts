@@ -1,4 +1,5 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { LargeBodies } from '../admission/large-bodies.ts';
 import type { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { RateLimits } from '../admission/rate-limits.ts';
 import type { Clock } from '../clock.ts';
@@ -11,6 +12,7 @@ export interface AdmissionParts {
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
   readonly health: StoreHealth;
+  readonly bodies: LargeBodies;
   /** Hears of commits that are over: what waits may be less by now. */
   collect(): void;
 }

@@ -61,16 +61,20 @@ function refuseType({ receiver }: GrpcWebParts, { route }: Operation, request: R
 
 const transport = 'grpc-web';
 
-function arrivalOf({ clock, maxReport }: GrpcWebParts, request: Request, text: boolean): Arrival {
+function arrivalOf({ receiver, clock, maxReport }: GrpcWebParts, request: Request, text: boolean): Arrival {
   const start = clock.monotonic();
   return {
     transport,
     userAgent: senderNameOf(request) ?? request.header('x-user-agent'),
     idempotencyKey: request.header('idempotency-key'),
     async body() {
-      const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes);
+      const { bodies } = receiver;
+      const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes, bodies);
+      bodies.release(body);
       const frame = text ? decodeBase64(body) : body;
-      return readFrame(frame, request.header('grpc-encoding'), maxReport);
+      const message = readFrame(frame, request.header('grpc-encoding'), maxReport);
+      bodies.hold(message);
+      return message;
     },
     check(message) {
       if (message.length > maxReport) throw tooLarge(maxReport);

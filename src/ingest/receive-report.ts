@@ -54,6 +54,7 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
     },
   };
   return {
+    bodies: parts.bodies,
     admit: () => admit(parts),
     usage: (report, ...how) => receive(parts, usage, report, ...how),
     metrics: (report, ...how) => receive(parts, metrics, report, ...how),

@@ -30,7 +30,7 @@ export function reportRoute<Report extends UsageReport | MetricsReport>(
         transport: 'http',
         userAgent: senderNameOf(request),
         idempotencyKey: request.header('idempotency-key'),
-        body: () => readBody(request, maxReport),
+        body: () => readBody(request, maxReport, receiver.bodies),
         check: () => checkContentType(request.header('content-type')),
       });
       const body = JSON.stringify(answer(statCount));

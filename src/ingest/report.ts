@@ -1,3 +1,4 @@
+import type { LargeBodies } from '../admission/large-bodies.ts';
 import type { Refusal } from '../errors.ts';
 import type { LedgerNote } from './ledger-notes.ts';
 
@@ -84,6 +85,8 @@ export interface Sender {
  * @throws {Refusal} with the status and code of why not; nothing has changed then
  */
 export interface ReportReceiver {
+  /** What the memory of reports under way is taken from, and where large ones wait for their turn. */
+  readonly bodies: LargeBodies;
   /** Refuses at once, before a body is read, while the service cannot take data. @throws {Refusal} */
   admit(): void;
   /** @param bytes that the report came in, inflated */

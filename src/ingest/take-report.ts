@@ -37,6 +37,9 @@ export interface Arrival {
   readonly check: (bytes: Uint8Array) => void;
 }
 
+/** Bytes of a large report in which its key is looked for, to tell whose turn it is: it stands at the beginning. */
+const glimpsed = 16 * 1024;
+
 /**
  * Takes a report, whatever it comes by. Checked in the order 503, 413, 400, 404, 429; the ledger is told of each refusal.
  * @returns the number of `stats` received, once the report is on disk
@@ -47,20 +50,35 @@ export async function takeReport<Report extends UsageReport | MetricsReport>(
   { route, decode, glimpse, handOver }: ReportFormat<Report>,
   { transport, userAgent, idempotencyKey, body, check }: Arrival,
 ): Promise<number> {
+  const { bodies } = receiver;
   let bytes = typeof body === 'function' ? undefined : body;
+  let held: Uint8Array | undefined;
   let report: Report | undefined;
   try {
     receiver.admit();
-    bytes = typeof body === 'function' ? await body() : body;
-    check(bytes);
+    if (typeof body === 'function') bytes = await body();
+    else bodies.hold(body);
+    held = bytes!;
+    const turn = bodies.turn(held, () => glimpse(held!.subarray(0, glimpsed)).appKey);
+    if (turn !== undefined) {
+      await turn;
+      receiver.admit();
+    }
+    check(held);
     const key = checkIdempotencyKey(idempotencyKey);
-    report = decode(bytes);
-    await handOver(receiver, report, { transport, userAgent, idempotencyKey: key }, bytes.length);
-    return report.statCount;
+    report = decode(held);
+    const { statCount } = report;
+    const kept = handOver(receiver, report, { transport, userAgent, idempotencyKey: key }, held.length);
+    bodies.release(held);
+    held = undefined;
+    await kept;
+    return statCount;
   } catch (error) {
     if (error instanceof Refusal) {
       receiver.refused(error, route, { transport, userAgent }, report ?? (bytes && glimpse(bytes)) ?? {});
     }
     throw error;
+  } finally {
+    if (held !== undefined) bodies.release(held);
   }
 }

@@ -6,7 +6,7 @@ import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
-import { admitOf, refusalNow, takeTokens } from './admission.ts';
+import { admit, admitOf, refusalNow, takeTokens } from './admission.ts';
 import { attribute } from './attribute.ts';
 import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
@@ -48,6 +48,9 @@ const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
 const glimpse = glimpseOf('k', 'e');
 
+/** Bytes of a large body in which its key is looked for, to tell whose turn it is: it stands at the beginning. */
+const glimpsed = 16 * 1024;
+
 /**
  * Answers one packet: 202 when it is on disk. Checked in the order 503, 413, 400, 404, 403, 429, so that a refusal
  * costs as little as it can and a refused packet has changed nothing.
@@ -61,10 +64,16 @@ function receive(parts: TelemetryParts, request: Request): Reply | Promise<Reply
 }
 
 async function take(parts: TelemetryParts, request: Request, origin: string | undefined): Promise<Reply> {
+  const { bodies } = parts;
   let body: Uint8Array | undefined;
   let packet: Packet | undefined;
   try {
-    body = await readBody(request, parts.maxBody);
+    body = await readBody(request, parts.maxBody, bodies);
+    const turn = bodies.turn(body, () => glimpse(body!.subarray(0, glimpsed)).k);
+    if (turn !== undefined) {
+      await turn;
+      admit(parts);
+    }
     const contentType = request.header('content-type');
     if (contentType) checkContentType(contentType);
     const key = checkIdempotencyKey(request.header('idempotency-key'));
@@ -76,12 +85,18 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
     admitOf(parts, holder); // Others may have filled the queue while this body arrived.
     takeTokens(parts, holder, body.length);
     const userAgent = request.header('user-agent');
-    await keep(parts, { holder, environment, packet, userAgent }, key);
+    const kept = keep(parts, { holder, environment, packet, userAgent }, key);
+    bodies.release(body);
+    body = undefined; // Nothing of it is held while it waits for the disk.
+    packet = { k: packet.k, e: packet.e };
+    await kept;
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     recordRefusal(parts, request, error, packet ?? (body && glimpse(body)));
     return problem(error, isReadable(error, origin) ? allowOrigin(origin) : {});
+  } finally {
+    if (body !== undefined) bodies.release(body);
   }
 }
 

@@ -66,6 +66,21 @@ describe('the benchmarks', () => {
     for (const shape of shapes as object[]) expect(shape).toMatchObject({ open: 20, others: '202' });
   });
 
+  it('measure what a quiet application feels of a noisy one', async () => {
+    const figures = await result('noisy-neighbour');
+    expect(Object.keys(figures)).toEqual([
+      'noisyRps',
+      'aloneP50Ms',
+      'aloneP99Ms',
+      'p50Ms',
+      'p99Ms',
+      'idleRssMb',
+      'peakRssMb',
+      'restedRssMb',
+    ]);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure minting', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
@@ -135,6 +150,7 @@ describe('the command line of the benchmarks', () => {
       'ingest',
       'grpc',
       'mint',
+      'noisy-neighbour',
       'overload',
       'token',
       'verify',

@@ -4,6 +4,7 @@ import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
 import { finishDeletion } from '../../src/accounts/deletions.ts';
 import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
+import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { RateLimits } from '../../src/admission/rate-limits.ts';
 import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { CommitFailed, type Committer } from '../../src/aggregate/committer.ts';
@@ -189,6 +190,7 @@ test('an id whose body arrives after its application was deleted is not minted',
       health,
       monitor: intake.monitor,
       collect: () => intake.collect(),
+      bodies: new LargeBodies(1e9),
       rates: new RateLimits(0, 0),
       instances: new Instances({ store: usage, secret: Buffer.alloc(32), randomBytes, laneOf, ...life }),
       ledger: new Ledger({ store: usage, clock, laneOf }),

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { toJson } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type ErrorCode, Refusal } from '../../src/errors.ts';
 import { uwsEngine } from '../../src/http/engines/uws.ts';
@@ -34,6 +35,7 @@ let errors: unknown[];
 
 beforeAll(async () => {
   const current: ReportReceiver = {
+    bodies: new LargeBodies(1e9),
     admit: () => receiver.admit(),
     usage: (report, sender) => receiver.usage(report, sender),
     metrics: (report, sender) => receiver.metrics(report, sender),

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
 import { RateLimits } from '../../src/admission/rate-limits.ts';
 import { createRouter } from '../../src/http/router.ts';
@@ -37,6 +38,7 @@ async function openHost() {
     ledger,
     health,
     collect: () => {},
+    bodies: new LargeBodies(1e9),
     monitor,
     rates: new RateLimits(0, 0),
     maxBody: 200,

@@ -1,11 +1,18 @@
-import type { Refusal } from '../../errors.ts';
-import { ClientGone } from '../types.ts';
+import { type ByteBudget, ClientGone } from '../types.ts';
 import { tooLarge, tooSlow } from './body-refusals.ts';
+import { Charge } from './charge.ts';
 
 /** What the inbox asks of the socket that feeds it. */
 export interface Tap {
   pause(): void;
   resume(): void;
+}
+
+interface Reader {
+  readonly limit: number;
+  readonly charge: Charge;
+  resolve(body: Uint8Array): void;
+  reject(error: Error): void;
 }
 
 /**
@@ -20,7 +27,7 @@ export class BodyInbox {
   #complete = false;
   #paused = false;
   /** The one who waits for the body. */
-  #reader: { limit: number; resolve(body: Uint8Array): void; reject(error: Error): void } | undefined;
+  #reader: Reader | undefined;
 
   constructor(tap: Tap) {
     this.#tap = tap;
@@ -52,12 +59,12 @@ export class BodyInbox {
 
   /**
    * @param declared the `content-length`, when there is one
-   * @throws {Refusal} `body_too_large`, `body_too_slow`
+   * @throws {Refusal} `body_too_large`, `body_too_slow`, or what the budget says
    * @throws {ClientGone} when it does not arrive
    */
-  read(limit: number, declared: string | undefined): Promise<Uint8Array> {
+  read(limit: number, declared: string | undefined, budget?: ByteBudget): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      this.#reader = { limit, resolve, reject };
+      this.#reader = { limit, charge: new Charge(budget), resolve, reject };
       if (declared !== undefined && !(Number(declared) <= limit)) this.#refuse(tooLarge(limit));
       else this.#settle();
       this.flow();
@@ -80,6 +87,7 @@ export class BodyInbox {
   abort(): void {
     if (this.#state === 'arriving') this.#chunks = [];
     this.#state = 'gone';
+    this.#reader?.charge.giveBack();
     this.#reader?.reject(new ClientGone());
   }
 
@@ -92,18 +100,31 @@ export class BodyInbox {
     const { limit, resolve, reject } = this.#reader!;
     if (this.#state === 'gone') reject(new ClientGone());
     else if (this.#length > limit) this.#refuse(tooLarge(limit));
-    else if (this.#state === 'whole') resolve(this.#take());
+    else if (this.#fits() && this.#state === 'whole') resolve(this.#take());
   }
 
-  #refuse(refusal: Refusal): void {
+  /** Takes what has arrived from the budget, if there is room for it. */
+  #fits(): boolean {
+    try {
+      this.#reader!.charge.growTo(this.#length);
+      return true;
+    } catch (error) {
+      this.#refuse(error as Error);
+      return false;
+    }
+  }
+
+  #refuse(refusal: Error): void {
     this.#state = 'refused';
     this.#chunks = [];
+    this.#reader?.charge.giveBack();
     this.#reader!.reject(refusal);
   }
 
   #take(): Uint8Array {
     const chunks = this.#chunks;
     this.#chunks = [];
+    this.#reader!.charge.handOver();
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.#length);
   }
 }

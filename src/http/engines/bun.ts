@@ -2,8 +2,16 @@ import { Refusal } from '../../errors.ts';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
 import { readTls } from '../tls.ts';
-import { ClientGone, type Engine, type ListenOptions, type Reply, type Request } from '../types.ts';
+import {
+  type ByteBudget,
+  ClientGone,
+  type Engine,
+  type ListenOptions,
+  type Reply,
+  type Request,
+} from '../types.ts';
 import { tooLarge, tooSlow } from './body-refusals.ts';
+import { Charge } from './charge.ts';
 import { framingFault } from './head.ts';
 import { briefBody, linger } from './limits.ts';
 import { type Arriving, Patience } from './patience.ts';
@@ -156,19 +164,20 @@ class BunRequest implements Request {
     return this.#raw.headers.get(name) ?? undefined;
   }
 
-  body(limit: number): Promise<Uint8Array> {
+  body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     const { headers } = this.#raw;
     const declared = headers.get('content-length');
-    if (declared === null && headers.has('transfer-encoding')) return this.#readPieces(limit);
+    if (declared === null && headers.has('transfer-encoding')) return this.#readPieces(limit, budget);
     if (declared !== null && !(Number(declared) <= limit)) {
       this.refused = this.#reader();
       return Promise.reject(tooLarge(limit));
     }
-    return Number(declared) > briefBody ? this.#readPieces(limit) : this.#raw.bytes().catch(gone);
+    const brief = budget === undefined ? briefBody : Math.min(briefBody, budget.free);
+    return Number(declared) > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
   /** Reads a body of which nobody knows how large it becomes, or which honest senders take longer for than Bun waits. */
-  async #readPieces(limit: number): Promise<Uint8Array> {
+  async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();
     this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
@@ -178,10 +187,14 @@ class BunRequest implements Request {
     });
     tooLong.catch(() => {}); // It may come when the body is over already.
     const arriving = { received: 0, giveUp };
+    const charge = new Charge(budget);
     this.#patience.begin(arriving);
     try {
-      return await collect(reader, limit, arriving, tooLong);
+      const body = await collect(reader, limit, arriving, tooLong, charge);
+      charge.handOver();
+      return body;
     } catch (error) {
+      charge.giveBack();
       if (error instanceof Refusal) this.refused = reader;
       throw error;
     } finally {
@@ -199,6 +212,7 @@ async function collect(
   limit: number,
   arriving: Arriving,
   tooLong: Promise<never>,
+  charge: Charge,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for (;;) {
@@ -206,6 +220,7 @@ async function collect(
     if (done) break;
     arriving.received += value.length;
     if (arriving.received > limit) throw tooLarge(limit);
+    charge.growTo(arriving.received);
     chunks.push(value);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, arriving.received);

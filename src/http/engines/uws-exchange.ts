@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { problem } from '../problem.ts';
-import type { Dispatch, Reply, Request } from '../types.ts';
+import type { ByteBudget, Dispatch, Reply, Request } from '../types.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault } from './head.ts';
 import { linger, maxHead } from './limits.ts';
@@ -63,8 +63,8 @@ export class UwsExchange implements Request, Arriving {
     return this.#headers.get(name);
   }
 
-  body(limit: number): Promise<Uint8Array> {
-    const body = this.#inbox.read(limit, this.#headers.get('content-length'));
+  body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
+    const body = this.#inbox.read(limit, this.#headers.get('content-length'), budget);
     if (!this.#inbox.complete) this.#server.patience.begin(this);
     return body;
   }

@@ -38,6 +38,48 @@ export function bodies({ start, open, ask }: Target): void {
       expect(reply.body.equals(bytes)).toBe(true);
     });
 
+    it.each([
+      ['small', 4096, 0],
+      ['large', 10_000, 10_000],
+    ])(
+      'that is %s holds %i bytes, and %i of its budget, until it is given back',
+      async (name, length, held) => {
+        const body = 'x'.repeat(length);
+        for (const request of [
+          post(`/hold?${name}`, body),
+          `${chunkedHead(`/hold?${name}`)}${chunk(body)}0\r\n\r\n`,
+        ]) {
+          expect(json(await ask(request))).toEqual({ length, held });
+        }
+        expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
+      },
+    );
+
+    it.each([
+      ['declared', () => post('/hold?declared', 'x'.repeat(30_000))],
+      ['chunked', () => `${chunkedHead('/hold?chunked')}${chunk('x'.repeat(30_000))}0\r\n\r\n`],
+      ['gzip', () => packed('/hold?gzip', 'x'.repeat(30_000))],
+    ])(
+      'that has no room in its budget is answered 503 (%s), and nothing of it is held',
+      async (name, request) => {
+        const reply = await ask(request());
+        expect([reply.status, json(reply).code]).toEqual([503, 'backpressure']);
+        expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
+      },
+    );
+
+    it('that has been announced and does not come is charged to nobody, nor is one whose client has gone', async () => {
+      const heldNow = async () => json(await ask(get('/hold?gone'))).held;
+      const client = await open();
+      client.write(declare('/hold?gone', 15_000));
+      expect(await heldNow()).toBe(0);
+      client.write('x'.repeat(8_000));
+      await expect.poll(heldNow).toBe(8_000);
+      expect((await ask(post('/hold?gone', 'x'.repeat(13_000)))).status).toBe(503);
+      client.close();
+      await expect.poll(heldNow).toBe(0);
+    });
+
     it('may be asked for when it is there already', async () => {
       expect((await ask(post('/echo-late', 'hello'))).body.toString()).toBe('hello');
     });
@@ -191,4 +233,9 @@ export function bodies({ start, open, ask }: Target): void {
       await expect.poll(async () => json(await ask(get('/gone'))), { timeout: 5_000 }).toContain(query);
     });
   });
+}
+
+function packed(path: string, body: string): Uint8Array {
+  const bytes = gzipSync(body);
+  return Buffer.concat([Buffer.from(declare(path, bytes.length, 'Content-Encoding: gzip\r\n')), bytes]);
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LargeBodies } from '../../../src/admission/large-bodies.ts';
 import { readBody } from '../../../src/http/body.ts';
 import { parseQuery } from '../../../src/http/query.ts';
 import { createRouter } from '../../../src/http/router.ts';
@@ -13,6 +14,9 @@ const json = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 });
 
+/** Most bytes of all bodies under way of those that share a budget. */
+export const budgetBytes = 20_000;
+
 /** The routes that the conformance suite talks to. `shutDown` is told how long `POST /shut-down` gives the rest. */
 export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
   const gone: string[] = [];
@@ -25,6 +29,20 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
       if (error instanceof ClientGone) gone.push(request.query);
       throw error;
     }
+  };
+  const budgets = new Map<string, LargeBodies>();
+  const budgetOf = ({ query }: Request) => {
+    const budget = budgets.get(query) ?? new LargeBodies(budgetBytes);
+    budgets.set(query, budget);
+    return budget;
+  };
+  /** Answers what is held of the budget that the query names while a body is there. */
+  const hold = async (request: Request): Promise<Reply> => {
+    const budget = budgetOf(request);
+    const body = await readBody(request, bodyLimit, budget);
+    const { held } = budget;
+    budget.release(body);
+    return json({ length: body.length, held });
   };
   const describe = (request: Request): Reply => {
     const { method, path, query, remoteAddress } = request;
@@ -48,6 +66,8 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
       },
     },
     { method: 'POST', path: '/echo-late', handle: (request) => sleep(100).then(() => echo(request)) },
+    { method: 'POST', path: '/hold', handle: hold },
+    { method: 'GET', path: '/hold', handle: (request) => json({ held: budgetOf(request).held }) },
     { method: 'POST', path: '/unread', handle: () => ({ status: 503 }) },
     { method: 'POST', path: '/accept', handle: (request) => echo(request).then(() => ({ status: 202 })) },
     { method: 'GET', path: '/accept', handle: () => ({ status: 202 }) },

@@ -1,3 +1,4 @@
+import { LargeBodies } from '../../../src/admission/large-bodies.ts';
 import type { ErrorCode, Refusal } from '../../../src/errors.ts';
 import type {
   MetricsReport,
@@ -20,6 +21,7 @@ export interface Told {
 export class RecordingReceiver implements ReportReceiver {
   readonly reports: { readonly report: UsageReport | MetricsReport; readonly sender: Sender }[] = [];
   readonly told: Told[] = [];
+  readonly bodies = new LargeBodies(1e9);
   /** Thrown at every report. */
   refusal: unknown;
   /** Thrown before a report is read. */

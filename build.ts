@@ -56,6 +56,9 @@ async function buildExecutable(target: string, outfile: string): Promise<void> {
     entrypoints: [...entrypoints, 'node_modules/piscina/dist/worker.js'],
     target: 'bun',
     minify: { whitespace: true, syntax: true },
+    // Compiled here, it need not be parsed at each start; for another platform it may not fit, and would only be large.
+    format: 'esm',
+    bytecode: target === here,
     external: ['uWebSockets.js'],
     define: { FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`) },
     plugins: [embedAddon(addon), embedPiscinaWorker],

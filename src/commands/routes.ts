@@ -27,7 +27,6 @@ import type { Route } from '../http/types.ts';
 import { grpcWebRoutes } from '../ingest/grpc-web.ts';
 import { identityRoutes as mintRoutes } from '../ingest/identities.ts';
 import { metricsRoutes } from '../ingest/metrics.ts';
-import { describeMetricsHost } from '../ingest/openapi/document.ts';
 import { telemetryRoutes } from '../ingest/telemetry.ts';
 import { usageRoutes } from '../ingest/usage.ts';
 import { apiKeyRoutes } from '../manage/api-keys.ts';
@@ -43,7 +42,6 @@ import { ingestReportRoutes } from '../manage/ingest-report.ts';
 import { keyRoutes } from '../manage/keys.ts';
 import { memberRoutes } from '../manage/members.ts';
 import { metricRoutes } from '../manage/metrics.ts';
-import { describeManagementApi } from '../manage/openapi/document.ts';
 import { reportRoutes } from '../manage/reports.ts';
 import { teamRoutes } from '../manage/teams.ts';
 import type { UserParts } from '../manage/user-patch.ts';
@@ -68,7 +66,10 @@ export function routesOf(parts: Core, listeners: readonly HostListener[]): Recor
     api: apiRoutes(parts, tokens),
     metrics: [
       ...ingestRoutes(parts),
-      documentRoute('/swagger/v2/swagger.json', describeMetricsHost({ server, maxBody, maxReport })),
+      documentRoute('/swagger/v2/swagger.json', async () => {
+        const { describeMetricsHost } = await import('../ingest/openapi/document.ts');
+        return describeMetricsHost({ server, maxBody, maxReport });
+      }),
     ],
   };
 }
@@ -122,7 +123,10 @@ function apiRoutes(
   };
   return [
     ...welcomeRoutes(tokens),
-    documentRoute('/api/v2/openapi.json', describeManagementApi(tokens)),
+    documentRoute('/api/v2/openapi.json', async () => {
+      const { describeManagementApi } = await import('../manage/openapi/document.ts');
+      return describeManagementApi(tokens);
+    }),
     ...invalidateTokenRoutes(tokens),
     ...forClientPages(tokens, [
       ...deletionRoutes(manage),

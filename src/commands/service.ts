@@ -33,6 +33,9 @@ export interface Service {
   stop(graceMs: number): Promise<void>;
 }
 
+/** Work in the background begins so long after the service is ready, ms. */
+const startWorkAfterMs = 50;
+
 /** Uses of keys that are not on disk yet may be this old, ms. */
 const flushEveryMs = 60_000;
 
@@ -78,24 +81,29 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
   const { config, directory, intake, health, readers, log } = core;
   const stopping = new AbortController();
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
-  const sweep = sweepExpired({
-    ...core,
-    auditMs: config.keepAudit * 86_400_000,
-    pause: rest,
-    failed: (error) => log.warn('what has expired could not be removed', { error }),
-  });
-  const upkeep = keepUp({
-    ...core,
-    applications: directory.applications,
-    exposureDays: config.exposureDays,
-    deletions: directory.deletions,
-    committerOf: (application) => intake.committerOf(application),
-    settled: (application) => intake.settled(application),
-    forget: (deletion) => forgetDeleted(core, deletion),
-    finished: (deletion) => finishDeletion(directory, deletion),
-    pause: rest,
-    failed: (error) => health.failed(error),
-  });
+  // Nothing of this is needed to be ready, which is told first.
+  const soon = (begin: () => Promise<unknown>) => rest(startWorkAfterMs).then((goOn) => goOn && begin());
+  const sweeping = () =>
+    sweepExpired({
+      ...core,
+      auditMs: config.keepAudit * 86_400_000,
+      pause: rest,
+      failed: (error) => log.warn('what has expired could not be removed', { error }),
+    });
+  const keepingUp = () =>
+    keepUp({
+      ...core,
+      applications: directory.applications,
+      exposureDays: config.exposureDays,
+      deletions: directory.deletions,
+      committerOf: (application) => intake.committerOf(application),
+      settled: (application) => intake.settled(application),
+      forget: (deletion) => forgetDeleted(core, deletion),
+      finished: (deletion) => finishDeletion(directory, deletion),
+      pause: rest,
+      failed: (error) => health.failed(error),
+    });
+  const work = [soon(sweeping), soon(keepingUp)];
   const timers = [
     setInterval(() => flushMarks(core), flushEveryMs),
     setInterval(() => grpc.setServing(readinessOf(core).ready), tellEveryMs),
@@ -108,7 +116,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
   return () => {
     for (const timer of timers) clearInterval(timer);
     stopping.abort();
-    return Promise.all([upkeep, sweep, scan]);
+    return Promise.all([...work, scan]);
   };
 }
 

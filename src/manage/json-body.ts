@@ -18,9 +18,12 @@ type ValidationError = ReturnType<ReturnType<typeof Compile>['Errors']>[number];
  * `invalid_content_encoding`, `invalid_json`.
  */
 export function jsonBody<Schema extends TSchema>(schema: Schema): ReadJson<Schema> {
-  const checker = Compile(schema);
+  // Compiled with the first body: at the start there is no time for what may never come.
+  let compiled: ReturnType<typeof Compile> | undefined;
   return async (request) => {
     const value = parseJson(decodeText(await readBody(request, longestBody)));
+    compiled ??= Compile(schema);
+    const checker = compiled;
     if (checker.Check(value)) return value as Static<Schema>;
     throw new Refusal('invalid_body', explain(checker.Errors(value)));
   };

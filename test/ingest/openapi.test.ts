@@ -68,7 +68,7 @@ describe('the document', () => {
       ...identityRoutes(none),
       ...usageRoutes(none),
       ...metricsRoutes(none),
-      documentRoute('/swagger/v2/swagger.json', openapi),
+      documentRoute('/swagger/v2/swagger.json', async () => openapi),
       ...healthRoutes(() => none),
     ];
     const names = routes.map(({ method, path }) => `${method} ${path}`);

@@ -2,17 +2,37 @@ import { entityTag, isTagIn } from '../entity-tag.ts';
 import type { Reply, Route } from '../types.ts';
 import type { Json } from './json-schema.ts';
 
-/** `GET` of an OpenAPI document, whose JSON is made once; pages of any origin may read it. */
-export function documentRoute(path: string, document: Json): Route {
-  const body = JSON.stringify(document);
-  const etag = entityTag(body);
-  const headers = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300', etag };
-  const whole: Reply = { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body };
-  const unchanged: Reply = { status: 304, headers };
+/**
+ * `GET` of an OpenAPI document, which pages of any origin may read.
+ * @param describe makes the document, once, when it is first asked for
+ */
+export function documentRoute(path: string, describe: () => Promise<Json>): Route {
+  let answers: Promise<Answers> | undefined;
   return {
     method: 'GET',
     path,
-    handle: (request) => (isTagIn(etag, request.header('if-none-match')) ? unchanged : whole),
+    async handle(request) {
+      answers ??= describe().then(answersOf);
+      const { etag, whole, unchanged } = await answers;
+      return isTagIn(etag, request.header('if-none-match')) ? unchanged : whole;
+    },
+  };
+}
+
+interface Answers {
+  readonly etag: string;
+  readonly whole: Reply;
+  readonly unchanged: Reply;
+}
+
+function answersOf(document: Json): Answers {
+  const body = JSON.stringify(document);
+  const etag = entityTag(body);
+  const headers = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300', etag };
+  return {
+    etag,
+    whole: { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body },
+    unchanged: { status: 304, headers },
   };
 }
 

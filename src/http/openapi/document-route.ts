@@ -46,6 +46,7 @@ const openApiDocument = {
   type: 'object',
   required: ['openapi', 'info', 'paths'],
   properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+  additionalProperties: true,
 };
 
 /** What an OpenAPI document says of its own path. @param tag of the operation */

@@ -1,6 +1,7 @@
 import { createKey } from '../../support/binary.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { ask, make, takeUser } from './targets.ts';
+import { wideReport } from './wide-application.ts';
 import type { Lot, World } from './world.ts';
 
 const features = '/applications/:id/features';
@@ -77,6 +78,13 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     const teams = [(await freeLot(world)).teamId];
     return { again: (time) => ({ body: { name: 'New', email: `${teams[0]}-${time}@example.com`, teams } }) };
   },
+
+  'GET /applications/:id/usage too_many_points': async (world) => ({
+    path: await wideReport(world, 'usage'),
+  }),
+  'GET /applications/:id/measurements too_many_points': async (world) => ({
+    path: await wideReport(world, 'measurements'),
+  }),
 
   'POST /users backpressure': withBody({ name: 'Ada', email: 'y@example.com', password: 'a password' }),
   'PATCH /users/:id backpressure': withBody({ password: 'a password' }),

@@ -1,6 +1,6 @@
 import { hashSecret, type RandomBytes } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { networkOf } from './network.ts';
 
 /** How long the codes of a device are good (RFC 8628 §3.2), seconds. */
 export const deviceCodeLifetime = 600;
@@ -9,7 +9,7 @@ export const pollInterval = 5;
 
 /** An expired code is told from one that there never was for so long. */
 const rememberMs = 300_000;
-/** Devices that wait, with a leeway: a stranger can have codes made. */
+/** Devices that are held: a stranger can have codes made. */
 const mostDevices = 10_000;
 
 /** No vowels, so that no word comes up, and no letters that are taken for each other (RFC 8628 §6.1): four bits each. */
@@ -45,6 +45,9 @@ export type Poll =
   | { readonly outcome: 'allowed'; readonly allowance: Allowance; take(): void };
 
 interface Device extends WaitingDevice {
+  /** The hash of the device code. */
+  readonly key: string;
+  readonly network: string;
   readonly expiresAt: number;
   /** Milliseconds between two polls. */
   intervalMs: number;
@@ -64,6 +67,8 @@ export class DeviceCodes {
   readonly #devices = new Map<string, Device>();
   /** By the letters of the user code. */
   readonly #byUserCode = new Map<string, Device>();
+  /** By the network that they are in, the oldest first. */
+  readonly #byNetwork = new Map<string, Set<Device>>();
 
   constructor({ clock, randomBytes }: { readonly clock: Clock; readonly randomBytes: RandomBytes }) {
     this.#clock = clock;
@@ -75,19 +80,24 @@ export class DeviceCodes {
     return this.#devices.size;
   }
 
-  /** Makes the codes of a device. @throws {Refusal} `backpressure` when too many devices wait */
+  /** Makes the codes of a device. Of too many the oldest of the network that has the most makes room. */
   begin(request: DeviceRequest): { readonly deviceCode: string; readonly userCode: string } {
     const now = this.#clock.now();
-    this.#forget(now);
-    if (this.size >= mostDevices) throw new Refusal('backpressure', 'Too many devices are waiting', 60);
+    this.#forgetOld(now);
+    if (this.size >= mostDevices) this.#makeRoom();
     const deviceCode = `fm_device_${Buffer.from(this.#randomBytes(32)).toString('base64url')}`;
     const letters = this.#newLetters();
     const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
-    const intervalMs = pollInterval * 1000;
-    const expiresAt = now + deviceCodeLifetime * 1000;
-    const device = { ...request, userCode, expiresAt, intervalMs, pollFrom: now, decision: undefined };
-    this.#devices.set(hashSecret(deviceCode), device);
-    this.#byUserCode.set(letters, device);
+    this.#add({
+      ...request,
+      userCode,
+      key: hashSecret(deviceCode),
+      network: networkOf(request.address),
+      expiresAt: now + deviceCodeLifetime * 1000,
+      intervalMs: pollInterval * 1000,
+      pollFrom: now,
+      decision: undefined,
+    });
     return { deviceCode, userCode };
   }
 
@@ -116,7 +126,7 @@ export class DeviceCodes {
     const { decision } = device;
     if (decision === 'denied') return { outcome: 'denied' };
     if (decision !== undefined) {
-      return { outcome: 'allowed', allowance: decision, take: () => void this.#devices.delete(key) };
+      return { outcome: 'allowed', allowance: decision, take: () => this.#remove(device) };
     }
     const tooSoon = now < device.pollFrom;
     if (tooSoon) device.intervalMs += pollInterval * 1000;
@@ -132,12 +142,36 @@ export class DeviceCodes {
     }
   }
 
-  #forget(now: number): void {
-    for (const [key, device] of this.#devices) {
+  #forgetOld(now: number): void {
+    for (const device of this.#devices.values()) {
       if (now < device.expiresAt + rememberMs) return;
-      this.#devices.delete(key);
-      this.#byUserCode.delete(lettersOf(device.userCode));
+      this.#remove(device);
     }
+  }
+
+  #makeRoom(): void {
+    let most = new Set<Device>();
+    for (const devices of this.#byNetwork.values()) if (devices.size > most.size) most = devices;
+    for (const oldest of most) {
+      this.#remove(oldest);
+      return;
+    }
+  }
+
+  #add(device: Device): void {
+    this.#devices.set(device.key, device);
+    this.#byUserCode.set(lettersOf(device.userCode), device);
+    const neighbours = this.#byNetwork.get(device.network) ?? new Set();
+    this.#byNetwork.set(device.network, neighbours.add(device));
+  }
+
+  #remove(device: Device): void {
+    this.#devices.delete(device.key);
+    const letters = lettersOf(device.userCode);
+    if (this.#byUserCode.get(letters) === device) this.#byUserCode.delete(letters);
+    const neighbours = this.#byNetwork.get(device.network);
+    neighbours?.delete(device);
+    if (neighbours?.size === 0) this.#byNetwork.delete(device.network);
   }
 }
 

@@ -5,17 +5,29 @@ import { testClock } from '../accounts/fixture.ts';
 
 const request = { clientId: 'flagmeter-cli', scope: 'openid', address: '192.0.2.1' };
 
-test('only so many devices wait, and those whose time is over make room', () => {
+test('only so many devices are held, and those whose time is over make room', () => {
   const clock = testClock();
   const devices = new DeviceCodes({ clock, randomBytes });
-  const fill = () => {
-    for (;;) devices.begin(request);
-  };
-  expect(fill).toThrow(expect.objectContaining({ code: 'backpressure' }));
+  for (let count = 0; count < 10_100; count += 1) devices.begin(request);
   expect(devices.size).toBe(10_000);
   clock.advance(900_000);
   devices.begin(request);
   expect(devices.size).toBe(1);
+});
+
+test('a network that has very many codes made takes nothing from the devices of others', () => {
+  const devices = new DeviceCodes({ clock: testClock(), randomBytes });
+  const elsewhere = { ...request, address: '198.51.100.7' };
+  const before = devices.begin(elsewhere);
+  const first = devices.begin(request);
+  for (let count = 0; count < 10_000; count += 1) devices.begin(request);
+  const after = devices.begin(elsewhere);
+  expect(devices.find(first.userCode)).toBeUndefined();
+  expect(devices.poll(first.deviceCode, request.clientId)).toEqual({ outcome: 'unknown' });
+  for (const { userCode, deviceCode } of [before, after]) {
+    expect(devices.find(userCode)).toMatchObject(elsewhere);
+    expect(devices.poll(deviceCode, request.clientId)).toEqual({ outcome: 'pending' });
+  }
 });
 
 test('no two devices that wait have the same user code', () => {

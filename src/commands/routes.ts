@@ -127,8 +127,8 @@ function apiRoutes(
       const { describeManagementApi } = await import('../manage/openapi/document.ts');
       return describeManagementApi(tokens);
     }),
-    ...invalidateTokenRoutes(tokens),
     ...forClientPages(tokens, [
+      ...invalidateTokenRoutes(tokens),
       ...deletionRoutes(manage),
       ...auditRoutes({ ...manage, accounts }),
       ...applicationRoutes(manage),

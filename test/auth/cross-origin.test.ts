@@ -27,6 +27,7 @@ function preflight(path: string, from: string, method: string): Promise<Response
 const forPages: readonly [string, string][] = [
   ['/connect/token', 'POST'],
   ['/connect/revocation', 'POST'],
+  ['/api/account/invalidate-token', 'POST'],
   ['/api/v2/applications', 'POST'],
   ['/api/v2/applications/x', 'PATCH'],
   ['/api/v2/users/me', 'GET'],
@@ -72,6 +73,15 @@ describe('a page that a public client sends its users back to', () => {
       expect(headers.get('access-control-expose-headers')).toContain('retry-after');
       expect(headers.get('access-control-allow-credentials')).toBeNull();
     }
+  });
+
+  test('signs its user out by invalidating the token, and reads the answer', async () => {
+    const own = await token(fixture.service.http, fixture.service.credentials);
+    const headers = { origin: page, authorization: `Bearer ${own}` };
+    const ask = () => fetch(`${origin}/api/account/invalidate-token`, { method: 'POST', headers });
+    const answers = [await ask(), await ask()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401]);
+    for (const answer of answers) expect(answer.headers.get('access-control-allow-origin')).toBe(page);
   });
 
   test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])(

@@ -112,7 +112,7 @@ export function addValues(
     const value = plainValue(entry, variantValues, merging);
     if (value !== undefined) drafts.values.push({ metric, feature, variant: undefined, value, time });
   } else {
-    for (const [variant, value] of valuesByVariant(entry, variantValues))
+    for (const [variant, value] of valuesByVariant(entry, variantValues, merging))
       drafts.values.push({ metric, feature, variant, value, time });
   }
   if (drafts.values.length === before) drafts.lacksValue = true;
@@ -132,14 +132,20 @@ function merge(variants: VariantValues, merging: Merging): number {
   throw new Refusal('invalid_number', 'The sum of the variantValues of a metric must be finite');
 }
 
-function valuesByVariant(entry: MetricEntry, variants: VariantValues): ReadonlyMap<string, number> {
+function valuesByVariant(
+  entry: MetricEntry,
+  variants: VariantValues,
+  merging: Merging,
+): ReadonlyMap<string, number> {
   const legacy = variants.length === 0 ? legacyCounts(entry) : undefined;
   const enabled = legacy?.enabled ?? entry.value;
   const disabled = legacy?.disabled ?? entry.valueDisabled;
   const values = new Map<string, number>();
-  const isAlone = variants.length === 0 && (enabled != null || disabled != null);
+  // Published SDKs observe one variant at a time and write zero for the other one, which they did not observe.
+  const observesOne = merging === 'last' && !enabled !== !disabled;
+  const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
   if (enabled || isAlone) values.set('enabled', enabled ?? 0);
-  if (disabled != null) values.set('disabled', disabled);
+  if (disabled || (disabled != null && !observesOne)) values.set('disabled', disabled);
   for (const [variant, value] of variants) values.set(variant, value);
   return values;
 }

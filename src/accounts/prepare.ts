@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { makeAside } from '../store/aside.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
-import { checkDataFiles } from '../store/data-file.ts';
+import { checkDataFiles, openingStore, unusable } from '../store/data-file.ts';
 import { accountsLayout, currentLayout } from '../store/layout.ts';
 import type { User } from '../store/records.ts';
 import { transact } from '../store/transact.ts';
@@ -62,10 +62,15 @@ export async function openPrepared(data: string): Promise<AccountStore | undefin
     checkDataFiles(data);
     return undefined;
   }
-  const store = openAccountStore(data);
-  if (isPrepared(store)) return store;
-  // 0.1.0 made the tables first, and prepared them then.
+  const { store, state } = await openingStore(data, 'accounts', () => {
+    const opened = openAccountStore(data);
+    return { store: opened, state: stateOf(opened) };
+  });
+  if (state === 'prepared') return store;
   await store.environment.close();
+  if (state === 'damaged')
+    throw unusable(join(data, 'accounts/data.mdb'), 'it has users, but not the number of its layout');
+  // 0.1.0 made the tables first, and prepared them then.
   if (existsSync(join(data, 'usage/data.mdb')))
     throw new Error(
       `Cannot use ${data}: its accounts are empty, and its usage is not; restore it from a backup`,
@@ -87,6 +92,12 @@ export async function prepareData(data: string, wanted: Preparation): Promise<Fi
     await openUsageStore(aside).environment.close();
   });
   return first!;
+}
+
+/** `prepareStore` makes all of it in one transaction. */
+function stateOf(store: AccountStore): 'prepared' | 'damaged' | 'empty' {
+  if (isPrepared(store)) return 'prepared';
+  return store.users.getCount() > 0 ? 'damaged' : 'empty';
 }
 
 /** Whether a store has what `prepareStore` makes. */

@@ -19,6 +19,7 @@ import { StoreHealth } from '../ingest/store-health.ts';
 import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import { openingStore } from '../store/data-file.ts';
 import { openDigestSecret } from '../store/instances.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
 import { ReaderWatch } from '../store/reader-watch.ts';
@@ -62,9 +63,12 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
   const { config, log, fatal, clock } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
-  const directory = openDirectory(parts.accounts, health, parts);
-  const signingKeys = await openKeyRing({ ...parts, directory, health }, config.signingAlg);
-  const usage = openUsageStore(config.data);
+  const { directory, signingKeys } = await openingStore(config.data, 'accounts', async () => {
+    const opened = openDirectory(parts.accounts, health, parts);
+    const keys = await openKeyRing({ ...parts, directory: opened, health }, config.signingAlg);
+    return { directory: opened, signingKeys: keys };
+  });
+  const usage = await openingStore(config.data, 'usage', () => openUsageStore(config.data));
   const committers = Array.from({ length: config.workers }, () =>
     startCommitter(parts.workerFile('aggregate/worker'), config.data, config.maxIdentities),
   );

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
+import { isStoreFailure } from '../errors.ts';
 import { readNumber } from './page.ts';
 import type { Reading } from './snapshot.ts';
 import { damagedPage, type Roots } from './trees.ts';
@@ -69,8 +70,32 @@ function check(file: string, hasTime: () => boolean): boolean {
 export const remedy =
   'restore the data directory from a backup, or move it away to begin anew without the data that is in it';
 
-function unusable(file: string, fault: string): Error {
+/** The complaint about a file that cannot be opened. */
+export function unusable(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
+}
+
+/**
+ * Reads a store as it is opened. Pages can be whole and what is on them damaged: then it makes no sense to whoever reads it.
+ * @throws {Error} that names the file, and says what is wrong and what to do
+ */
+export async function openingStore<T>(
+  data: string,
+  store: 'accounts' | 'usage',
+  read: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isNonsense(error)) throw error;
+    throw unusable(join(data, store, 'data.mdb'), `what is in it cannot be read (${error.message})`);
+  }
+}
+
+/** LMDB's own errors have numbers below zero, those of the system that it passes on above. */
+function isNonsense(error: unknown): error is Error {
+  if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true;
+  return isStoreFailure(error) && (error as Error & { code: number }).code < 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
@@ -89,6 +89,37 @@ test('pointers that lead out of a leaf are found too', async () => {
   const { data, file } = copy();
   damagePage(file, pagesIn(file).get('leaf')!.at(-1)!, 16, Buffer.from([0xf8, 0xff]));
   expect(await serve(data)).toMatchObject({ code: 1, signal: null });
+});
+
+describe('accounts that are damaged on whole pages', () => {
+  function damaged(from: string, to: string) {
+    const { data } = copy();
+    const file = `${data}/accounts/data.mdb`;
+    const bytes = readFileSync(file, 'latin1').replaceAll(from, to);
+    writeFileSync(file, bytes, 'latin1');
+    return { data, file, bytes };
+  }
+
+  test.each([
+    ['a record that is no JSON', '"createdAt":', '"createdAt";'],
+    ['a record without a field', '"allowedOrigins":', '"allowedOriginz":'],
+  ])('%s: the start names the file', async (_what, from, to) => {
+    const { data, file } = damaged(from, to);
+    const started = await serve(data);
+    expect(started).toMatchObject({ code: 1, signal: null });
+    expect(started.err).toContain(`Cannot open ${file}: what is in it cannot be read (`);
+    expect(started.err).toContain('restore the data directory from a backup');
+  });
+
+  test('are not taken for a store that was never prepared', async () => {
+    const { data, file, bytes } = damaged('layout1', 'laypet1');
+    rmSync(`${data}/usage`, { recursive: true });
+    const started = await serve(data);
+    expect(started).toMatchObject({ code: 1, signal: null });
+    expect(started.err).toContain(`Cannot open ${file}: it has users, but not the number of its layout`);
+    expect(bytes).toContain(used.shop.application);
+    expect(readFileSync(file, 'latin1')).toContain(used.shop.application);
+  });
 });
 
 describe('damage that the start has not seen', () => {

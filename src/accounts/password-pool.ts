@@ -7,8 +7,7 @@ import type { RandomBytes } from './secrets.ts';
 
 /**
  * Hashes passwords in threads of their own: one hash takes tens of milliseconds, in which nothing else would be answered.
- * Whoever calls the management API gets one thread at a time, together with all other callers, so that however much
- * they ask for, people can sign in.
+ * The callers of the management API share one of the threads, so that people can sign in however many passwords are set.
  */
 export interface PasswordPool {
   /**

@@ -45,7 +45,7 @@ export class AlreadyPrepared extends Error {
   }
 }
 
-/** Makes sure that a data directory is one that was prepared, without touching it. @throws {Error} when it is not */
+/** Checks that a data directory is prepared, without touching it. @throws {Error} when it is not */
 export function checkPrepared(data: string): void {
   const missing = ['accounts/data.mdb', 'usage/data.mdb'].find((name) => !existsSync(join(data, name)));
   if (missing === undefined) return;

@@ -1,26 +1,26 @@
 import { Refusal } from '../errors.ts';
 
-/** How much may go on, and wait. */
+/** How much work may run, and wait. */
 export interface QueueBounds {
-  /** Pieces of work that go on at once, each of another owner. */
+  /** Tasks that run at once, each of another owner. */
   readonly atOnce: number;
-  /** Pieces of work of one owner that wait. */
+  /** Tasks of one owner that may wait. */
   readonly waitingEach: number;
-  /** Pieces of work of all owners that wait. */
+  /** Tasks of all owners that may wait. */
   readonly waitingAll: number;
-  /** What is said to who asks for too much, and to everyone when all together do. */
+  /** Messages of the refusals: for an owner that queues too much, and for every owner when all together do. */
   readonly refusals: { readonly each: string; readonly all: string };
 }
 
 type Start = () => void;
 
 /**
- * Shares something scarce among owners: each has one piece of work going on at the most, and whose piece ended last comes
- * last. So whoever asks for much waits for it, and nobody else does.
+ * Shares a scarce resource among owners, round-robin: each owner has at most one task running, and goes to the end of the
+ * line when it ends. An owner with many tasks delays only its own.
  */
 export class FairQueue {
   private readonly bounds: QueueBounds;
-  /** The owners that have work: the first is whose turn it is. */
+  /** The waiting tasks of each owner; the first owner is next. */
   private readonly owners = new Map<string, Start[]>();
   private readonly busy = new Set<string>();
   private waiting = 0;
@@ -30,8 +30,8 @@ export class FairQueue {
   }
 
   /**
-   * Does a piece of work when it is its owner's turn.
-   * @throws {Refusal} `rate_limited` when too much of the owner's waits, `backpressure` when too much of all does
+   * Runs a task when it is its owner's turn.
+   * @throws {Refusal} `rate_limited` when the owner has too many waiting, `backpressure` when all owners together do
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     await this.enter(owner);

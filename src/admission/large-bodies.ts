@@ -1,13 +1,13 @@
 import { Refusal } from '../errors.ts';
 import type { ByteBudget } from '../http/types.ts';
 
-/** Bodies up to this size are worked off where they arrive and are in no budget: most packets are so small. */
+/** Bodies up to this size are processed on arrival and take nothing from the budget: most packets are so small. */
 const smallBody = 4096;
 
-/** Bytes of large bodies that one turn of the event loop works off: some milliseconds of work. */
+/** Bytes of large bodies that one turn of the event loop processes: some milliseconds of work. */
 const bytesPerTurn = 32 * 1024;
 
-/** What part of the budget the bodies of one sender may have that wait for their turn. */
+/** The share of the budget that the waiting bodies of one sender may have. */
 const ownPart = 1 / 2;
 
 interface Waiting {
@@ -21,9 +21,9 @@ interface Sender {
 }
 
 /**
- * Bodies that are large enough to keep others waiting. Together they have a budget of memory, from their first byte until
- * they are worked off; and each turn of the event loop works off some of them only, those of each sender in turn, so that
- * small packets and other senders go on in between.
+ * Bodies that are large enough to delay other requests. They share a memory budget, from their first byte until they are
+ * processed, and each turn of the event loop processes only some of them, round-robin over their senders, so that small
+ * packets and other senders are served in between.
  */
 export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
@@ -31,9 +31,9 @@ export class LargeBodies implements ByteBudget {
   held = 0;
   private readonly most: number;
   private readonly nextTurn: (callback: () => void) => unknown;
-  /** Those whose bodies wait; the first is next. */
+  /** The senders of waiting bodies; the first is next. */
   private readonly senders = new Map<string, Sender>();
-  /** Bytes that this turn works off. */
+  /** Bytes that this turn of the event loop processes. */
   private begun = 0;
 
   /** @param most bytes; @param nextTurn calls back in the next turn of the event loop */
@@ -51,19 +51,19 @@ export class LargeBodies implements ByteBudget {
     this.held -= bytes;
   }
 
-  /** Takes a whole body into the budget that came by another way. @throws {Refusal} `backpressure` */
+  /** Takes from the budget for a body that the HTTP engine did not read. @throws {Refusal} `backpressure` */
   hold({ length }: Uint8Array): void {
     if (length > this.free) this.take(length);
   }
 
-  /** A body is worked off: its memory is free again. */
+  /** A body is processed: gives its memory back to the budget. */
   release({ length }: Uint8Array): void {
     if (length > this.free) this.give(length);
   }
 
   /**
-   * Waits until it is a body's turn; at once, without a promise, when nothing speaks against it.
-   * @param sender makes out who sent it; only whose turn it is depends on that
+   * Resolves when it is the body's turn; `undefined` when that is now.
+   * @param sender finds out who sent it, which decides nothing but the order
    * @throws {Refusal} `backpressure` when too much of the sender waits already
    */
   turn({ length }: Uint8Array, sender: () => string | undefined): Promise<void> | undefined {

@@ -1,6 +1,6 @@
 /**
- * From a high mark on nothing more is let in, until every figure is back at its low mark, or until nothing is left to do
- * for the disk but the commits under way: it must not rest while packets are refused.
+ * At a high mark the queue closes, until every figure is back at its low mark, or until no batch is left but those being
+ * committed: the disk must not idle while packets are refused.
  */
 export interface QueueMarks {
   readonly packets: Mark;
@@ -32,7 +32,7 @@ export interface Waiting {
   begun: boolean;
 }
 
-/** So long after two applications have sent in turn, each has its share of the queue only. */
+/** How long after packets of two applications were mixed each is held to its share of the queue, ms. */
 const mixedForMs = 10_000;
 
 /**

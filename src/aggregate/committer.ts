@@ -16,7 +16,7 @@ export interface Committer {
    * @throws {CommitFailed} when nothing of it was kept
    */
   maintain(step: Maintenance): Promise<number>;
-  /** Hears at once what the worker is done with by now, however long the event loop will yet be busy. */
+  /** Settles the commits that the worker has finished, without waiting for the event loop to deliver its answers. */
   collect(): void;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;

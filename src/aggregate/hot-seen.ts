@@ -12,7 +12,7 @@ interface HotBlock {
 }
 
 /**
- * When series were seen, of those that are being written to. It is told of each series and bucket and of each user, and writes
+ * When series were seen, of those that are being written to. `mark` is called for each series and bucket and for each user, and writes
  * only what has changed, which is a put a block and minute.
  */
 export class HotSeen {

@@ -27,8 +27,8 @@ export interface CallChannel {
 }
 
 /**
- * One thread that answers calls in order. An answer comes as an event, as late as the event loop gets round to it; who
- * cannot wait so long looks for it with `collect`.
+ * One thread that answers calls in order. An answer arrives as an event, once the event loop gets round to it; `collect`
+ * takes the answers that are there already.
  */
 export class WorkerThread {
   readonly #port: MessagePort;

@@ -49,7 +49,7 @@ async function answerSignIn(
   const result = await signInByForm(settings, posted);
   if ('reply' in result) return result.reply;
   const meant = await meantUser(settings, asked);
-  // OpenID Connect Core §3.1.2.1: whoever else has signed in is not whom the client asked for.
+  // OpenID Connect Core §3.1.2.1: the client asked for the user of its id_token_hint, and takes no other.
   const reply =
     meant === undefined || meant === result.signIn.user.id
       ? answerWithCode(settings, asked, result.signIn)

@@ -129,7 +129,7 @@ function isTooOld(
   return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
 }
 
-/** The id of the user whom a client means by an ID token; `undefined` when there is none that can be read. */
+/** The id of the user that a client's `id_token_hint` names; `undefined` when there is no hint, or none that can be read. */
 export async function meantUser(
   settings: AuthorizeSettings,
   { idTokenHint }: AuthorizationRequest,

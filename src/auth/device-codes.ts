@@ -7,10 +7,10 @@ export const deviceCodeLifetime = 600;
 /** How long a device waits between two polls, seconds; one that comes sooner waits this much longer from then on (§3.5). */
 export const pollInterval = 5;
 
-/** An expired code is told from one that there never was for so long. */
+/** How long an expired code is told from one that never existed, ms. */
 const rememberMs = 300_000;
-/** Devices that are held: a stranger can have codes made. */
-const mostDevices = 10_000;
+/** Devices that are held at once: anyone can ask for codes, so their number has a bound. */
+const maxDevices = 10_000;
 
 /** No vowels, so that no word comes up, and no letters that are taken for each other (RFC 8628 §6.1): four bits each. */
 const alphabet = 'BCDFGHJKMPQRTVWX';
@@ -24,13 +24,13 @@ export interface DeviceRequest {
   readonly address: string;
 }
 
-/** A device that waits for somebody to enter its code. */
+/** A device whose user code was not entered yet. */
 export interface WaitingDevice extends DeviceRequest {
   /** As it is shown: `BCDF-GHJK`. */
   readonly userCode: string;
 }
 
-/** Whom a device was allowed to act for. */
+/** What a user allowed a device: to act for them, within a scope. */
 export interface Allowance {
   readonly userId: string;
   /** The key of the sign-in. */
@@ -39,7 +39,7 @@ export interface Allowance {
   readonly scope: string;
 }
 
-/** What a device is told that polls. Whoever is allowed is told so until `take` is called. */
+/** The answer to a device's poll. `allowed` is repeated until `take` is called. */
 export type Poll =
   | { readonly outcome: 'pending' | 'too-soon' | 'denied' | 'expired' | 'unknown' }
   | { readonly outcome: 'allowed'; readonly allowance: Allowance; take(): void };
@@ -57,8 +57,8 @@ interface Device extends WaitingDevice {
 }
 
 /**
- * The devices that wait for their user (RFC 8628). They are in memory alone: anybody can have codes made, and what a
- * stranger can fill is not the disk. A device that waits during a restart begins again.
+ * The devices that wait for their user (RFC 8628). They are kept in memory only: anyone can ask for codes, and must not
+ * fill the disk. A device that waits during a restart starts again.
  */
 export class DeviceCodes {
   readonly #clock: Clock;
@@ -84,7 +84,7 @@ export class DeviceCodes {
   begin(request: DeviceRequest): { readonly deviceCode: string; readonly userCode: string } {
     const now = this.#clock.now();
     this.#forgetOld(now);
-    if (this.size >= mostDevices) this.#makeRoom();
+    if (this.size >= maxDevices) this.#makeRoom();
     const deviceCode = `fm_device_${Buffer.from(this.#randomBytes(32)).toString('base64url')}`;
     const letters = this.#newLetters();
     const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
@@ -116,7 +116,7 @@ export class DeviceCodes {
     this.#byUserCode.delete(letters);
   }
 
-  /** A device asks what has become of its code (RFC 8628 §3.4, §3.5). */
+  /** Answers a device that asks whether its user has decided (RFC 8628 §3.4, §3.5). */
   poll(deviceCode: string, clientId: string): Poll {
     const now = this.#clock.now();
     const key = hashSecret(deviceCode);

@@ -21,7 +21,7 @@ export interface DevicePageParts extends FormSettings {
   readonly devices: DeviceCodes;
 }
 
-/** Of user codes that do not exist so many can be tried from one network: a second, and at once. */
+/** Wrong user codes that one network may try: a second, and at once. */
 const guessRate = { rate: 1 / 5, burst: 20 };
 
 /** The device whose user code stands in the page's address, and the client that it belongs to. */
@@ -55,7 +55,7 @@ export function devicePageRoutes(parts: DevicePageParts): readonly Route[] {
   ];
 }
 
-/** Guesses have to wait, right or wrong (RFC 8628 §5.1). @throws {Refusal} `rate_limited` */
+/** After too many wrong codes a right one has to wait, too (RFC 8628 §5.1). @throws {Refusal} `rate_limited` */
 function find(
   { devices, directory }: DevicePageParts,
   guesses: KeyedLimits,
@@ -100,7 +100,7 @@ async function decide(parts: DevicePageParts, request: Request, found: Found): P
     default: {
       const result = await signInByForm(parts, posted);
       if ('reply' in result) return result.reply;
-      // Meanwhile its time may be over. Who has signed in still says yes: somebody else may have sent them the address.
+      // Signing in is not consent: someone else may have sent the user this address (RFC 8628 §5.4).
       const page = { ...formPage(parts, request, found), browser: result.browser, cookie: result.cookie };
       return devicePage(page, found.device, result.signIn.user.email);
     }

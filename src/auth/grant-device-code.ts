@@ -24,14 +24,14 @@ export async function grantDeviceCode(
     case 'too-soon':
       throw new OAuthError('slow_down', 'Wait five seconds longer between two requests from now on');
     case 'denied':
-      throw new OAuthError('access_denied', 'The user does not want it');
+      throw new OAuthError('access_denied', 'The user refused');
     case 'expired':
       throw new OAuthError('expired_token', 'The device code has expired; begin again');
     case 'unknown':
       throw new OAuthError('invalid_grant', 'The device code is not valid');
   }
   const { turn, user } = start(parts, clientId, poll.allowance);
-  poll.take(); // Nothing has come in between: of two that ask at once one gets it.
+  poll.take(); // There was no await since the poll: of two polls at once only one gets tokens.
   return signUserTokens(parts, turn, user, { scope: turn.session.scope, nonce: null });
 }
 

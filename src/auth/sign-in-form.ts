@@ -9,7 +9,7 @@ import { type LoginError, loginPage, longestEmail } from './pages/login-page.ts'
 import { type SignInResult, type SignInSettings, signIn } from './sign-in.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
 
-/** What the forms of pages are read and answered with. */
+/** What the pages with a form need to read and answer it. */
 export interface FormSettings extends SignInSettings {
   /** The public URL of the auth host. */
   readonly issuer: string;
@@ -78,7 +78,7 @@ export async function readPostedForm(
   return { request, purpose, form, browser };
 }
 
-/** Signs a user in by what they typed; gives the page again when that does not do. `cookie` is to be set with the answer. */
+/** Signs a user in with what they typed, or gives the page again with the error. `cookie` is to be set with the answer. */
 export async function signInByForm(
   settings: FormSettings,
   { request, purpose, form, browser }: PostedForm,
@@ -106,7 +106,7 @@ export async function signInByForm(
   }
 }
 
-/** What a user is told who may not use a client. */
+/** The error for a user who may not use a client. */
 export function notAMember(email: string, { client }: FormPurpose): LoginError {
   const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
   return { status: 403, text };

@@ -28,7 +28,7 @@ export async function openCallback(state: string, patienceMs: number): Promise<C
   const server = createServer();
   const arrived = new Promise<Arrival>((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new Failure('unauthorized', 'Nobody has signed in within the time; start again'));
+      reject(new Failure('unauthorized', 'The sign-in was not completed in time; start again'));
     }, patienceMs);
     server.on('close', () => clearTimeout(timer));
     server.on('request', (request, response) => {

@@ -97,5 +97,5 @@ function waitAfter(error: unknown, wait: number): number {
 }
 
 function tooLate(): Failure {
-  return new Failure('unauthorized', 'Nobody has signed in within the time; start again');
+  return new Failure('unauthorized', 'The sign-in was not completed in time; start again');
 }

@@ -9,7 +9,7 @@ const right = { right: true } as const;
 /** The ledger: what became of packets and reports. */
 export const ingest: Report = {
   name: 'ingest',
-  summary: 'Report what was accepted and what was refused, why, and from whom',
+  summary: 'Report what was accepted and what was refused, why, and from which sender',
   of: 'any environment',
   flags: [],
   headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,
@@ -20,7 +20,7 @@ export const ingest: Report = {
   empty: 'Nothing came in that time',
 };
 
-/** Why, how often, and for example what. */
+/** One row for each reason, with its count and an example. */
 function byReason(title: string, outcome: string, entries: readonly Item[]): Sheet {
   const wanted = entries.filter((entry) => entry['outcome'] === outcome);
   const groups = groupBy(wanted, ({ code, status, route, environment }) =>
@@ -49,7 +49,7 @@ function exampleOf({ example }: Item): string {
   return [detail, origin].filter((part) => typeof part === 'string').join(', from ');
 }
 
-/** What came of what each sender sent. */
+/** One row for each sender, with the counts of every outcome. */
 function bySender(entries: readonly Item[]): Sheet {
   const groups = groupBy(entries, ({ sender, transport }) => JSON.stringify([sender, transport]));
   const items = groups.map((group) => {

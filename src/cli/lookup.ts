@@ -6,20 +6,20 @@ import { Failure } from './failure.ts';
 import { plain } from './plain.ts';
 import { fieldsOf } from './send.ts';
 
-/** What things of a kind are called by. */
+/** How the items of a list are named. */
 export interface Called {
   readonly one: string;
-  /** The field that names each of them alone. */
+  /** The field that is unique to each item. */
   readonly key: string;
   /** Another field that people may call it by. */
   readonly alias?: string;
 }
 
-/** Most names that a message lists. */
-const mostListed = 12;
+/** Names that a message lists at most. */
+const maxListed = 12;
 
 /**
- * What of a list is called by its key, or else, when that is only one, by its alias.
+ * Finds the item with this key, or else the only one with this alias.
  * @throws {Failure} when there is none
  * @throws {UsageError} when there are several
  */
@@ -37,7 +37,7 @@ export async function find(api: Api, path: readonly string[], called: Called, na
   return found;
 }
 
-/** Says what is there in place of what is not: names that differ in case are different names. */
+/** Says that an item does not exist, and which name was probably meant. */
 export function missing(items: readonly Item[], { one, key, alias = key }: Called, named: string): Failure {
   const names = items.map((item) => plain(String(item[alias])));
   const inOtherCase = names.find((name) => name.toLowerCase() === named.toLowerCase());
@@ -45,7 +45,7 @@ export function missing(items: readonly Item[], { one, key, alias = key }: Calle
   const hint =
     (inOtherCase !== undefined && `case matters, and there is ${inOtherCase}`) ||
     (near !== undefined && `the nearest is ${near}`) ||
-    (names.length > 0 && names.length <= mostListed && `there is ${names.join(', ')}`);
+    (names.length > 0 && names.length <= maxListed && `there is ${names.join(', ')}`);
   return new Failure('notFound', `There is no ${one} ${plain(named)}${hint ? `; ${hint}` : ''}`);
 }
 

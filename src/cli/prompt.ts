@@ -31,7 +31,7 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
     async askSecret(question) {
       keyboard.setRawMode(true);
       try {
-        show(question); // Whoever sees it may type: nothing is shown from then on.
+        show(question); // In raw mode by now: nothing that is typed after it is echoed.
         return await readRaw(keyboard);
       } finally {
         keyboard.setRawMode(false);

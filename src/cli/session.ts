@@ -35,7 +35,7 @@ export function authUrlOf({ env }: Surroundings, flag: string | undefined, url: 
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
-/** The right to use a server: by a token or an API key in the environment, else by the last login there. @throws {UsageError} */
+/** How a server is accessed: with a token or an API key of the environment, else as the last login there. @throws {UsageError} */
 export function openAccess(surroundings: Surroundings, url: string): Access {
   const { env } = surroundings;
   const token = env[clientVariables.token];
@@ -48,14 +48,14 @@ export function openAccess(surroundings: Surroundings, url: string): Access {
   return storedAccess(surroundings, url, openTokenStore(surroundings));
 }
 
-/** What the right to use a server comes from, for people. */
+/** Where the credentials for a server come from, for people. */
 export function sourceOf({ env }: Surroundings): string {
   if (env[clientVariables.token]) return `the token in ${clientVariables.token}`;
   if (env[clientVariables.clientId]) return `the API key in ${clientVariables.clientId}`;
   return 'the last login';
 }
 
-/** Half of an API key is never passed over: the commands would act as somebody else, whoever has signed in last. */
+/** Half an API key is an error: to ignore it would let the commands act as the user of the last login. */
 export function halfOfKey(set: string, missing: string): UsageError {
   return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);
 }

@@ -9,14 +9,14 @@ import type { Surroundings } from './surroundings.ts';
 /** `flagmeter whoami` */
 export const whoamiCommand: Command = {
   name: 'whoami',
-  summary: 'Show the server that commands use, and whom they act for',
+  summary: 'Show the server that commands use, and the user or API key they act as',
   flags: [urlFlag, jsonFlag],
 };
 
 /**
- * Prints whom the commands act for.
+ * Prints the server, and the user or API key that commands act as.
  * @throws {UsageError} for wrong flags
- * @throws {Failure} when that is nobody, or the server cannot be asked
+ * @throws {Failure} when there is no login, or the server cannot be asked
  */
 export async function whoami(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const given = readGiven(whoamiCommand, argv);

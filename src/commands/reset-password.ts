@@ -17,7 +17,7 @@ import type { Terminal } from '../terminal.ts';
 import { readPassword } from './password-file.ts';
 import { serverFlagNames, serverFlags } from './server-flags.ts';
 
-/** What is written by a command is on disk or an error: nothing waits for the store to be well again. */
+/** The store's health for a single command: a failed write is its error. */
 const health = {
   ready: true,
   failed(error: unknown): never {
@@ -26,7 +26,7 @@ const health = {
 };
 
 /**
- * Gives a user another password, and ends all of their sessions: for an administrator that nobody can sign in as. The server
+ * Gives a user another password, and ends all of their sessions, for when an administrator's password is lost. The server
  * must be stopped, for it has the users in memory.
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared, in use, or has no such user

@@ -3,7 +3,7 @@ import type { ReportPool } from '../manage/report-pool.ts';
 import type { UsageTable } from '../store/scan.ts';
 import type { UsageStore } from '../store/usage.ts';
 
-/** What the usage store is looked through with. */
+/** What the scan of the usage store needs. */
 export interface ScanParts {
   readonly usage: UsageStore;
   readonly reports: ReportPool;
@@ -18,7 +18,7 @@ const betweenStepsMs = 20;
 /** It waits for its turn among the teams, as one of them. */
 const owner = '';
 
-/** Looks through what there was no time for at the start, in the background: damage is to be known before it is met. */
+/** Reads the whole usage store in the background, when the start had no time to: damage should be found before a request hits it. */
 export async function scanUsage({ usage, reports, log, pause }: ScanParts): Promise<void> {
   let inOrder = true;
   for (const table of tablesOf(usage)) {

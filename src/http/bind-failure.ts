@@ -21,8 +21,8 @@ export async function bindFailure(host: string, port: number, cause: NodeJS.Errn
 }
 
 /**
- * The port of an address for a listener that would share it with whoever listens there; another free one when it is 0.
- * @throws {Error} as `bindFailure` makes it, when somebody does
+ * The port for a listener that would share its address with another one; a free port when it is 0.
+ * @throws {Error} as `bindFailure` makes it, when the address is in use
  */
 export async function freePort(host: string, port: number): Promise<number> {
   try {
@@ -48,7 +48,7 @@ async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException
 
 /** Listens for a moment; gives the port. */
 async function tryOut(host: string, port: number): Promise<number> {
-  // Looked up apart from binding, because Bun's `listen` does not say that a name is unknown.
+  // Resolved before binding, because Bun's `listen` does not say that a name is unknown.
   const { address } = await lookup(host);
   return new Promise((resolve, reject) => {
     const probe = createServer().on('error', reject);

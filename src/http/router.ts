@@ -42,15 +42,15 @@ export interface Answered {
   readonly requestId: string;
 }
 
-/** What else becomes of requests: nothing of it when it is left out. None of these may throw. */
+/** What happens beside answering a request. None of these may throw. */
 export interface RouterHooks {
-  /** Told of every failure that is no refusal. */
+  /** Called for every failure that is no refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
   /** Counts every answer. */
   readonly tally?: RequestTally;
   /** Names every answer that has a body. */
   readonly ids?: RequestIds;
-  /** Told of every answer, and of the time: which costs something, so it is for debugging. */
+  /** Called for every answer, with its duration. It costs time, so it is for debugging. */
   readonly accessLog?: { now(): number; answered(answered: Answered): void };
 }
 

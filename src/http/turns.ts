@@ -1,18 +1,18 @@
 import type { Dispatch, Reply } from './types.ts';
 
-/** Requests of one turn of the event loop that are answered in it: some milliseconds of work. */
-const mostReplies = 512;
+/** Requests that are answered in the turn of the event loop that brings them: some milliseconds of work. */
+const maxReplies = 512;
 
 /**
- * Lets the replies to what a turn of the event loop brings above `most` requests wait for the next turn. Both runtimes go
- * on reading while more than 1 024 sockets are ready, up to 48 times in one turn, and meanwhile no timer fires and no
- * other thread is heard. Clients that send again at the moment of being answered would keep a turn going for a second;
- * this way a connection has one request in it.
+ * Answers at most `max` requests in the turn of the event loop that brings them, and the others in the next. Both runtimes
+ * go on reading while more than 1 024 sockets are ready, up to 48 times in one turn, and meanwhile no timer fires and no
+ * message of another thread is delivered. Clients that send again as soon as they are answered would keep a turn going
+ * for a second; a deferred reply keeps a connection to one request a turn.
  * @param nextTurn calls back in the next turn
  */
 export function inTurns(
   dispatch: Dispatch,
-  most = mostReplies,
+  max = maxReplies,
   nextTurn: (callback: () => void) => unknown = setImmediate,
 ): Dispatch {
   let begun = 0;
@@ -36,6 +36,6 @@ export function inTurns(
     if (begun === 0) nextTurn(endTurn);
     begun += 1;
     const reply = dispatch(request);
-    return begun <= most ? reply : late(reply);
+    return begun <= max ? reply : late(reply);
   };
 }

@@ -27,7 +27,7 @@ export interface Request {
 
 /** A bound on the memory of all bodies under way. */
 export interface ByteBudget {
-  /** Bodies of up to so many bytes are not counted. */
+  /** Bodies of at most so many bytes are not counted. */
   readonly free: number;
   /** @throws {Refusal} when there is not so much left */
   take(bytes: number): void;
@@ -72,7 +72,7 @@ export interface ListenOptions {
   readonly dispatch: Dispatch;
   /** Fixed paths that most requests are for: an engine may recognise them at less cost than others. */
   readonly busyPaths?: readonly string[];
-  /** How long a second takes of those that a body is waited for: 1 000 ms, less in a test. */
+  /** How long a second of a body's deadline takes: 1 000 ms, less in a test. */
   readonly secondMs?: number;
 }
 

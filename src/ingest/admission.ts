@@ -13,7 +13,7 @@ export interface AdmissionParts {
   readonly rates: RateLimits;
   readonly health: StoreHealth;
   readonly bodies: LargeBodies;
-  /** Hears of commits that are over: what waits may be less by now. */
+  /** Settles commits that have finished: less may be waiting by now. */
   collect(): void;
 }
 

@@ -3,8 +3,8 @@ import type { MessageIdentity } from './message-identity.ts';
 const leastRoom = 16;
 /** A message takes four words: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
-/** Places that a message is looked for in. At most half of all are taken, so only who means to fills as many in a row. */
-const mostProbes = 128;
+/** Places that a message is searched in. At most half of all are taken, so only an attacker fills so many in a row. */
+const maxProbes = 128;
 
 /** The time of a message that was not kept. */
 const never = Number.NEGATIVE_INFINITY;
@@ -12,8 +12,8 @@ const never = Number.NEGATIVE_INFINITY;
 /**
  * The messages of one application in the order they came, in arrays of numbers: those are nothing to the garbage
  * collector, and hundreds of thousands of strings in a map are. New ones are added at the end and old ones forgotten at
- * the beginning; what is left moves to fresh arrays when the end is reached. Where somebody has sent messages that all
- * belong in one place, a new one takes the place of another there.
+ * the beginning; what is left moves to fresh arrays when the end is reached. When an attacker has filled all places that a
+ * message could take, a new one replaces another there.
  */
 export class ApplicationMessages {
   /** Unix ms of the message that came last; nothing is newer. */
@@ -82,7 +82,7 @@ export class ApplicationMessages {
   private placeOf(identity: MessageIdentity): number {
     const start = identity[2] ^ identity[1];
     const last = this.places.length - 1;
-    for (let probe = 0; probe < mostProbes; probe += 1) {
+    for (let probe = 0; probe < maxProbes; probe += 1) {
       const place = (start + probe) & last;
       const at = this.places[place]! - 1;
       if (at < 0 || this.holds(at, identity)) return place;

@@ -94,7 +94,7 @@ export class Batch {
     this.measurements.push(ref, bucket, value, at, 0);
   }
 
-  /** Adds a user, by both halves of the hash, whom a series had in a minute (since the epoch). */
+  /** Adds a user of a series in a minute (since the epoch), by both halves of the user's hash. */
   addUser(ref: number, minute: number, high: number, low: number): void {
     this.users.push(ref, minute, high, low, 0);
   }

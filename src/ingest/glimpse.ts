@@ -1,6 +1,13 @@
 /** Characters of a text that is made out: enough for 256 that are all escaped. */
 const longestText = 6 * 256;
 
+/** Where a key is searched in a large body, to tell whose turn it is: SDKs write it first. */
+const beginningBytes = 16 * 1024;
+
+export function beginningOf(body: Uint8Array): Uint8Array {
+  return body.subarray(0, beginningBytes);
+}
+
 /**
  * Makes a second look at JSON bodies that were refused: which texts they seem to have under some names. That tells the
  * ledger whom a refusal concerns, and nothing else relies on it: a body may be cut off or broken elsewhere, and what is

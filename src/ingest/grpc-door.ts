@@ -112,7 +112,7 @@ export class GrpcDoor {
   }
 
   #accept(socket: Socket): void {
-    socket.on('error', () => {}); // Closing follows, and nobody is left to be told.
+    socket.on('error', () => {}); // The 'close' event follows; a broken connection needs no answer.
     const connection: Connection = {
       socket,
       peer: peerOf(socket.remoteAddress, socket.remotePort),

@@ -76,9 +76,9 @@ class Open implements OpenCall {
 }
 
 /**
- * Watches calls until their messages are whole: until then nobody knows which application they are of, so whatever they
- * hold anyone may make us hold. It ends those that take too long, and the oldest when all together hold too much; and it
- * tells of calls that the library refuses by itself.
+ * Watches calls until their messages are whole. Until then the application is unknown, so anyone can make the service hold
+ * memory for them. The guard ends calls that take too long, and the oldest when all together hold too much; and it reports
+ * calls that the library refuses by itself.
  */
 export class GrpcGuard {
   /** Bytes that calls hold whose messages are not whole. */
@@ -186,7 +186,7 @@ export class GrpcGuard {
 
   /** What the library sends by itself has no code of ours. */
   #explain(open: Open, sent: StatusObject): StatusObject {
-    // A call that its sender lets go of ends as if its message were not whole.
+    // A call that its client has cancelled ends as if its message were not whole.
     if (
       open.refused ||
       open.call.stream.aborted ||

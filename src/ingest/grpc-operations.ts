@@ -17,7 +17,7 @@ export interface Operation {
    * @throws {Refusal} nothing has changed then
    */
   run(receiver: ReportReceiver, arrival: Arrival): Promise<Buffer>;
-  /** Whom a message concerns of which only the beginning has come. */
+  /** The sender of a message, read from its beginning. */
   glimpse(beginning: Uint8Array): ReportGlimpse;
 }
 
@@ -57,15 +57,15 @@ function operationOf<Report extends UsageReport | MetricsReport>(
 
 /** Encoded answers, by the number of `stats` received: those of most reports. */
 const answers: Buffer[] = [];
-const mostAnswers = 1_000;
+const maxCachedAnswers = 1_000;
 
 function answerOf(statCount: number): Buffer {
-  if (statCount > mostAnswers) return numberField(1, statCount);
+  if (statCount > maxCachedAnswers) return numberField(1, statCount);
   answers[statCount] ??= numberField(1, statCount);
   return answers[statCount];
 }
 
-/** What a message is refused with that is larger than it may be. */
+/** The refusal of a message that is too large. */
 export function tooLarge(maxReport: number): Refusal {
   return new Refusal('body_too_large', `A message may have ${maxReport} bytes at most`);
 }

@@ -30,7 +30,7 @@ type Call = ServerUnaryCall<Buffer, Buffer>;
 
 const operationAt = new Map(operations.map((operation) => [pathOf(operation), operation]));
 
-/** Tells the ledger of a call that is refused before its handler has seen it, and gives what to end it with. */
+/** Records in the ledger a call that is refused before its handler runs, and gives the status to end it with. */
 export function refuseEarly(
   { receiver }: ReportParts,
   refusal: Refusal,

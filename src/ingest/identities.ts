@@ -63,7 +63,7 @@ async function receive(parts: IdentityParts, request: Request): Promise<Reply> {
     admit(parts);
     findHolder(parts, request.header('authorization'));
     const body = await readBody(request, parts.maxBody, parts.bodies);
-    parts.bodies.release(body); // It is worked off at once.
+    parts.bodies.release(body); // It is processed at once.
     checkContentType(request.header('content-type'));
     const profile = checkMint(parseJson(decodeText(body)));
     const holder = findHolder(parts, request.header('authorization')); // It may be deleted by now,

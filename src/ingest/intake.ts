@@ -72,7 +72,7 @@ export class Intake {
     return this.committers[applicationNumber % this.committers.length]!;
   }
 
-  /** Hears of commits that are over, so that what they held back goes on although packets keep the event loop busy. */
+  /** Settles commits that have finished, although packets keep the event loop from delivering the workers' answers. */
   collect(): void {
     for (const committer of this.committers) committer.collect();
   }

@@ -107,7 +107,7 @@ export class Ledger {
     batch.ledger.add(this.rowOf(place.application, subject, at), at);
   }
 
-  /** Counts a refusal of something that was not read, so that nobody knows whom it concerns. */
+  /** Counts a refusal of a body that was not read, whose application is therefore unknown. */
   refusedUnread({ code }: Refusal): void {
     this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
   }

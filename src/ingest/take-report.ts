@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { beginningOf } from './glimpse.ts';
 import { checkIdempotencyKey } from './message-identity.ts';
 import type {
   MetricsReport,
@@ -37,9 +38,6 @@ export interface Arrival {
   readonly check: (bytes: Uint8Array) => void;
 }
 
-/** Bytes of a large report in which its key is looked for, to tell whose turn it is: it stands at the beginning. */
-const glimpsed = 16 * 1024;
-
 /**
  * Takes a report, whatever it comes by. Checked in the order 503, 413, 400, 404, 429; the ledger is told of each refusal.
  * @returns the number of `stats` received, once the report is on disk
@@ -59,7 +57,7 @@ export async function takeReport<Report extends UsageReport | MetricsReport>(
     if (typeof body === 'function') bytes = await body();
     else bodies.hold(body);
     held = bytes!;
-    const turn = bodies.turn(held, () => glimpse(held!.subarray(0, glimpsed)).appKey);
+    const turn = bodies.turn(held, () => glimpse(beginningOf(held!)).appKey);
     if (turn !== undefined) {
       await turn;
       receiver.admit();

@@ -12,7 +12,7 @@ import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
 import { countOnce } from './count-once.ts';
 import type { CountingParts } from './counting-parts.ts';
-import { glimpseOf } from './glimpse.ts';
+import { beginningOf, glimpseOf } from './glimpse.ts';
 import type { Instances } from './instances.ts';
 import type { LedgerPlace } from './ledger.ts';
 import { checkIdempotencyKey, identityOfKey } from './message-identity.ts';
@@ -48,9 +48,6 @@ const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
 const glimpse = glimpseOf('k', 'e');
 
-/** Bytes of a large body in which its key is looked for, to tell whose turn it is: it stands at the beginning. */
-const glimpsed = 16 * 1024;
-
 /**
  * Answers one packet: 202 when it is on disk. Checked in the order 503, 413, 400, 404, 403, 429, so that a refusal
  * costs as little as it can and a refused packet has changed nothing.
@@ -69,7 +66,7 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
   let packet: Packet | undefined;
   try {
     body = await readBody(request, parts.maxBody, bodies);
-    const turn = bodies.turn(body, () => glimpse(body!.subarray(0, glimpsed)).k);
+    const turn = bodies.turn(body, () => glimpse(beginningOf(body!)).k);
     if (turn !== undefined) {
       await turn;
       admit(parts);

@@ -31,10 +31,10 @@ interface ReportedRow {
   readonly tally: LedgerTally;
 }
 
-/** Rows that are told apart while the hours are added up: the latest hours come first. */
-const mostRows = 5000;
+/** Rows that are kept apart while the hours are added up, the latest hours first. */
+const maxRows = 5000;
 /** Rows that a report shows. */
-const mostEntries = 500;
+const maxEntries = 500;
 
 /** Adds the hours of an application's ledger up, row by row. */
 export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<object> {
@@ -56,7 +56,7 @@ export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<obje
 function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): ReportedRow {
   const known = rows.get(subjectText(subject));
   if (known !== undefined) return known;
-  const shown = rows.size < mostRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
+  const shown = rows.size < maxRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
   const name = subjectText(shown);
   const row = rows.get(name) ?? { subject: shown, tally: { count: 0, lastAt: 0, example: null } };
   rows.set(name, row);
@@ -75,7 +75,7 @@ function describe({ application, only, hours }: LedgerTask, rows: readonly Repor
   const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
   const total = (outcome: LedgerOutcome) =>
     rows.reduce((sum, { subject, tally }) => sum + (subject.outcome === outcome ? tally.count : 0), 0);
-  const entries = [...rows].sort(byUrgency).slice(0, mostEntries);
+  const entries = [...rows].sort(byUrgency).slice(0, maxEntries);
   return {
     environment: only?.name ?? null,
     from: timeText(hours.from * 3_600_000),

@@ -1,13 +1,13 @@
 import { Refusal } from '../errors.ts';
 
-/** Most points that all series of a report may have together: they are held in memory until it is sent. */
-export const mostPoints = 200_000;
+/** Points that all series of a report may have together: they are held in memory until it is sent. */
+export const maxPoints = 200_000;
 
 /** What is left of the points that a report may have. */
 export class PointBudget {
   private left: number;
 
-  constructor(left = mostPoints) {
+  constructor(left = maxPoints) {
     this.left = left;
   }
 
@@ -17,7 +17,7 @@ export class PointBudget {
     if (this.left >= 0) return;
     throw new Refusal(
       'too_many_points',
-      `The report would have more than ${mostPoints} points: take a wider step or a shorter range, or ask for one feature or metric`,
+      `The report would have more than ${maxPoints} points: take a wider step or a shorter range, or ask for one feature or metric`,
     );
   }
 }

@@ -15,7 +15,7 @@ import { type Call, route } from './route.ts';
 
 /** What the routes of teams need of the rest of the service. */
 export interface TeamParts extends ManageParts {
-  /** `fixed`: an Admin cannot raise a plan, only whoever runs the service can. */
+  /** `fixed`: an Admin cannot raise a plan, only the operator of the service can. */
   readonly plans: 'fixed' | 'open';
 }
 
@@ -83,7 +83,7 @@ async function create(parts: TeamParts, call: Call): Promise<Reply> {
 /** A team made by one on a small plan is no way to a large one either. @throws {Refusal} `forbidden` */
 function checkRise({ plans }: TeamParts, wanted: Plan | undefined, from: Plan): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
-  throw new Refusal('forbidden', 'Plans are raised by whoever runs the service, with --plans open');
+  throw new Refusal('forbidden', 'Only the operator of the service raises plans, with --plans open');
 }
 
 /**

@@ -56,7 +56,7 @@ type Changes = Omit<Patch, 'currentPassword'>;
 const readPatch = jsonBody(userPatchSchema);
 
 /**
- * Changes what is given of a user; a new password signs them out everywhere. Everybody changes their own name, primary team
+ * Changes what is given of a user; a new password signs them out everywhere. All users change their own name, primary team
  * and, with the current password, password; an Admin their own e-mail address, too. An Admin changes the name of others,
  * and the rest only as an Admin of all of their teams.
  */
@@ -123,7 +123,7 @@ function needsProof(caller: Caller, user: User, { email = user.email, password }
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
-/** Refuses what is not going to be changed before it is worth a hash. Throws as what changes it. */
+/** Refuses what can be refused before a password is hashed, which takes long. Throws as the change itself. */
 function checkFirst(
   { directory, caller, user, request }: Pick<UserCall, 'directory' | 'caller' | 'user' | 'request'>,
   patch: Patch,

@@ -69,7 +69,7 @@ async function create(parts: UserParts, { directory, caller, request }: Call): P
   const wanted = { role: 'User' as const, ...rest, teams };
   checkPassword(chosen);
   checkOwnTeams(caller, teams);
-  checkNewUser(directory, wanted); // Only what will be made is worth a hash.
+  checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
   const passwordHash = await parts.hashPassword(chosen, caller.id);
   checkOwnTeams(caller, teams); // Nothing comes in between from here on.
   const user = await createUser(directory, { ...wanted, passwordHash });

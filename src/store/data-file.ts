@@ -12,10 +12,10 @@ const at = { magic: 16, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136
 const metaBytes = 152;
 const smallestPage = 512;
 
-/** A file may rightly end before its last page, but not so many pages before it. */
-const mostMissing = 2 ** 20;
+/** A file may rightly end before its last page, but not more pages before it than this. */
+const maxMissing = 2 ** 20;
 
-/** How long the files of a data directory are looked through before they are opened, ms; the rest comes later. */
+/** How long the files of a data directory are checked before they are opened, ms; the rest is checked later. */
 const budgetMs = 1000;
 
 interface Meta {
@@ -76,7 +76,7 @@ export function unusable(file: string, fault: string): Error {
 }
 
 /**
- * Reads a store as it is opened. Pages can be whole and what is on them damaged: then it makes no sense to whoever reads it.
+ * Reads a store as it is opened. Its pages can be well-formed although the records on them are damaged.
  * @throws {Error} that names the file, and says what is wrong and what to do
  */
 export async function openingStore<T>(
@@ -99,7 +99,7 @@ function isNonsense(error: unknown): error is Error {
 }
 
 /**
- * Looks a data file through, which nobody may write to meanwhile; pauses with each page.
+ * Checks all pages of a data file, which must not be written to meanwhile; pauses after each page.
  * @returns what is wrong with it, `undefined` when nothing is
  */
 export function* lookThrough(descriptor: number): Reading<string | undefined> {
@@ -110,7 +110,7 @@ export function* lookThrough(descriptor: number): Reading<string | undefined> {
     return 'it is damaged, or not from this version: its first pages are not those of a store';
   const { pageSize, lastPage, roots } = meta;
   const count = Math.floor(size / pageSize);
-  if (lastPage > count + mostMissing) return `it is damaged, or cut off after ${size} bytes`;
+  if (lastPage > count + maxMissing) return `it is damaged, or cut off after ${size} bytes`;
   const pages = {
     count,
     end: Math.max(lastPage + 1, count),

@@ -18,7 +18,7 @@ export interface DataLock {
 
 /**
  * Locks a data directory for this process, and makes the directory when it is missing. The system holds the lock, on the
- * directory itself and not on a file in it that could be removed, and lets it go with the process, however that ends.
+ * directory itself and not on a file in it that could be removed, and releases it with the process, however that ends.
  * @throws {Error} that names the directory and the process that has it, or says why it cannot be locked
  */
 export function lockDataDirectory(directory: string): DataLock {

@@ -11,12 +11,12 @@ export interface ReaderAge {
   readonly commits: number;
 }
 
-/** An oldest reader that is as old as this is one too many, ms. No report takes so long over one day of data. */
+/** The log warns of a reader of this age, ms: no report takes so long over one day of data. */
 const oldMs = 60_000;
 
 const none: ReaderAge = { seconds: 0, commits: 0 };
 
-/** Watches the readers of one store: a forgotten one makes the file grow with each commit, and tells nobody. */
+/** Watches the readers of one store: a forgotten one makes the file grow with each commit, and LMDB does not say so. */
 export class ReaderWatch {
   readonly name: string;
   private readonly environment: RootDatabase<Buffer, Buffer>;
@@ -41,7 +41,7 @@ export class ReaderWatch {
   /** Looks at the readers again; call it every few seconds. */
   look(): ReaderAge {
     const oldest = oldestReader(this.environment);
-    // Who reads the latest state holds nothing, however long: readers that come and go would look like one.
+    // A reader of the latest state keeps no page from reuse; and readers that come and go would look like one.
     if (oldest === undefined || oldest.lag === 0) {
       this.seen = undefined;
       return none;

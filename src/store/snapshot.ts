@@ -13,7 +13,7 @@ export function* fromSnapshot<T>(
 ): Reading<T> {
   environment.resetReadTxn(); // What was committed until now is in the snapshot.
   const snapshot = environment.useReadTransaction();
-  environment.resetReadTxn(); // Whoever reads next takes another, so this one ends when it is closed here.
+  environment.resetReadTxn(); // The next read takes another transaction, so this one ends when it is closed here.
   try {
     return yield* read(snapshot);
   } finally {

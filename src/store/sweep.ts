@@ -7,7 +7,7 @@ export interface Sweep<T> {
   readonly table: Database<T, string>;
   /** Only keys before this one are looked at; without it all are. */
   readonly end?: string;
-  /** The records lie in the order in which they are over: behind the first that is not, none is looked at. */
+  /** The records are in the order in which they expire: the sweep ends at the first that has not. */
   readonly inOrder?: true;
   isOver(key: string, record: T): boolean;
   /** Called inside a transaction. */

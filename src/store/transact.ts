@@ -12,7 +12,7 @@ export interface Health {
  * Runs `action` as one transaction, which is on disk when this returns. LMDB's own asynchronous transactions are not
  * used: one that fails raises an unhandled rejection too.
  * @param undo called when it failed: nothing of it was kept
- * @throws {FileGone} when it went to a file that nobody can open any more
+ * @throws {FileGone} when it went to a file that was removed or replaced
  * @throws whatever the action throws, and LMDB's errors, with their number as `code`
  */
 export function transact<T>(environment: Environment, action: () => T, undo: () => void = () => {}): T {

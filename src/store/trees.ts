@@ -10,7 +10,7 @@ import {
 } from './page.ts';
 import type { Reading } from './snapshot.ts';
 
-/** The pages of an LMDB file that nobody writes to. */
+/** The pages of an LMDB file that is not being written to. */
 export interface Pages {
   /** How many there are. */
   readonly count: number;
@@ -61,7 +61,7 @@ export function* damagedPage(pages: Pages, roots: Roots): Reading<number | undef
 
 type Take = (page: number) => boolean;
 
-/** Looks at a page of a tree, and has what it refers to looked at. */
+/** Checks a page of a tree, and queues what it refers to. */
 function follow(pages: Pages, { page, ofFreeList }: Step, take: Take, waiting: Step[]): boolean {
   if (page >= pages.count || !take(page)) return false;
   const bytes = pages.read(page, 1);
@@ -73,7 +73,7 @@ function follow(pages: Pages, { page, ofFreeList }: Step, take: Take, waiting: S
   return lists?.every((list) => pagesOfList(list, pages.end)?.every(take)) ?? false;
 }
 
-/** Looks at the pages of a long value. */
+/** Checks the pages of a long value. */
 function lookAt(pages: Pages, { page, bytes = 0, ofFreeList }: Step, take: Take): boolean {
   if (page >= pages.count) return false;
   const count = pagesOfValue(pages.read(page, 1), page, bytes);

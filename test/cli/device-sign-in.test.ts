@@ -98,7 +98,7 @@ describe('login --device', () => {
   it('ends when the code has expired', async () => {
     const one = machine();
     await expect(attempt(one)).rejects.toMatchObject({
-      ...{ exitCode: 3, message: 'Nobody has signed in within the time; start again' },
+      ...{ exitCode: 3, message: 'The sign-in was not completed in time; start again' },
     });
     expect(one.waits).toEqual(Array.from({ length: 120 }, () => 5));
   });

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAggregator } from '../../src/aggregate/aggregator.ts';
 import { Batch } from '../../src/ingest/batch.ts';
-import { mostPoints } from '../../src/manage/point-budget.ts';
+import { maxPoints } from '../../src/manage/point-budget.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
@@ -12,7 +12,7 @@ afterAll(cleanUp);
 
 const minutes = 600;
 const day = Math.floor(Date.now() / 86_400_000) * 1440;
-const series = Math.floor(mostPoints / minutes) + 1;
+const series = Math.floor(maxPoints / minutes) + 1;
 
 /** Counts a check, and measures a value, of each series in each minute of ten hours. */
 function fill(data: string, environment: number): Promise<void> {

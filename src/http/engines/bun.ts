@@ -176,7 +176,7 @@ class BunRequest implements Request {
     return Number(declared) > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body of which nobody knows how large it becomes, or which honest senders take longer for than Bun waits. */
+  /** Reads a body of unknown length, or one that a slow but honest client needs longer for than Bun's idle timeout. */
   async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();
@@ -185,7 +185,7 @@ class BunRequest implements Request {
     const tooLong = new Promise<never>((_, reject) => {
       giveUp = () => reject(tooSlow());
     });
-    tooLong.catch(() => {}); // It may come when the body is over already.
+    tooLong.catch(() => {}); // It may reject after the body has ended.
     const arriving = { received: 0, giveUp };
     const charge = new Charge(budget);
     this.#patience.begin(arriving);

@@ -5,7 +5,7 @@ const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
 
 const digits = /^\d+$/;
 
-/** What decides where a request ends and whom it is for: each as sent, repeated ones joined with a comma. */
+/** The headers that decide where a request ends and which host it is for: as sent, repeated ones joined with a comma. */
 export interface Framing {
   /** Absent from HTTP/1.0 only: the engines see to that. */
   readonly host: string | undefined;
@@ -14,8 +14,8 @@ export interface Framing {
 }
 
 /**
- * Why a head is refused that others could read otherwise (RFC 9112 §3.2, §6.1, §6.3). The connection is closed with the
- * answer, since nobody can tell where the next request begins.
+ * The refusal of a head that others could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is closed with the
+ * answer, since it is unknown where the next request begins.
  */
 export function framingFault({ host: name, contentLength, transferEncoding }: Framing): Refusal | undefined {
   if (name !== undefined && !host.test(name))

@@ -87,7 +87,7 @@ export const ingest: Resource = {
   routes: {
     'GET /applications/:id/ingest': {
       operationId: 'reportIngest',
-      summary: 'Report what was accepted and what was refused, why, and from whom',
+      summary: 'Report what was accepted and what was refused, why, and from which sender',
       description:
         'Without `to` it ends now, without `from` it is a day long. What was refused is in it after a second.',
       query: [inQuery('environment', 'Only this environment.'), ...range],

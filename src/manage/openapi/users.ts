@@ -103,7 +103,7 @@ export const users: Resource = {
     'PATCH /users/:id': {
       operationId: 'changeUser',
       summary: 'Change what is given of a user',
-      description: `Everybody changes their own name, primary team and, with \`currentPassword\`, password; an Admin their own e-mail address,
+      description: `All users change their own name, primary team and, with \`currentPassword\`, password; an Admin their own e-mail address,
 too. An Admin changes the name of others, and the rest only as an Admin who is in all of their teams. A new password signs
 the user out everywhere.`,
       body: userPatch,

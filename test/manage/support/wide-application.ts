@@ -1,4 +1,4 @@
-import { mostPoints } from '../../../src/manage/point-budget.ts';
+import { maxPoints } from '../../../src/manage/point-budget.ts';
 import { ask } from './targets.ts';
 import type { World } from './world.ts';
 
@@ -17,7 +17,7 @@ export async function wideReport(world: World, kind: keyof typeof kinds): Promis
   const named = 'feature' in entry ? 'feature' : 'metric';
   const stats = Array.from({ length: series }, (_, at) => ({ ...entry, [named]: `series-${at}` }));
   const now = Date.now();
-  for (let minute = 0; minute <= mostPoints / series; minute += 1) {
+  for (let minute = 0; minute <= maxPoints / series; minute += 1) {
     const time = new Date(now - (minute + 1) * 60_000).toISOString();
     const report = { appKey: key, environment: 'Production', time, stats };
     const answer = await world.send(undefined, 'POST', route, report, { 'content-type': 'application/json' });

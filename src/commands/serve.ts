@@ -10,8 +10,8 @@ import { createLog, type Log } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
+import { type BoundListeners, bindListeners } from './bound-listeners.ts';
 import { credentialsText } from './credentials.ts';
-import { type Doors, openDoors } from './doors.ts';
 import { urlOf } from './listeners.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
 import { type Service, startService } from './service.ts';
@@ -54,26 +54,26 @@ interface Serving {
 /** Whatever is wrong with an address or a TLS file shows before anything is prepared. */
 async function openAndServe(serving: Serving): Promise<number> {
   const { config, log, signals } = serving;
-  const doors = await openDoors({ config, engine: await loadEngine(), clock: systemClock, log });
-  signals.onHangUp(() => renewTls(doors, config, log));
+  const bound = await bindListeners({ config, engine: await loadEngine(), clock: systemClock, log });
+  signals.onHangUp(() => renewTls(bound, config, log));
   try {
-    return await serveBehind(doors, serving);
+    return await serveOn(bound, serving);
   } catch (error) {
-    await doors.close(0);
+    await bound.close(0);
     throw error;
   }
 }
 
-async function serveBehind(doors: Doors, { config, log, terminal, signals }: Serving): Promise<number> {
+async function serveOn(bound: BoundListeners, { config, log, terminal, signals }: Serving): Promise<number> {
   if (config.existing) checkPrepared(config.data);
   const lock = lockDataDirectory(config.data);
   try {
     const accounts = await openOrPrepare(config, log, terminal);
     const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: signals.fail };
-    const service = await startService(parts, doors);
-    terminal.out(readyLine(doors));
+    const service = await startService(parts, bound);
+    terminal.out(readyLine(bound));
     log.info('ready', { data: config.data });
-    if (terminal.interactive) terminal.err(nextSteps(startedServer(config, doors)));
+    if (terminal.interactive) terminal.err(nextSteps(startedServer(config, bound)));
     const code = await signals.toldToStop;
     await stop(service, config, code);
     log.info('stopped', { code });
@@ -83,7 +83,7 @@ async function serveBehind(doors: Doors, { config, log, terminal, signals }: Ser
   }
 }
 
-function startedServer({ baseUrl, tlsCert }: Config, { listeners }: Doors): StartedServer {
+function startedServer({ baseUrl, tlsCert }: Config, { listeners }: BoundListeners): StartedServer {
   return {
     url: baseUrl ?? urlOf(listeners, 'api', tlsCert !== undefined),
     program: process.execPath,
@@ -92,9 +92,9 @@ function startedServer({ baseUrl, tlsCert }: Config, { listeners }: Doors): Star
 }
 
 /** SIGHUP: reads the TLS files again. */
-async function renewTls(doors: Doors, { shutdownGrace }: Config, log: Log): Promise<void> {
+async function renewTls(bound: BoundListeners, { shutdownGrace }: Config, log: Log): Promise<void> {
   try {
-    const renewed = await doors.renewTls(shutdownGrace * 1000);
+    const renewed = await bound.renewTls(shutdownGrace * 1000);
     log.info(renewed ? 'the TLS files are read again' : 'SIGHUP: there is nothing to read again without TLS');
   } catch (error) {
     log.error('the TLS files cannot be used; those that were read before stay', { error });
@@ -138,7 +138,7 @@ function workerFile(name: string): string {
   return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 }
 
-function readyLine({ listeners, grpc }: Doors): string {
+function readyLine({ listeners, grpc }: BoundListeners): string {
   const [first, ...others] = listeners.map(({ listener, hosts }) => ({
     address: authority(listener.host, listener.port),
     name: hosts.join('+'),

@@ -9,6 +9,7 @@ import { createRouter, type RouterHooks } from '../http/router.ts';
 import type { Dispatch } from '../http/types.ts';
 import type { GrpcListener } from '../ingest/grpc.ts';
 import { keepUp } from '../ingest/upkeep.ts';
+import type { BoundListeners } from './bound-listeners.ts';
 import {
   type Core,
   closeCore,
@@ -21,7 +22,6 @@ import {
   refreshSigningKeys,
   type ServiceParts,
 } from './core.ts';
-import type { Doors } from './doors.ts';
 import { figuresOf } from './figures.ts';
 import type { Host, HostListener } from './listeners.ts';
 import { routesOf } from './routes.ts';
@@ -55,22 +55,22 @@ const recordEveryMs = 1000;
 const lookAtReadersEveryMs = 10_000;
 
 /**
- * Starts the whole service on an open store, behind doors that it opens and from then on closes.
- * @throws {Error} when the usage store cannot be opened; the store is closed then, and the doors are as they were
+ * Starts the whole service on an open store and bound listeners, which it closes when it stops.
+ * @throws {Error} when the usage store cannot be opened; the store is closed then, and the listeners are as they were
  */
-export async function startService(parts: ServiceParts, doors: Doors): Promise<Service> {
+export async function startService(parts: ServiceParts, bound: BoundListeners): Promise<Service> {
   const core = await openCore(parts);
   try {
-    doors.open(routersOf(core, doors.listeners), core.receiver);
+    bound.serve(routersOf(core, bound.listeners), core.receiver);
   } catch (error) {
     await closeCore(core);
     throw error;
   }
-  const stopWork = startWork(core, doors.grpc);
+  const stopWork = startWork(core, bound.grpc);
   return {
     async stop(graceMs) {
       const worked = stopWork();
-      await Promise.all([doors.close(graceMs), worked]);
+      await Promise.all([bound.close(graceMs), worked]);
       await closeCore(core);
     },
   };

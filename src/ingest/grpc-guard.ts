@@ -37,7 +37,7 @@ export interface OpenCall {
 export interface GuardOptions {
   readonly clock: Clock;
   /** Bytes that all calls may hold whose messages are not whole. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** The connection of a session has brought a whole call. */
   used(session: object, peer: Peer): void;
   /** The library, or the guard itself, refuses a call before its handler has seen it. Gives what to end it with. */
@@ -50,7 +50,7 @@ export interface GuardOptions {
 export const bytesPerCall = 32 * 1024;
 
 /** How long the message of a call may take to become whole, ms. */
-export const patienceMs = 30_000;
+export const messageTimeoutMs = 30_000;
 
 class Open implements OpenCall {
   readonly path: string;
@@ -107,7 +107,7 @@ export class GrpcGuard {
   sweep(): void {
     const now = this.#options.clock.monotonic();
     for (const open of this.#open) {
-      if (now - open.since < patienceMs) break;
+      if (now - open.since < messageTimeoutMs) break;
       if (open.streams && open.head !== undefined && open.call.decoder.readState === 0)
         this.#renew(open, now);
       else this.#end(open, new Refusal('deadline_exceeded', 'The message was not whole in time'));
@@ -147,7 +147,7 @@ export class GrpcGuard {
 
   #makeRoom(): void {
     for (const open of this.#open) {
-      if (this.bytes <= this.#options.mostBytes) return;
+      if (this.bytes <= this.#options.maxBytes) return;
       this.#end(open, new Refusal('backpressure', 'Too many messages are not whole', 5));
     }
   }

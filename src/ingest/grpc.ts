@@ -1,6 +1,7 @@
 import { type ChannelOptions, logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { collectGarbage } from '../garbage.ts';
-import { GrpcDoor, type GrpcTls } from './grpc-door.ts';
+import type { TlsPair } from '../http/tls.ts';
+import { GrpcAcceptor } from './grpc-acceptor.ts';
 import { GrpcGuard } from './grpc-guard.ts';
 import { Health } from './grpc-health.ts';
 import { addReflection } from './grpc-reflection.ts';
@@ -10,12 +11,12 @@ export interface GrpcOptions extends ReportParts {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly tls?: GrpcTls;
+  readonly tls?: TlsPair;
   /** Connections that may be open at once. */
-  readonly mostConnections?: number;
+  readonly maxConnections?: number;
   /** Bytes that all calls may hold whose messages are not whole. */
-  readonly mostBytes?: number;
-  /** The port of HTTP, for whoever speaks it here. */
+  readonly maxBytes?: number;
+  /** The port of HTTP, for the answer to clients that speak it here. */
   readonly httpPort?: number | undefined;
 }
 
@@ -27,7 +28,7 @@ export interface GrpcListener {
   /** Calls whose messages are not whole, and what they hold. */
   unfinished(): { calls: number; bytes: number };
   /** New connections get another certificate; without TLS there is none to replace. */
-  renewTls(tls: GrpcTls): void;
+  renewTls(tls: TlsPair): void;
   /** Stops accepting and lets calls under way finish; after `graceMs` it cuts the rest. */
   close(graceMs: number): Promise<void>;
 }
@@ -78,8 +79,8 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const guard = new GrpcGuard({
     clock,
     maxReport,
-    mostBytes: options.mostBytes ?? Math.max(leastBytes, 4 * maxReport),
-    used: (session, peer) => door.used(session, peer),
+    maxBytes: options.maxBytes ?? Math.max(leastBytes, 4 * maxReport),
+    used: (session, peer) => acceptor.used(session, peer),
     refused: (refusal, call) => refuseEarly(options, refusal, call),
   });
   const server = new Server({
@@ -91,26 +92,26 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   addReports(server, options);
   health.addTo(server);
   addReflection(server);
-  // The door has seen to TLS.
+  // TLS ends at the acceptor.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const door = await GrpcDoor.open({
+  const acceptor = await GrpcAcceptor.open({
     ...options,
-    mostConnections: options.mostConnections ?? usualConnections,
-    enter: (socket) => injector.injectConnection(socket),
+    maxConnections: options.maxConnections ?? usualConnections,
+    accepted: (socket) => injector.injectConnection(socket),
   });
   const sweep = setInterval(() => guard.sweep(), sweepEveryMs);
   const clean = setInterval(() => cleanUpAfter(guard), cleanEveryMs);
   return {
     host,
-    port: door.port,
+    port: acceptor.port,
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
-    renewTls: (tls) => door.renewTls(tls),
+    renewTls: (tls) => acceptor.renewTls(tls),
     async close(graceMs) {
       health.close();
-      door.close();
+      acceptor.close();
       await close(server, graceMs);
-      door.destroy();
+      acceptor.destroy();
       clearInterval(sweep);
       clearInterval(clean);
     },

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { systemClock } from '../../src/clock.ts';
-import { openDoors } from '../../src/commands/doors.ts';
+import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import type { HostListener } from '../../src/commands/listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
@@ -28,34 +28,34 @@ function configOf(...argv: string[]): Config {
 
 test('a service that cannot be put together leaves no store open', async () => {
   const config = configOf('--data', `${freshDirectory()}/data`);
-  const doors = await openDoors({ config, engine: uwsEngine, clock: systemClock, log });
+  const bound = await bindListeners({ config, engine: uwsEngine, clock: systemClock, log });
   const accounts = openAccountStore(config.data);
   await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
   const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: () => {} };
   // What the routes are made from: the issuer of tokens is the listener's address.
-  const listeners = doors.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
-  await expect(startService(parts, { ...doors, listeners })).rejects.toThrow(TypeError);
+  const listeners = bound.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
+  await expect(startService(parts, { ...bound, listeners })).rejects.toThrow(TypeError);
   await openAccountStore(config.data).environment.close();
-  await doors.close(0);
+  await bound.close(0);
 });
 
 test('until there is a service, its addresses say that the process is alive, and refuse all else with 503', async () => {
   const config = configOf();
-  const doors = await openDoors({ config, engine: uwsEngine, clock: systemClock, log });
-  const [{ listener }] = doors.listeners as [HostListener];
+  const bound = await bindListeners({ config, engine: uwsEngine, clock: systemClock, log });
+  const [{ listener }] = bound.listeners as [HostListener];
   const url = `http://127.0.0.1:${listener.port}`;
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   for (const path of ['/readyz', '/connect/token', '/api/v2/applications'])
     expect((await fetch(url + path)).status).toBe(503);
-  const client = openClient(`127.0.0.1:${doors.grpc.port}`);
+  const client = openClient(`127.0.0.1:${bound.grpc.port}`);
   const report = encode('Usage.FeatureStat', usageReport);
   expect((await call(client, '/Usage.Usage/SendStats', report)).code).toBe(status.UNAVAILABLE);
   client.close();
-  await doors.close(0);
+  await bound.close(0);
 });
 
 test('addresses are bound all or none', async () => {
-  const taken = await openDoors({ config: configOf(), engine: uwsEngine, clock: systemClock, log });
+  const taken = await bindListeners({ config: configOf(), engine: uwsEngine, clock: systemClock, log });
   const opened: Listener[] = [];
   const engine: Engine = {
     name: 'uws',
@@ -66,7 +66,7 @@ test('addresses are bound all or none', async () => {
     },
   };
   const config = configOf('--grpc-listen', `127.0.0.1:${taken.grpc.port}`);
-  await expect(openDoors({ config, engine, clock: systemClock, log })).rejects.toThrow('in use');
+  await expect(bindListeners({ config, engine, clock: systemClock, log })).rejects.toThrow('in use');
   const [{ host, port }] = opened as [Listener];
   await expect(fetch(`http://${host}:${port}/healthz`)).rejects.toThrow();
   await taken.close(0);

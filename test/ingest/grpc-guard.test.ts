@@ -89,7 +89,7 @@ describe('a call whose message is not whole', () => {
   });
 
   test('is ended when all of them together hold too much, the oldest first', async () => {
-    const { connect: open1, receiver } = await open({ mostBytes: 150_000 });
+    const { connect: open1, receiver } = await open({ maxBytes: 150_000 });
     const raw = open1();
     const streams = [0, 1, 2].map(() => {
       const stream = raw.begin(path);
@@ -120,7 +120,7 @@ test('a connection has a bound on the calls that it may have open', async () => 
 });
 
 test('the connection that was of no use for the longest time makes room for another', async () => {
-  const opened = await open({ mostConnections: 3 });
+  const opened = await open({ maxConnections: 3 });
   const clients = [0, 1].map(() => openClient(opened.address, { 'grpc.use_local_subchannel_pool': 1 }));
   closers.push(() => clients.forEach((client) => void client.close()));
   for (const client of clients) expect(await call(client, path, message)).toMatchObject({ code: 0 });

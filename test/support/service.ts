@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { openDoors } from '../../src/commands/doors.ts';
+import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config.ts';
 import { uwsEngine } from '../../src/http/engines/uws.ts';
@@ -62,13 +62,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   const fatal = (reason: string) => {
     throw new Error(reason);
   };
-  const doors = await openDoors({ config, engine: uwsEngine, clock, log });
+  const bound = await bindListeners({ config, engine: uwsEngine, clock, log });
   const parts = { config, accounts, workerFile, clock, randomBytes, log, fatal };
-  const service = await startService(parts, doors);
-  const [{ listener }] = doors.listeners as [(typeof doors.listeners)[0]];
+  const service = await startService(parts, bound);
+  const [{ listener }] = bound.listeners as [(typeof bound.listeners)[0]];
   return {
     http: `${listener.host}:${listener.port}`,
-    grpc: `${doors.grpc.host}:${doors.grpc.port}`,
+    grpc: `${bound.grpc.host}:${bound.grpc.port}`,
     data,
     credentials,
     log: () => lines.join(''),

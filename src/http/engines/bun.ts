@@ -10,11 +10,11 @@ import {
   type Reply,
   type Request,
 } from '../types.ts';
+import { type Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { tooLarge, tooSlow } from './body-refusals.ts';
 import { Charge } from './charge.ts';
 import { framingFault } from './head.ts';
 import { briefBody, linger } from './limits.ts';
-import { type Arriving, Patience } from './patience.ts';
 import { isPlainPath, resolvable, wasPlainPath } from './plain-path.ts';
 
 /**
@@ -24,11 +24,11 @@ import { isPlainPath, resolvable, wasPlainPath } from './plain-path.ts';
 export const bunEngine: Engine = {
   name: 'bun',
   async listen(options) {
-    const life = { closing: false, patience: new Patience(options.secondMs) };
+    const life = { closing: false, deadlines: new BodyDeadlines(options.secondMs) };
     const server = await serve(options, life);
     const close = (graceMs: number) => {
       life.closing = true;
-      return stop(server, graceMs).finally(() => life.patience.close());
+      return stop(server, graceMs).finally(() => life.deadlines.close());
     };
     return { host: options.host, port: server.port!, close };
   },
@@ -43,12 +43,12 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 /** @param life what becomes of the server while it answers */
 async function serve(
   { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
-  life: { readonly closing: boolean; readonly patience: Patience },
+  life: { readonly closing: boolean; readonly deadlines: BodyDeadlines },
 ): Promise<Server> {
   const pair = tls && readTls(tls);
   const own = tls !== undefined && takesOver !== true ? await freePort(host, port) : port;
   const answer: Answer = (raw, server, path) => {
-    const request = new BunRequest(raw, server, path ?? '', life.patience);
+    const request = new BunRequest(raw, server, path ?? '', life.deadlines);
     const fault = path === undefined ? resolvable : request.fault();
     if (fault !== undefined) return respond(request, problem(fault), true);
     const reply = dispatch(request);
@@ -86,7 +86,7 @@ async function stop(server: Server, graceMs: number): Promise<void> {
 }
 
 /** No route has as many segments; Bun has no pattern for any number of them. */
-const mostSegments = 12;
+const maxSegments = 12;
 
 /**
  * Bun resolves `\`, `.` and `..` in the URL that a handler sees. Its routes are matched before, so they tell what was sent:
@@ -96,7 +96,7 @@ function routesFor(fixed: readonly string[], answer: Answer) {
   const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
   for (const path of ['/', ...fixed]) routes[path] = (raw, server) => answer(asRaw(raw), server, path);
   let pattern = '';
-  for (let segment = 1; segment <= mostSegments; segment += 1) {
+  for (let segment = 1; segment <= maxSegments; segment += 1) {
     pattern += `/:s${segment}`;
     routes[pattern] = (raw, server) => answer(asRaw(raw), server, sentPath(asRaw(raw)));
   }
@@ -114,7 +114,7 @@ function sentPath({ url, params }: RawRequest): string | undefined {
 /** The path of a URL that no pattern is for: it has an empty segment, or too many of them, unless it was resolved. */
 function strayPath(url: string): string | undefined {
   const path = pathOf(url);
-  const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > mostSegments + 1;
+  const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
   return stray && isPlainPath(path) ? path : undefined;
 }
 
@@ -135,10 +135,10 @@ class BunRequest implements Request {
   refused: BodyReader | undefined = undefined;
   readonly #raw: RawRequest;
   readonly #server: Server;
-  readonly #patience: Patience;
+  readonly #deadlines: BodyDeadlines;
 
-  constructor(raw: RawRequest, server: Server, path: string, patience: Patience) {
-    this.#patience = patience;
+  constructor(raw: RawRequest, server: Server, path: string, deadlines: BodyDeadlines) {
+    this.#deadlines = deadlines;
     this.#raw = raw;
     this.#server = server;
     this.method = raw.method;
@@ -188,7 +188,7 @@ class BunRequest implements Request {
     tooLong.catch(() => {}); // It may reject after the body has ended.
     const arriving = { received: 0, giveUp };
     const charge = new Charge(budget);
-    this.#patience.begin(arriving);
+    this.#deadlines.begin(arriving);
     try {
       const body = await collect(reader, limit, arriving, tooLong, charge);
       charge.handOver();
@@ -198,7 +198,7 @@ class BunRequest implements Request {
       if (error instanceof Refusal) this.refused = reader;
       throw error;
     } finally {
-      this.#patience.end(arriving);
+      this.#deadlines.end(arriving);
     }
   }
 

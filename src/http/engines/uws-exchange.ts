@@ -2,10 +2,10 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { problem } from '../problem.ts';
 import type { ByteBudget, Dispatch, Reply, Request } from '../types.ts';
+import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault } from './head.ts';
 import { linger, maxHead } from './limits.ts';
-import type { Arriving, Patience } from './patience.ts';
 import { isPlainPath, resolvable } from './plain-path.ts';
 
 /** uWebSockets.js ends a connection when its 10 s are over; every so many bytes of a body they begin anew. */
@@ -18,7 +18,7 @@ const writeBuffer = 16 * 1024;
 export interface Server {
   /** Connections are not kept after their reply. */
   readonly closing: boolean;
-  readonly patience: Patience;
+  readonly deadlines: BodyDeadlines;
   /** The reply is sent, or the client has gone; called once for each exchange. */
   finished(): void;
 }
@@ -65,7 +65,7 @@ export class UwsExchange implements Request, Arriving {
 
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     const body = this.#inbox.read(limit, this.#headers.get('content-length'), budget);
-    if (!this.#inbox.complete) this.#server.patience.begin(this);
+    if (!this.#inbox.complete) this.#server.deadlines.begin(this);
     return body;
   }
 
@@ -113,7 +113,7 @@ export class UwsExchange implements Request, Arriving {
     } else {
       this.#inbox.push(chunk, last);
       this.received += chunk.byteLength;
-      if (last) this.#server.patience.end(this);
+      if (last) this.#server.deadlines.end(this);
       if (!last && !this.#inbox.paused) this.#keepAlive(chunk.byteLength);
     }
   }
@@ -189,7 +189,7 @@ export class UwsExchange implements Request, Arriving {
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#server.patience.end(this);
+    this.#server.deadlines.end(this);
     clearTimeout(this.#draining?.late);
     this.#server.finished();
   }

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { readTls, type TlsFiles } from '../tls.ts';
 import type { Engine, Listener, ListenOptions } from '../types.ts';
+import { BodyDeadlines } from './body-deadlines.ts';
 import { maxHead } from './limits.ts';
-import { Patience } from './patience.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 /**
@@ -62,11 +62,11 @@ class Server {
   /** Called when nothing is under way; set while closing. */
   #onIdle: (() => void) | undefined;
 
-  readonly patience: Patience;
+  readonly deadlines: BodyDeadlines;
 
   constructor(app: App, { dispatch, secondMs }: ListenOptions) {
     this.#app = app;
-    this.patience = new Patience(secondMs);
+    this.deadlines = new BodyDeadlines(secondMs);
     app.any('/*', (res, req) => {
       this.#underWay += 1;
       new UwsExchange(res, req, this).answer(dispatch);
@@ -101,7 +101,7 @@ class Server {
         };
       });
     }
-    this.patience.close();
+    this.deadlines.close();
     this.#app.close();
   }
 

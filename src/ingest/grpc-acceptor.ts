@@ -1,29 +1,24 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import { bindFailure } from '../http/bind-failure.ts';
+import type { TlsPair } from '../http/tls.ts';
 import type { Peer } from './grpc-guard.ts';
 
-/** A certificate chain and its private key, PEM both. */
-export interface GrpcTls {
-  readonly cert: string | Buffer;
-  readonly key: string | Buffer;
-}
-
-export interface DoorOptions {
+export interface AcceptorOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly tls?: GrpcTls;
-  /** Connections that may be open at once; of more the one that was of no use for the longest time is closed. */
-  readonly mostConnections: number;
-  /** The port of HTTP, for whoever speaks it here. */
+  readonly tls?: TlsPair;
+  /** Connections that may be open at once; of more the least recently used one is closed. */
+  readonly maxConnections: number;
+  /** The port of HTTP, for the answer to clients that speak it here. */
   readonly httpPort?: number | undefined;
-  /** Takes a connection that speaks HTTP/2. */
-  enter(socket: Socket): void;
+  /** Called with each connection that speaks HTTP/2. */
+  accepted(socket: Socket): void;
 }
 
-/** A connection is closed that has not said within this time, in ms, what it speaks. */
-const greetingMs = 10_000;
+/** How long a connection may take to show that it speaks HTTP/2, ms. */
+const prefaceMs = 10_000;
 
 /** How HTTP/2 begins (RFC 9113 §3.4). */
 const preface = Buffer.from('PRI');
@@ -33,16 +28,16 @@ interface Connection {
   readonly peer: string;
   /** Grows from use to use; 0 before the first. */
   usedAt: number;
-  entered: boolean;
+  accepted: boolean;
 }
 
 /**
- * Accepts the connections of the gRPC listener: not more than there may be, and only such as speak HTTP/2. The library
- * would take any number, and close one that speaks HTTP/1.1 without a word.
+ * Accepts the connections of the gRPC listener: a bounded number, and only those that speak HTTP/2. The library would take
+ * any number, and close one that speaks HTTP/1.1 without an answer.
  */
-export class GrpcDoor {
+export class GrpcAcceptor {
   port = 0;
-  readonly #options: DoorOptions;
+  readonly #options: AcceptorOptions;
   readonly #server: Server | SecureServer;
   readonly #connections = new Set<Connection>();
   readonly #byPeer = new Map<string, Connection>();
@@ -50,22 +45,22 @@ export class GrpcDoor {
   #uses = 0;
 
   /** @throws {Error} when the address cannot be bound; the message names it and says why */
-  static async open(options: DoorOptions): Promise<GrpcDoor> {
-    const door = new GrpcDoor(options);
+  static async open(options: AcceptorOptions): Promise<GrpcAcceptor> {
+    const acceptor = new GrpcAcceptor(options);
     const { host, port } = options;
     try {
       await new Promise<void>((resolve, reject) => {
-        door.#server.once('error', reject);
-        door.#server.listen(port, host, () => resolve());
+        acceptor.#server.once('error', reject);
+        acceptor.#server.listen(port, host, () => resolve());
       });
     } catch (error) {
       throw await bindFailure(host, port, error as NodeJS.ErrnoException);
     }
-    door.port = (door.#server.address() as { port: number }).port;
-    return door;
+    acceptor.port = (acceptor.#server.address() as { port: number }).port;
+    return acceptor;
   }
 
-  private constructor(options: DoorOptions) {
+  private constructor(options: AcceptorOptions) {
     this.#options = options;
     const { tls } = options;
     const accept = (socket: Socket) => this.#accept(socket);
@@ -73,7 +68,7 @@ export class GrpcDoor {
       tls === undefined
         ? createServer({ noDelay: true }, accept)
         : createSecureServer(
-            { ...tls, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: greetingMs, noDelay: true },
+            { ...tls, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: prefaceMs, noDelay: true },
             accept,
           );
   }
@@ -84,11 +79,11 @@ export class GrpcDoor {
   }
 
   /** New connections get another certificate; without TLS there is none to replace. */
-  renewTls(tls: GrpcTls): void {
+  renewTls(tls: TlsPair): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
 
-  /** Hears that a connection has brought a whole call. */
+  /** Marks the connection of a session as used: it has brought a whole call. */
   used(session: object, { remoteAddress, remotePort }: Peer): void {
     let connection = this.#bySession.get(session);
     if (connection === undefined) {
@@ -100,10 +95,10 @@ export class GrpcDoor {
     connection.usedAt = this.#uses;
   }
 
-  /** Stops accepting; what has not entered goes. */
+  /** Stops accepting, and closes the connections that were not accepted yet. */
   close(): void {
     this.#server.close();
-    for (const { socket, entered } of this.#connections) if (!entered) socket.destroy();
+    for (const { socket, accepted } of this.#connections) if (!accepted) socket.destroy();
   }
 
   /** Closes what is still open. */
@@ -117,13 +112,13 @@ export class GrpcDoor {
       socket,
       peer: peerOf(socket.remoteAddress, socket.remotePort),
       usedAt: 0,
-      entered: false,
+      accepted: false,
     };
     this.#connections.add(connection);
     this.#byPeer.set(connection.peer, connection);
     socket.once('close', () => this.#forget(connection));
-    if (this.#connections.size > this.#options.mostConnections) this.#closeOne(connection);
-    this.#greet(connection);
+    if (this.#connections.size > this.#options.maxConnections) this.#closeOne(connection);
+    this.#readPreface(connection);
   }
 
   #forget(connection: Connection): void {
@@ -131,7 +126,7 @@ export class GrpcDoor {
     if (this.#byPeer.get(connection.peer) === connection) this.#byPeer.delete(connection.peer);
   }
 
-  /** Closes the connection that was of no use for the longest time; of several the oldest. */
+  /** Closes the least recently used connection; of several the oldest. */
   #closeOne(added: Connection): void {
     let idle: Connection | undefined;
     for (const each of this.#connections) {
@@ -142,9 +137,9 @@ export class GrpcDoor {
     idle.socket.destroy();
   }
 
-  #greet(connection: Connection): void {
+  #readPreface(connection: Connection): void {
     const { socket } = connection;
-    const timer = setTimeout(() => socket.destroy(), greetingMs);
+    const timer = setTimeout(() => socket.destroy(), prefaceMs);
     let head = Buffer.alloc(0);
     const read = () => {
       const chunk = socket.read() as Buffer | null;
@@ -153,17 +148,17 @@ export class GrpcDoor {
       if (head.length < preface.length && preface.indexOf(head) === 0) return;
       clearTimeout(timer);
       socket.off('readable', read);
-      if (head.indexOf(preface) !== 0) return this.#sayWhatThisIs(socket, head);
+      if (head.indexOf(preface) !== 0) return this.#refuseHttp1(socket, head);
       socket.unshift(head);
-      connection.entered = true;
-      this.#options.enter(socket);
+      connection.accepted = true;
+      this.#options.accepted(socket);
     };
     socket.on('readable', read);
     socket.once('close', () => clearTimeout(timer));
   }
 
   /** RFC 9110 §15.6.6: the version is not supported. What is no HTTP at all gets no answer. */
-  #sayWhatThisIs(socket: Socket, head: Buffer): void {
+  #refuseHttp1(socket: Socket, head: Buffer): void {
     if (!/^[A-Z]{3,}/.test(head.toString('latin1', 0, 16))) {
       socket.destroy();
       return;

@@ -1,7 +1,6 @@
 import { parseAddress } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { Refusal } from '../errors.ts';
 import { healthRoutes } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
@@ -11,11 +10,11 @@ import type { Dispatch, Engine } from '../http/types.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
 import type { ReportReceiver } from '../ingest/report.ts';
 import type { Log } from '../log.ts';
-import { LateReceiver } from './late-receiver.ts';
 import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
+import { notStarted, PendingReceiver } from './pending-receiver.ts';
 
-/** What the addresses are bound with. */
-export interface DoorParts {
+/** What binding the addresses needs. */
+export interface BindParts {
   readonly config: Config;
   readonly engine: Engine;
   readonly clock: Clock;
@@ -23,11 +22,11 @@ export interface DoorParts {
 }
 
 /** The service's addresses. They are bound before a data directory is touched, and answer 503 until there is a service. */
-export interface Doors {
+export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
-  /** From now on these answer: what is given for a listener's hosts, and the receiver. */
-  open(dispatches: ReadonlyMap<readonly Host[], Dispatch>, receiver: ReportReceiver): void;
+  /** Begins to serve: each listener with the dispatch that is given for its hosts, gRPC with the receiver. */
+  serve(dispatches: ReadonlyMap<readonly Host[], Dispatch>, receiver: ReportReceiver): void;
   /**
    * Reads the TLS files again, which new connections get from then on.
    * @returns whether there are any
@@ -41,14 +40,14 @@ export interface Doors {
  * Reads the TLS files and binds every address.
  * @throws {Error} when a file or an address cannot be used; nothing is left open then
  */
-export async function openDoors(parts: DoorParts): Promise<Doors> {
+export async function bindListeners(parts: BindParts): Promise<BoundListeners> {
   const { config, engine } = parts;
   const files = tlsFilesOf(config);
   const tls = files && readValidTls(files, parts.clock);
-  const late: { dispatches: ReadonlyMap<readonly Host[], Dispatch> } = { dispatches: new Map() };
-  const receiver = new LateReceiver();
+  const current: { dispatches: ReadonlyMap<readonly Host[], Dispatch> } = { dispatches: new Map() };
+  const receiver = new PendingReceiver();
   const listeners = await listen(engine, config, files, (hosts) => {
-    return inTurns((request) => (late.dispatches.get(hosts) ?? starting)(request));
+    return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
   });
   const closeListeners = (graceMs: number) =>
     Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
@@ -59,9 +58,9 @@ export async function openDoors(parts: DoorParts): Promise<Doors> {
     return {
       listeners,
       grpc,
-      open(dispatches, ready) {
-        late.dispatches = dispatches;
-        receiver.begin(ready);
+      serve(ready, receives) {
+        current.dispatches = ready;
+        receiver.begin(receives);
         grpc.setServing(true);
       },
       async renewTls(graceMs) {
@@ -86,15 +85,13 @@ const health = createRouter(
   healthRoutes(() => ({ ready: false, reason: 'the service is starting', commits: 0 })),
 );
 
-/** The process is alive, and that is all there is to say yet. */
+/** Answers while the service starts: only the health routes have something to say. */
 const starting: Dispatch = (request) =>
-  ['/healthz', '/readyz'].includes(request.path)
-    ? health(request)
-    : problem(new Refusal('store_unavailable', 'The service is starting', 1));
+  ['/healthz', '/readyz'].includes(request.path) ? health(request) : problem(notStarted);
 
 /** Opens the gRPC listener. */
 function listenReports(
-  { config, clock, log }: DoorParts,
+  { config, clock, log }: BindParts,
   receiver: ReportReceiver,
   tls: TlsPair | undefined,
   listeners: readonly HostListener[],
@@ -124,7 +121,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
 
 /** A certificate for other names is no error: a proxy in front may not look at it. */
 function warnOfNames(
-  { config, log }: DoorParts,
+  { config, log }: BindParts,
   listeners: readonly HostListener[],
   { certFile }: TlsFiles,
   tls: TlsPair,

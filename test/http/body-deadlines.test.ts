@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { Patience } from '../../src/http/engines/patience.ts';
+import { BodyDeadlines } from '../../src/http/engines/body-deadlines.ts';
 
 /** A body that brings so many bytes each second; gives the second in which it is given up. */
 function givenUpAfter(bytesPerSecond: number, seconds = 2_000): number | undefined {
-  const patience = new Patience();
+  const deadlines = new BodyDeadlines();
   let given: number | undefined;
   let second = 0;
   const body = { received: 0, giveUp: () => (given ??= second) };
-  patience.begin(body);
+  deadlines.begin(body);
   for (second = 1; second <= seconds && given === undefined; second += 1) {
     body.received += bytesPerSecond;
-    patience.tick();
+    deadlines.tick();
   }
-  patience.close();
+  deadlines.close();
   return given;
 }
 
@@ -26,15 +26,15 @@ test.each([
 });
 
 test('a body that is whole is not given up', () => {
-  const patience = new Patience();
+  const deadlines = new BodyDeadlines();
   const body = {
     received: 0,
     giveUp: () => {
       throw new Error('given up');
     },
   };
-  patience.begin(body);
-  patience.end(body);
-  for (let second = 0; second < 100; second += 1) patience.tick();
-  patience.close();
+  deadlines.begin(body);
+  deadlines.end(body);
+  for (let second = 0; second < 100; second += 1) deadlines.tick();
+  deadlines.close();
 });

@@ -2,8 +2,11 @@ import type { LargeBodies } from '../admission/large-bodies.ts';
 import { Refusal } from '../errors.ts';
 import type { ReportReceiver } from '../ingest/report.ts';
 
-/** A receiver of reports that refuses them until there is one: gRPC listens before the service is ready. */
-export class LateReceiver implements ReportReceiver {
+/** The refusal of everything that arrives before the service is ready. */
+export const notStarted = new Refusal('store_unavailable', 'The service is starting', 1);
+
+/** Stands in for the receiver of reports, and refuses them until there is one: gRPC listens before the service is ready. */
+export class PendingReceiver implements ReportReceiver {
   #receiver: ReportReceiver | undefined;
 
   begin(receiver: ReportReceiver): void {
@@ -32,7 +35,7 @@ export class LateReceiver implements ReportReceiver {
   }
 
   #ready(): ReportReceiver {
-    if (this.#receiver === undefined) throw new Refusal('store_unavailable', 'The service is starting', 1);
+    if (this.#receiver === undefined) throw notStarted;
     return this.#receiver;
   }
 }

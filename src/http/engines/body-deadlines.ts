@@ -6,12 +6,12 @@ export interface Arriving {
   giveUp(): void;
 }
 
-/** What a body may take in any case, seconds, and the bytes that each further one must bring: 4 kB/s is slow but honest. */
+/** Seconds that every body may take, and the bytes that pay for a further one: 4 kB/s is slow but honest. */
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
-/** Bounds the time that bodies may take, all of it: who sends a byte now and then must not hold what came before for ever. */
-export class Patience {
+/** Bounds the whole time that a body may take: a client that sends a byte now and then must not hold its memory for ever. */
+export class BodyDeadlines {
   private readonly arriving = new Map<Arriving, number>();
   private readonly timer: NodeJS.Timeout;
   private seconds = 0;

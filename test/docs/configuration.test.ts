@@ -21,8 +21,9 @@ settings, and do not count. Byte counts are whole numbers and may end in \`KiB\`
 \`HOST:PORT\`; \`:8080\` is every IPv4 address, an IPv6 address stands in brackets, and port 0 takes any free port.
 
 Together these must hold: each \`--queue-low-…\` is below its \`--queue-high-…\`; \`--batch-packets\` is at most
-\`--queue-high-packets\`, and \`--max-body\` at most \`--queue-high-bytes\`; \`--burst\` is at least 1 unless \`--rate\` is 0;
-\`--tls-cert\` and \`--tls-key\` come together.
+\`--queue-high-packets\`; \`--max-body\` and \`--max-report\` are at most \`--queue-high-bytes\` and \`--body-budget\`;
+\`--keep-minutes\` is at most 24 times \`--keep-hours\`, and \`--keep-hours\` at most \`--keep-days\`; \`--burst\` is at least 1 unless
+\`--rate\` is 0; \`--tls-cert\` and \`--tls-key\` come together.
 `;
 
 function row({ flag, variable, schema }: Setting): string {

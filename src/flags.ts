@@ -79,3 +79,14 @@ function unknownFlag(name: string, known: KnownFlags): string {
 function namesOf({ values, switches = [] }: KnownFlags): string[] {
   return [...values, ...switches];
 }
+
+/**
+ * The error for a command that takes one of these words next.
+ * @param word what was given instead, if anything
+ */
+export function unknownWord(command: string, word: string | undefined, words: readonly string[]): UsageError {
+  const all = `say ${words.join(', ')}`;
+  if (word === undefined) return new UsageError(`Cannot use ${command} alone: ${all}`);
+  const near = nearestKnown(word, words, `${command} `);
+  return new UsageError(`Unknown command ${command} ${word}${near || `: ${all}`}`);
+}

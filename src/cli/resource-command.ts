@@ -1,5 +1,4 @@
-import { UsageError } from '../flags.ts';
-import { nearestKnown } from '../nearest.ts';
+import { UsageError, unknownWord } from '../flags.ts';
 import { type Api, connect } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import { ownerPath, teamId, userId } from './lookup.ts';
@@ -40,12 +39,7 @@ function choose(resource: Resource, said: string | undefined, more: readonly str
   const commands = commandsOf(resource);
   const chosen = commands.find(({ word }) => word === '' || word === said);
   if (chosen !== undefined) return chosen;
-  const words = [...commands.map(({ word }) => word), ...more];
-  const all = `say ${words.join(', ')}`;
-  if (said === undefined) throw new UsageError(`Cannot use ${name} alone: ${all}`);
-  throw new UsageError(
-    `Unknown command ${name} ${said}${nearestKnown(said, words, `${name} `) || `: ${all}`}`,
-  );
+  throw unknownWord(name, said, [...commands.map(({ word }) => word), ...more]);
 }
 
 /** A script deletes nothing by accident. @throws {UsageError} before anything is asked of the server */

@@ -1,5 +1,4 @@
-import { UsageError } from '../flags.ts';
-import { nearestKnown } from '../nearest.ts';
+import { unknownWord } from '../flags.ts';
 import type { Terminal } from '../terminal.ts';
 import { resetPassword } from './reset-password.ts';
 
@@ -10,12 +9,8 @@ const commands = { 'reset-password': resetPassword };
  * @throws {UsageError} when that is nothing known, and as the subcommand does
  */
 export function admin(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const [name = '', ...rest] = argv;
-  const names = Object.keys(commands);
-  if (name === '') throw new UsageError(`Cannot use admin alone: say ${names.join(', ')}`);
-  if (!Object.hasOwn(commands, name)) {
-    const known = nearestKnown(name, names, 'admin ') || `: say ${names.join(', ')}`;
-    throw new UsageError(`Unknown command admin ${name}${known}`);
-  }
+  const [name, ...rest] = argv;
+  if (name === undefined || !Object.hasOwn(commands, name))
+    throw unknownWord('admin', name, Object.keys(commands));
   return commands[name as keyof typeof commands](rest, terminal);
 }

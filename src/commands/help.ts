@@ -1,7 +1,7 @@
 import type { Command } from '../cli/command.ts';
 import { entryText, flagsText, usageText } from '../cli/help-text.ts';
 import { groups, type Setting, settings } from '../config-schema.ts';
-import { UsageError } from '../flags.ts';
+import { UsageError, unknownWord } from '../flags.ts';
 import { nearestKnown } from '../nearest.ts';
 import { showSize } from '../size.ts';
 import type { Terminal } from '../terminal.ts';
@@ -35,8 +35,7 @@ function findCommand(name: CommandName, word: string): Command {
   const words = secondWords(name);
   if (words.length === 0)
     throw new UsageError(`Cannot use the argument '${word}': ${name} has no commands below it`);
-  const near = nearestKnown(word, words, `${name} `);
-  throw new UsageError(`Unknown command ${name} ${word}${near || `: say ${words.join(', ')}`}`);
+  throw unknownWord(name, word, words);
 }
 
 /** What a command can be followed by that makes it another: `list` of `apps`. */

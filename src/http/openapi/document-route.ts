@@ -1,38 +1,22 @@
-import { entityTag, isTagIn } from '../entity-tag.ts';
-import type { Reply, Route } from '../types.ts';
+import { publicJson } from '../public-json.ts';
+import type { Route } from '../types.ts';
 import type { Json } from './json-schema.ts';
+
+const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
 
 /**
  * `GET` of an OpenAPI document, which pages of any origin may read.
  * @param describe makes the document, once, when it is first asked for
  */
 export function documentRoute(path: string, describe: () => Promise<Json>): Route {
-  let answers: Promise<Answers> | undefined;
+  let answer: Promise<ReturnType<typeof publicJson>> | undefined;
   return {
     method: 'GET',
     path,
     async handle(request) {
-      answers ??= describe().then(answersOf);
-      const { etag, whole, unchanged } = await answers;
-      return isTagIn(etag, request.header('if-none-match')) ? unchanged : whole;
+      answer ??= describe().then((document) => publicJson(document, caching));
+      return (await answer)(request);
     },
-  };
-}
-
-interface Answers {
-  readonly etag: string;
-  readonly whole: Reply;
-  readonly unchanged: Reply;
-}
-
-function answersOf(document: Json): Answers {
-  const body = JSON.stringify(document);
-  const etag = entityTag(body);
-  const headers = { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300', etag };
-  return {
-    etag,
-    whole: { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body },
-    unchanged: { status: 304, headers },
   };
 }
 

@@ -1,0 +1,28 @@
+import { entityTag, isTagIn } from './entity-tag.ts';
+import type { Reply, Request } from './types.ts';
+
+/** How a JSON document is cached, and as what it is sent. */
+export interface PublicJsonOptions {
+  readonly contentType: string;
+  readonly maxAgeSeconds: number;
+}
+
+/**
+ * A JSON document that pages of any origin may read, and caches keep.
+ * @returns what answers a request: 304 when its `If-None-Match` names the document (RFC 9110 §15.4.5)
+ */
+export function publicJson(
+  document: unknown,
+  { contentType, maxAgeSeconds }: PublicJsonOptions,
+): (request: Request) => Reply {
+  const body = JSON.stringify(document);
+  const etag = entityTag(body);
+  const headers = {
+    'access-control-allow-origin': '*',
+    'cache-control': `public, max-age=${maxAgeSeconds}`,
+    etag,
+  };
+  const whole: Reply = { status: 200, headers: { ...headers, 'content-type': contentType }, body };
+  const unchanged: Reply = { status: 304, headers };
+  return (request) => (isTagIn(etag, request.header('if-none-match')) ? unchanged : whole);
+}

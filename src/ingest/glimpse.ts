@@ -1,9 +1,9 @@
 /** Characters of a text that is made out: enough for 256 that are all escaped. */
 const longestText = 6 * 256;
 
-/** Where a key is searched in a large body, to tell whose turn it is: SDKs write it first. */
 const beginningBytes = 16 * 1024;
 
+/** The part of a large body in which its key is searched, to tell whose turn it is: SDKs write the key first. */
 export function beginningOf(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }

@@ -1,10 +1,11 @@
 import { Refusal } from '../../errors.ts';
 
-/** Why both engines refuse a body. */
+/** The refusal of a body that is larger than it may be. */
 export function tooLarge(limit: number): Refusal {
   return new Refusal('body_too_large', `A body may have ${limit} bytes at most`);
 }
 
+/** The refusal of a body that misses its deadline: see `BodyDeadlines`. */
 export function tooSlow(): Refusal {
   return new Refusal('body_too_slow', 'Send at 2 KiB a second at least');
 }

@@ -52,7 +52,7 @@ interface Held {
   readonly after: number;
   /** Connections that were still open when the second figure was taken. */
   readonly open: number;
-  /** What a packet of somebody else was answered meanwhile. */
+  /** What a packet of another client was answered meanwhile. */
   readonly others: string;
 }
 

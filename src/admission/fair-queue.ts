@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { RoundRobin } from './round-robin.ts';
 
 /** How much work may run, and wait. */
 export interface QueueBounds {
@@ -12,18 +13,15 @@ export interface QueueBounds {
   readonly refusals: { readonly each: string; readonly all: string };
 }
 
-type Start = () => void;
-
 /**
  * Shares a scarce resource among owners, round-robin: each owner has at most one task running, and goes to the end of the
  * line when it ends. An owner with many tasks delays only its own.
  */
 export class FairQueue {
   private readonly bounds: QueueBounds;
-  /** The waiting tasks of each owner; the first owner is next. */
-  private readonly owners = new Map<string, Start[]>();
+  /** What starts the waiting tasks. */
+  private readonly waiting = new RoundRobin<() => void>();
   private readonly busy = new Set<string>();
-  private waiting = 0;
 
   constructor(bounds: QueueBounds) {
     this.bounds = bounds;
@@ -39,7 +37,7 @@ export class FairQueue {
       return await work();
     } finally {
       this.busy.delete(owner);
-      this.comeLast(owner);
+      this.waiting.putLast(owner);
       this.startNext();
     }
   }
@@ -48,38 +46,24 @@ export class FairQueue {
   checkRoom(owner: string): void {
     const { atOnce, waitingEach, waitingAll, refusals } = this.bounds;
     if (!this.busy.has(owner) && this.busy.size < atOnce) return;
-    if ((this.owners.get(owner)?.length ?? 0) >= waitingEach)
-      throw new Refusal('rate_limited', refusals.each, 2);
-    if (this.waiting >= waitingAll) throw new Refusal('backpressure', refusals.all, 2);
+    if (this.waiting.weightOf(owner) >= waitingEach) throw new Refusal('rate_limited', refusals.each, 2);
+    if (this.waiting.weight >= waitingAll) throw new Refusal('backpressure', refusals.all, 2);
   }
 
   private enter(owner: string): Promise<void> {
     this.checkRoom(owner);
-    const own = this.owners.get(owner) ?? [];
     return new Promise((start) => {
-      this.owners.set(owner, own);
-      own.push(start);
-      this.waiting += 1;
+      this.waiting.add(owner, start, 1);
       this.startNext();
     });
   }
 
-  private comeLast(owner: string): void {
-    const own = this.owners.get(owner);
-    if (own === undefined) return;
-    this.owners.delete(owner);
-    this.owners.set(owner, own);
-  }
-
   private startNext(): void {
-    for (const [owner, own] of this.owners) {
-      if (this.busy.size >= this.bounds.atOnce) return;
-      if (this.busy.has(owner)) continue;
-      const start = own.shift()!;
-      if (own.length === 0) this.owners.delete(owner);
-      this.waiting -= 1;
-      this.busy.add(owner);
-      start();
+    while (this.busy.size < this.bounds.atOnce) {
+      const next = this.waiting.take((owner) => !this.busy.has(owner));
+      if (next === undefined) return;
+      this.busy.add(next.owner);
+      next.item();
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import type { ByteBudget } from '../http/types.ts';
+import { RoundRobin } from './round-robin.ts';
 
 /** Bodies up to this size are processed on arrival and take nothing from the budget: most packets are so small. */
 const smallBody = 4096;
@@ -10,16 +11,6 @@ const bytesPerTurn = 32 * 1024;
 /** The share of the budget that the waiting bodies of one sender may have. */
 const ownPart = 1 / 2;
 
-interface Waiting {
-  readonly bytes: number;
-  readonly go: () => void;
-}
-
-interface Sender {
-  bytes: number;
-  readonly bodies: Waiting[];
-}
-
 /**
  * Bodies that are large enough to delay other requests. They share a memory budget, from their first byte until they are
  * processed, and each turn of the event loop processes only some of them, round-robin over their senders, so that small
@@ -29,21 +20,21 @@ export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
   /** Bytes that are held. */
   held = 0;
-  private readonly most: number;
+  private readonly max: number;
   private readonly nextTurn: (callback: () => void) => unknown;
-  /** The senders of waiting bodies; the first is next. */
-  private readonly senders = new Map<string, Sender>();
+  /** What lets the waiting bodies go on, by sender; their weight is their bytes. */
+  private readonly waiting = new RoundRobin<() => void>();
   /** Bytes that this turn of the event loop processes. */
   private begun = 0;
 
-  /** @param most bytes; @param nextTurn calls back in the next turn of the event loop */
-  constructor(most: number, nextTurn: (callback: () => void) => unknown = setImmediate) {
-    this.most = most;
+  /** @param max bytes; @param nextTurn calls back in the next turn of the event loop */
+  constructor(max: number, nextTurn: (callback: () => void) => unknown = setImmediate) {
+    this.max = max;
     this.nextTurn = nextTurn;
   }
 
   take(bytes: number): void {
-    if (this.held + bytes > this.most) throw tooMany();
+    if (this.held + bytes > this.max) throw tooMany();
     this.held += bytes;
   }
 
@@ -68,21 +59,17 @@ export class LargeBodies implements ByteBudget {
    */
   turn({ length }: Uint8Array, sender: () => string | undefined): Promise<void> | undefined {
     if (length <= this.free) return undefined;
-    if (this.senders.size === 0 && this.begun < bytesPerTurn) {
+    if (this.waiting.weight === 0 && this.begun < bytesPerTurn) {
       this.begin(length);
       return undefined;
     }
     return this.wait(sender() ?? '', length);
   }
 
-  private wait(name: string, bytes: number): Promise<void> {
-    const sender = this.senders.get(name) ?? { bytes: 0, bodies: [] };
-    if (sender.bytes > 0 && sender.bytes + bytes > ownPart * this.most) throw tooMany();
-    sender.bytes += bytes;
-    this.senders.set(name, sender);
-    return new Promise((go) => {
-      sender.bodies.push({ bytes, go });
-    });
+  private wait(sender: string, bytes: number): Promise<void> {
+    const own = this.waiting.weightOf(sender);
+    if (own > 0 && own + bytes > ownPart * this.max) throw tooMany();
+    return new Promise((go) => this.waiting.add(sender, go, bytes));
   }
 
   private begin(bytes: number): void {
@@ -92,14 +79,11 @@ export class LargeBodies implements ByteBudget {
 
   private goOn(): void {
     this.begun = 0;
-    for (const [name, sender] of this.senders) {
-      if (this.begun >= bytesPerTurn) return;
-      const { bytes, go } = sender.bodies.shift()!;
-      sender.bytes -= bytes;
-      this.senders.delete(name);
-      if (sender.bodies.length > 0) this.senders.set(name, sender); // It comes last, and is met again if there is time.
-      this.begin(bytes);
-      go();
+    while (this.begun < bytesPerTurn) {
+      const next = this.waiting.take(() => true);
+      if (next === undefined) return;
+      this.begin(next.weight);
+      next.item();
     }
   }
 }

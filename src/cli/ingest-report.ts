@@ -1,10 +1,7 @@
 import type { Item } from './api.ts';
-import { column } from './print.ts';
+import { column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 import { fieldsOf } from './send.ts';
-
-const cut = { cut: true } as const;
-const right = { right: true } as const;
 
 /** The ledger: what became of packets and reports. */
 export const ingest: Report = {

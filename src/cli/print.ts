@@ -26,6 +26,11 @@ export function printJson({ out }: Surroundings, value: unknown): void {
   out(`${JSON.stringify(value)}\n`);
 }
 
+/** Text that may be cut off where there is no room for it. */
+export const cut = { cut: true } as const;
+/** Numbers. */
+export const right = { right: true } as const;
+
 /** A column of what a field has. */
 export function column(title: string, field: string, more: Omit<Column, 'title' | 'of'> = {}): Column {
   return { title, ...more, of: (item) => item[field] };

@@ -1,12 +1,9 @@
 import type { Item } from './api.ts';
 import type { Flag } from './command.ts';
 import { ingest } from './ingest-report.ts';
-import { column } from './print.ts';
+import { column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 import type { Column } from './resource.ts';
-
-const cut = { cut: true } as const;
-const right = { right: true } as const;
 
 const step: Flag = {
   name: 'step',

@@ -1,14 +1,11 @@
 import { UsageError } from '../flags.ts';
 import type { Item } from './api.ts';
 import type { Flag, Given } from './command.ts';
+import { createdAt, id, name } from './common-columns.ts';
 import { teamFlag } from './common-flags.ts';
-import { column } from './print.ts';
+import { column, cut } from './print.ts';
 import type { Filter, Resource } from './resource.ts';
 
-const cut = { cut: true } as const;
-const id = column('ID', 'id');
-const name = column('NAME', 'name', cut);
-const createdAt = column('CREATED', 'createdAt');
 const truth = { value: 'true|false', values: ['true', 'false'] };
 
 function onlyIf(field: string, what: string): Filter {

@@ -1,13 +1,10 @@
 import type { Flag } from './command.ts';
+import { createdAt, id, name } from './common-columns.ts';
 import { rangeFlags, teamFlag } from './common-flags.ts';
-import { column } from './print.ts';
+import { column, cut } from './print.ts';
 import type { Column, Filter, Resource } from './resource.ts';
 import { fieldsOf } from './send.ts';
 
-const cut = { cut: true } as const;
-const id = column('ID', 'id');
-const name = column('NAME', 'name', cut);
-const createdAt = column('CREATED', 'createdAt');
 const email = column('E-MAIL', 'email', cut);
 
 const role: Flag = {

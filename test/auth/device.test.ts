@@ -169,7 +169,7 @@ describe('the page', () => {
     expect(page.html).toContain('name="user_code"');
   });
 
-  test('lets nobody guess: after twenty wrong codes from a network even a right one has to wait', async () => {
+  test('stops guessing: after twenty wrong codes from a network even a right one has to wait', async () => {
     const browser = newBrowser();
     const codes = await begin();
     for (let guess = 0; guess < 20; guess += 1)
@@ -180,7 +180,7 @@ describe('the page', () => {
     expect((await browser.open(pathOf(codes))).status).toBe(200);
   });
 
-  test('lets nobody in who is in no team of the client', async () => {
+  test('refuses a user who is in no team of the client', async () => {
     const codes = await begin();
     const browser = newBrowser();
     await browser.open(pathOf(codes));

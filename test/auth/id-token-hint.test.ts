@@ -50,7 +50,7 @@ test('is asked for the user that an ID token names', async () => {
   }
 });
 
-test('is not taken for another user whom the client means, also after signing in', async () => {
+test('does not stand for another user that the client means, also after signing in', async () => {
   const id_token_hint = await idTokenOf(await fixture.signIn(fixture.newBrowser()));
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;

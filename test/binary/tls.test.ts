@@ -83,7 +83,7 @@ describe.each([
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });
 
-  test('refuses nobody who connects meanwhile', async () => {
+  test('refuses no connection meanwhile', async () => {
     const { files } = tlsDirectory();
     const service = await serve(...files);
     const outcomes = new Set<string>();

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly questions: readonly string[];
 }
 
-/** Somebody with the administrator's API key and, for each test, an application of its own, called Shop. */
+/** A person with the administrator's API key and, for each test, an application of its own, called Shop. */
 export interface Administrator {
   readonly running: RunningService;
   readonly access: string;

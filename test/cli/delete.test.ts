@@ -24,7 +24,7 @@ describe('before it deletes', () => {
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('nobody is asked who says --yes', async () => {
+  it('--yes asks no question', async () => {
     expect((await run(`apps delete ${admin.application} --yes`, answering())).questions).toEqual([]);
     await api('GET', `/applications/${admin.application}`, 404);
   });

@@ -107,7 +107,7 @@ it('measurements have the values of metrics', async () => {
   expect(steps.out).toMatch(/\nTIME +METRIC +VALUE\n\S+ \S+ UTC +sales +20\n$/);
 });
 
-it('ingest has what was refused, why, and from whom', async () => {
+it('ingest has what was refused, why, and from which sender', async () => {
   expect(await send({ f: {} })).toBe(202);
   expect(await send({ e: 'production' })).toBe(404);
   expect(await send({}, {})).toBe(403);
@@ -135,7 +135,7 @@ async function untilShown(work: () => Promise<{ out: string; err: string }>, pat
 }
 
 describe('whoami', () => {
-  it('shows whom commands act for, and at which server', async () => {
+  it('shows the server, and the user that commands act as', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const surroundings = testSurroundings({ clock: running.clock, env });
     expect(await whoami([], surroundings)).toBe(0);
@@ -150,7 +150,7 @@ describe('whoami', () => {
     expect(JSON.parse(surroundings.output.out)).toEqual(await api('GET', '/users/me', 200));
   });
 
-  it('of nobody ends with 3', async () => {
+  it('without a login ends with 3', async () => {
     const surroundings = testSurroundings({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
     await expect(whoami([], surroundings)).rejects.toMatchObject({ exitCode: 3 });
   });

@@ -40,7 +40,7 @@ function figure(samples: Sample[], name: string, labels: Record<string, string> 
 }
 
 describe('GET /metrics', () => {
-  test('counts requests, refusals and what was committed, and names nobody', async () => {
+  test('counts requests, refusals and what was committed, and names no person', async () => {
     const { service, key, access, application, send, forget } = await openService();
     for (let time = 0; time < 3; time += 1) expect((await send(key)).status).toBe(202);
     expect((await send('no-such-key')).status).toBe(404);
@@ -149,7 +149,7 @@ describe('--log-level debug', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  test('logs every request by its route, and every commit, and names nobody', async () => {
+  test('logs every request by its route, and every commit, and names no person', async () => {
     const { service, access, key, send, forget } = await openService({ args: ['--log-level', 'debug'] });
     await forget('ann@example.com');
     expect((await send(key)).status).toBe(202);

@@ -153,7 +153,7 @@ describe('damage that the start has not seen', () => {
       // The free list is read once the pages that are at hand are used up.
       for (let sent = 0; status === 202 && sent < 200; sent += 1)
         status = await sendCheck(service.http, used.shop.key, `feature-${sent}`);
-      // Upkeep may meet it first: then nobody answers any more.
+      // Upkeep may meet it first: then the process has ended.
       expect([503, undefined]).toContain(status);
       expect(await service.exit).toEqual({ code: 1, signal: null });
       expect(service.stderr()).toMatch(new RegExp(`Page \\d+ of ${service.file} is damaged`));
@@ -172,7 +172,7 @@ describe('verify', () => {
     expect(out).toContain(file);
   });
 
-  test('wants a directory that nobody uses', async () => {
+  test('wants a directory that is not in use', async () => {
     const { data } = copy();
     const service = await startBinary({ data });
     const { code, err } = await run('verify', '--data', data);

@@ -32,7 +32,7 @@ export interface ManageFixture extends AuthFixture {
   readonly dispatch: Dispatch;
   /** Another token of the Admin's API key. */
   freshToken(): Promise<string>;
-  /** For whom a password was hashed. */
+  /** The callers that a password was hashed for. */
   readonly hashed: readonly string[];
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;

@@ -68,7 +68,7 @@ export function bodies({ start, open, ask }: Target): void {
       },
     );
 
-    it('that has been announced and does not come is charged to nobody, nor is one whose client has gone', async () => {
+    it('that has been announced and does not come is not charged, nor is one whose client has gone', async () => {
       const heldNow = async () => json(await ask(get('/hold?gone'))).held;
       const client = await open();
       client.write(declare('/hold?gone', 15_000));

@@ -92,7 +92,7 @@ export function isStoreFailure(error: unknown): boolean {
   return error instanceof Error && !isOther && typeof (error as { code?: unknown }).code === 'number';
 }
 
-/** How any failure is told to a caller. What is no refusal by itself is for the log, and told in general words. */
+/** The refusal that answers any failure. The details of a failure that is no refusal are for the log alone. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isStoreFailure(error))

@@ -1,6 +1,6 @@
 /**
- * Asks the engine to look for garbage now. Bun does so as memory is asked for, so what strangers have left behind would
- * stay while nothing else comes in. Node sees to it by itself.
+ * Collects garbage now. Bun collects when memory is allocated, so the memory of finished requests would stay allocated while
+ * the service is idle. Node collects when it is idle, too.
  */
 export function collectGarbage(): void {
   (globalThis as { Bun?: { gc(now: boolean): void } }).Bun?.gc(true);

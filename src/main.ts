@@ -115,7 +115,7 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-// What cannot be told is not told; the exit code says it all the same.
+// A message that cannot be written is dropped; the exit code is the same.
 process.stderr.on('error', () => {});
 
 try {

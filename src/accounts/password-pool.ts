@@ -28,7 +28,7 @@ const mostWaiting = 32;
 /** Each thread takes 19 MiB while it hashes, and leaves a core to those who only want a packet counted. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** Of callers one password is hashed at a time; a second's worth of each waits. */
+/** Bounds for callers of the management API: one thread for all, and about a second of work waiting for each. */
 const ofCallers = {
   atOnce: 1,
   waitingEach: 16,

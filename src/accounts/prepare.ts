@@ -80,8 +80,8 @@ export async function openPrepared(data: string): Promise<AccountStore | undefin
 }
 
 /**
- * Prepares a data directory that is not: both of its stores, as `prepareStore` does. A power cut meanwhile leaves it as it
- * was, or prepared.
+ * Prepares both stores of a data directory, as `prepareStore` does. After a power cut meanwhile the directory is as it was,
+ * or prepared.
  * @throws {Error} when it cannot be written
  */
 export async function prepareData(data: string, wanted: Preparation): Promise<FirstCredentials> {

@@ -9,7 +9,7 @@ export const closing = 'close';
 
 /**
  * Answers calls, one at a time and in order, until one named `close` was answered. Between two the thread sleeps: no
- * timer and no event of its own goes on.
+ * timer fires in it, and no event of its own.
  */
 export function answerCalls({ port, signal }: CallChannel, actions: Actions): void {
   for (let seen = 0, open = true; open; ) {

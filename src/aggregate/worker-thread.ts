@@ -67,7 +67,7 @@ export class WorkerThread {
     });
   }
 
-  /** Takes up the answers that are there: a look at shared memory when there are none. */
+  /** Takes the answers that have arrived. When there are none, that is one read of shared memory. */
   collect(): void {
     if (Atomics.load(this.#signal, signals.answers) === this.#answers) return;
     for (;;) {

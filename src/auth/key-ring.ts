@@ -32,7 +32,7 @@ export interface KeyRingParts {
 
 const aheadMs = publishedAheadSeconds * 1000;
 
-/** The old key goes on signing until a rotation in another process is noticed, and its successor is in all caches. */
+/** The old key keeps signing until a rotation in another process is noticed, and its successor is in all caches. */
 const leewayMs = 60_000 + aheadMs;
 
 /** How long a retired key verifies: its last token has expired then. */
@@ -58,7 +58,7 @@ export async function openKeyRing(parts: KeyRingParts, alg: SigningAlgorithm): P
 export class KeyRing implements SigningKeys {
   readonly #parts: KeyRingParts;
   #keys: SigningKeys;
-  /** The key before goes on signing for a while, from memory: on disk its private part is gone. */
+  /** The previous key keeps signing for a while, from memory: on disk its private part is gone. */
   #signer: Signer;
   /** When the current key of the store begins to sign. */
   #signsFrom = 0;

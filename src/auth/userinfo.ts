@@ -102,7 +102,7 @@ function userClaims(
   };
 }
 
-/** What the service's scope tells of a user: the same as in the tokens of this client. */
+/** The claims of the service's scope: the same as in the tokens of this client. */
 function memberClaims(user: User, client: OAuthClient | undefined): object {
   const { teams, primaryTeam } = teamsThrough(user, client);
   return { name: user.name, role: user.role, team: teams, primaryTeam };

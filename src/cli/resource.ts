@@ -24,7 +24,7 @@ export interface Resource extends Called {
   readonly filters?: readonly Filter[];
   /** Items that are listed unless more are asked for; all of them without. */
   readonly usualMost?: number;
-  /** Whether one can be read at a path of its own; else it is looked for in the list. */
+  /** Whether one can be read at a path of its own; else it is found in the list. */
   readonly single?: true;
   readonly create?: Creation;
   readonly update?: Change;

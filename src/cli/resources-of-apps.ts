@@ -12,7 +12,7 @@ function onlyIf(field: string, what: string): Filter {
   return { name: field, ...truth, description: `Only those that are ${what}, or are not` };
 }
 
-/** What an application can be told when it is made, and later. */
+/** The settings of an application, for when it is made and later. */
 const settings: readonly Flag[] = [
   {
     name: 'origin',

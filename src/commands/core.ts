@@ -95,7 +95,7 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
   };
 }
 
-/** What is said of every commit and request, which is worth its time for debugging only. */
+/** The log for every commit and request, which costs too much time unless one is debugging; else `undefined`. */
 export function debugLog({ config, log }: Pick<ServiceParts, 'config' | 'log'>): Log | undefined {
   return config.logLevel === 'debug' ? log : undefined;
 }

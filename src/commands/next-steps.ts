@@ -10,7 +10,7 @@ export interface StartedServer {
   readonly directory: string;
 }
 
-/** What a person does who has just started a server on a terminal. */
+/** The next steps, for a person who has just started a server on a terminal. */
 export function nextSteps({ url, program, directory }: StartedServer): string {
   const name = nameOf(program, directory);
   const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;

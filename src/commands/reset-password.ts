@@ -72,7 +72,7 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
   transact(accounts.environment, () => endSessionsOf(parts, user.id));
 }
 
-/** Who may reset a password on the data directory may also read who is in it. */
+/** Anyone who can write the data directory may know its administrators. */
 function administratorsOf({ users }: AccountStore): string[] {
   const all = Array.from(users.getRange(), ({ value }) => value);
   return all.filter(({ role }) => role === 'Admin').map(({ email }) => email);

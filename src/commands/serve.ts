@@ -147,7 +147,7 @@ function readyLine({ listeners, grpc }: BoundListeners): string {
   return `flagmeter ready http=${first?.address} grpc=${authority(grpc.host, grpc.port)}${more}\n`;
 }
 
-/** What the process is told from outside, and by a store that failed. */
+/** The reasons to stop or to read the TLS files again: signals of the system, and a store that failed. */
 interface Signals {
   /** Resolves with the exit code. */
   readonly toldToStop: Promise<number>;

@@ -45,13 +45,13 @@ const tellEveryMs = 1000;
 /** `flagmeter keys rotate` in another process is noticed this late, ms. */
 const lookForKeysEveryMs = 2000;
 
-/** That a file of the store is gone is noticed this late, when nothing is committed meanwhile. */
+/** How often the files of the store are looked at, ms; each commit looks at them, too. */
 const lookAtFilesEveryMs = 1000;
 
 /** What was refused is in the ledger this late, when no packet takes it along. */
 const recordEveryMs = 1000;
 
-/** A reader that is too old is in the log this late. */
+/** How often the readers of the stores are looked at, ms. */
 const lookAtReadersEveryMs = 10_000;
 
 /**
@@ -81,7 +81,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
   const { config, directory, intake, health, readers, log } = core;
   const stopping = new AbortController();
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
-  // Nothing of this is needed to be ready, which is told first.
+  // None of this is needed to be ready, so it begins after the ready line.
   const soon = (begin: () => Promise<unknown>) => rest(startWorkAfterMs).then((goOn) => goOn && begin());
   const sweeping = () =>
     sweepExpired({

@@ -59,7 +59,7 @@ const noParams: Params = Object.freeze(Object.create(null));
 /**
  * Puts routes together into what an engine calls. Of two patterns that match a path the one whose first differing
  * segment is fixed wins. `HEAD` goes to `GET`; `OPTIONS` without a route of its own is answered 204 with `Allow`.
- * Refusals become problem answers; any other failure is told to `failed`, and answered 500, or 503 when it is the
+ * Refusals become problem answers; any other failure is passed to `failed`, and answered 500, or 503 when it is the
  * store's.
  * @throws {Error} when two routes have the same method and path
  */

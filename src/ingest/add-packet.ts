@@ -5,8 +5,8 @@ import type { Person } from './person.ts';
 import type { EnvironmentSeries } from './series-dictionary.ts';
 
 /**
- * Adds all that a checked packet says to a batch, in the minute of `now` (Unix ms), but for what can be no name.
- * @param person whom the packet is attributed to
+ * Adds all that a checked packet says to a batch, in the minute of `now` (Unix ms), except entries whose names are not valid.
+ * @param person the user that the packet is attributed to
  */
 export function addPacket(
   packet: Packet,

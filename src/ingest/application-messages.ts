@@ -69,7 +69,7 @@ export class ApplicationMessages {
     while (this.first < this.end && this.times[this.first]! <= until) this.first += 1;
   }
 
-  /** Forgets the oldest, and tells of each that is not to be found any more. */
+  /** Forgets the oldest, and calls back with each that was forgotten. */
   forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
     for (const end = Math.min(this.end, this.first + count); this.first < end; this.first += 1) {
       const at = this.first * wordsPerMessage;

@@ -50,7 +50,7 @@ export class Batch {
   readonly ledger = new LedgerTallies();
   /** Names over a limit that were counted under the surplus name. */
   folded = 0;
-  /** Entries that were left out because their names can be none. */
+  /** Entries that were left out because their names are not valid. */
   dropped = 0;
   /** Resolves when the batch is on disk; rejects when nothing of it was kept. */
   readonly durable: Promise<void>;

@@ -39,7 +39,7 @@ const usualConnections = 2_048;
 /** Calls whose messages are not whole may hold this much, or a few of the largest messages. */
 const leastBytes = 64 * 1024 * 1024;
 
-/** How often calls are looked through that take too long, ms. */
+/** How often calls that take too long are ended, ms. */
 const sweepEveryMs = 1000;
 
 /** Memory of calls that were never whole is given back this soon, ms, when there were many. */

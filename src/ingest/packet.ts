@@ -22,7 +22,7 @@ const Variants = Named(Type.Unsafe<readonly number[]>(Type.Array(Count, { minIte
 
 /**
  * Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. Only the
- * size of the body limits how many; what can be no name is left out later (see `EnvironmentSeries`).
+ * size of the body limits how many; names that are not valid are left out later (see `EnvironmentSeries`).
  */
 export const PacketSchema = Type.Object({
   k: Type.String({ minLength: 1, maxLength: 256, description: 'Frontend or Mobile application key.' }),

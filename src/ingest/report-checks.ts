@@ -7,7 +7,7 @@ import type { ReportHead } from './report.ts';
 export type SentHead = Omit<ReportHead, 'notes'>;
 
 /**
- * The head of a report. An empty instance name is none, and one that can be no name is left out.
+ * The head of a report. An empty instance name counts as missing, and one that is not valid is left out.
  * @throws {Refusal} of status 400 when the key or the environment cannot be one; whether they exist is not asked here
  */
 export function checkHead(sent: SentHead): ReportHead {

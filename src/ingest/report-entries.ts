@@ -2,8 +2,8 @@ import { Refusal } from '../errors.ts';
 import type { FeatureUsers, MetricsReport, MetricValue, ReportHead, VariantUsage } from './report.ts';
 
 /**
- * What the entries of a report mean, whatever transport they came by. Their names are looked at when they are counted: what
- * can be no name has no series (see `EnvironmentSeries`).
+ * What the entries of a report mean, whatever transport they came by. Their names are checked when they are counted: one
+ * that is not valid has no series (see `EnvironmentSeries`).
  */
 
 type Maybe<T> = T | null | undefined;

@@ -16,11 +16,11 @@ export interface ReportHead {
   readonly instanceName: string | undefined;
   /** Unix ms. */
   readonly processStartTime: number | undefined;
-  /** What the ledger is to be told when the report is accepted. */
+  /** What the ledger notes when the report is accepted. */
   readonly notes: readonly ReportNote[];
 }
 
-/** What can be said of a report before it is counted. */
+/** The notes that a report can have before it is counted. */
 export type ReportNote = Extract<LedgerNote, 'name_dropped' | 'value_missing'>;
 
 /** Whom a report concerns that was not taken, as far as that could be made out; nothing of it is checked. */

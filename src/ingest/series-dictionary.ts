@@ -23,8 +23,8 @@ export interface SeriesSink {
 }
 
 /**
- * From names to series refs, for one environment. It only grows, up to the limits: names over them are folded. What can be
- * no name has no series. A name that is known is one, so only new names are looked at.
+ * From names to series refs, for one environment. It only grows, up to the limits: names over them are folded. A name that
+ * is not valid has no series; only new names are checked, since a known one is valid.
  */
 export class EnvironmentSeries {
   private readonly environment: number;
@@ -51,7 +51,7 @@ export class EnvironmentSeries {
 
   /**
    * The series of a feature's variant; made, and given to `sink`, when there is none yet.
-   * @returns `undefined` when there can be none for such names
+   * @returns `undefined` when a name is not valid
    */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     return this.features.get(feature)?.get(variant) ?? this.newVariant(feature, variant, sink);

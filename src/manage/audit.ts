@@ -16,7 +16,7 @@ export interface AuditParts extends ManageParts {
 
 /** Entries that one page looks at: they may be of other teams, and then the page is shorter and goes on by its cursor. */
 const mostRead = 10_000;
-/** Entries that are looked at before others have a turn: it takes about a millisecond. */
+/** Entries that are read before other requests have a turn: it takes about a millisecond. */
 const stride = 200;
 
 /**

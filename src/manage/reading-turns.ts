@@ -3,10 +3,10 @@ import { Refusal } from '../errors.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 
-/** How long a reading goes on before the next has a turn, ms. */
+/** How long a reading runs before the next has a turn, ms. */
 const turnMs = 10;
 
-/** The long reads of one thread, which go on in turns. Between turns only a reading's own snapshot is open. */
+/** Interleaves the long reads of one thread. Between turns only the snapshots of the readings are open. */
 export class ReadingTurns {
   private readonly environment: Pick<UsageStore['environment'], 'resetReadTxn'>;
   private readonly clock: Pick<Clock, 'monotonic'>;
@@ -19,7 +19,7 @@ export class ReadingTurns {
   }
 
   /**
-   * Goes on with a reading until it is done.
+   * Runs a reading to its end, in turns.
    * @throws {Refusal} `store_unavailable` when the thread is ending
    */
   async finish<T>(reading: Reading<T>): Promise<T> {

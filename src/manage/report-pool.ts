@@ -19,7 +19,7 @@ export interface ReportPool {
   close(): Promise<void>;
 }
 
-/** Each report that goes on holds its points and one snapshot; a team's reports wait for each other. */
+/** Each running report holds its points and one snapshot; the reports of one team run one after the other. */
 const bounds = {
   atOnce: 4,
   waitingEach: 16,
@@ -39,7 +39,7 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
     minThreads: 1,
     maxThreads: 1,
     concurrentTasksPerWorker: bounds.atOnce + 1,
-    // Reports go on in turns of the thread's event loop, which must not sleep in between.
+    // Running reports take turns in the thread's event loop, which must not block in between.
     atomics: 'disabled',
   });
   return {

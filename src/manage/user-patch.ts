@@ -96,8 +96,8 @@ function changesFor(caller: Caller, user: User, { currentPassword: _, ...patch }
 }
 
 /**
- * What decides who can sign in as the user, what they may do then, and where what they make goes: in teams that the caller
- * has no say in, too.
+ * The fields that decide how the user signs in, what they may do, and which team owns what they make: in teams that the
+ * caller does not administer, too.
  */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
 

@@ -21,7 +21,7 @@ import type {
 
 /** The tables of the accounts environment, each keyed by the record's id (users, keys and so on: see the field named). */
 export interface AccountStore {
-  /** Whether all data files were looked through for damage before they were opened: there may have been no time. */
+  /** Whether all data files were checked for damage before they were opened: there may have been no time. */
   readonly lookedThrough: boolean;
   readonly environment: Environment;
   /** By `id`. */

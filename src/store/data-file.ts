@@ -33,7 +33,7 @@ export function dataFilesIn(data: string): readonly string[] {
 /**
  * Makes sure that the files of a data directory can be opened: LMDB maps a file into memory, and what is missing of it
  * then ends the process without a word. Call it once, before anything is written.
- * @returns whether all of it was looked through; otherwise there was no time for the rest
+ * @returns whether all of it was checked; otherwise there was no time for the rest
  * @throws {Error} that names the file, and says what is wrong and what to do
  */
 export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
@@ -54,7 +54,7 @@ export function checkPresence(data: string): void {
 function check(file: string, hasTime: () => boolean): boolean {
   const descriptor = openSync(file, 'r+'); // LMDB's own message for one that cannot be written names no file.
   try {
-    // One that ends early is looked through whatever it takes: what is missing of it would end the process.
+    // One that ends early is checked to its end, however long that takes: LMDB would end the process at a missing page.
     const goOn = endsEarly(descriptor) ? () => true : hasTime;
     const looking = lookThrough(descriptor);
     for (let step = looking.next(); ; step = looking.next()) {

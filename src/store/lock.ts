@@ -59,7 +59,7 @@ function reasonOf(error: unknown): string {
   return reasons[code] ?? message;
 }
 
-/** Linux tells who holds a lock, unless it is a process of another container. */
+/** The process that holds the lock, as Linux lists it, unless that is in another container. */
 function holderOf(directory: string): string {
   try {
     const { ino } = statSync(directory);

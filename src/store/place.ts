@@ -18,7 +18,7 @@ export interface Place {
   check(): void;
 }
 
-/** Notes where a file is that was just opened. A look at it later takes some microseconds. */
+/** Remembers the inode of a file that was just opened. To compare it later takes some microseconds. */
 export function placeOf(file: string): Place {
   const opened = statSync(file);
   return {

@@ -62,7 +62,7 @@ async function serve(
       port: own,
       ...(pair && { tls: pair }),
       development: false,
-      // Outside of development Bun would share the port with whoever else listens there. With TLS it must be shared by the
+      // Outside of development Bun would share the port with any other listener. With TLS it must be shared by the
       // listener that takes over when the files are read again: `reload` does not take them.
       reusePort: tls !== undefined,
       // Both limits are ours: Bun would answer 413 without a body, or not at all.

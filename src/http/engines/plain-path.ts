@@ -9,7 +9,7 @@ const unplain = /[\\#]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
  * Whether a path means the same to everyone who reads it. A proxy decides by the path as it was sent, so one that others
- * would resolve to another path is refused.
+ * could resolve to another path is refused.
  * @param path as it was sent
  */
 export function isPlainPath(path: string): boolean {

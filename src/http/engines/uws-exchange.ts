@@ -149,8 +149,8 @@ export class UwsExchange implements Request, Arriving {
   }
 
   /**
-   * Sends the reply and closes at once: uWebSockets.js would go on reading, and answer what came behind. It writes nothing
-   * out before it has read all that it has, but for one piece that is larger than its buffer: so spaces fill it up.
+   * Sends the reply and closes at once: uWebSockets.js would continue with the bytes that follow, and answer them. It writes
+   * nothing before it has parsed all its input, except a piece that is larger than its buffer: so spaces fill the reply up.
    */
   #replyAndDie({ body = '', ...head }: Reply): void {
     this.#res.writeStatus(wholeReply({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));

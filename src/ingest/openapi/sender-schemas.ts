@@ -25,7 +25,7 @@ export const senderSchemas = {
   },
 } as const;
 
-/** Options of a TypeBox schema whose values are names, and may be left out when they can be none. */
+/** Options of a TypeBox schema whose values are names; one that is not valid is left out of the report. */
 export const sentName = { documented: schemaNamed('SentName') };
 /** Options of a TypeBox schema whose values are names of environments. */
 export const environmentNamed = { documented: { anyOf: [schemaNamed('Name'), { type: 'number' }] } };

@@ -26,7 +26,11 @@ interface Given {
 type Layer = Map<keyof Settings, Given>;
 type Checked = Map<keyof Settings, Given & { readonly value: string | number | boolean }>;
 
+const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
+
+/** They name a file with a secret. By mistake the value is the secret itself, so no message shows it. */
+const mayBeSecret: ReadonlySet<keyof Settings> = new Set(['tlsCert', 'tlsKey'] as const);
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
 const flags: KnownFlags = {
@@ -87,11 +91,12 @@ function isServiceLink(name: string): boolean {
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
-    if (!name.startsWith('FLAGMETER_') || passedOver.has(name) || isServiceLink(name)) continue;
+    if (!name.startsWith(prefix) || passedOver.has(name) || isServiceLink(name)) continue;
     const setting = settings.find(({ variable }) => variable === name);
     if (setting === undefined) {
-      const known = settings.map(({ variable }) => variable);
-      throw new UsageError(`Unknown environment variable ${name}${nearestKnown(name, known)}`);
+      const known = settings.map(({ variable }) => variable.slice(prefix.length));
+      const meant = nearestKnown(name.slice(prefix.length), known, prefix);
+      throw new UsageError(`Unknown environment variable ${name}${meant}`);
     }
     if (raw !== undefined && raw !== '') layer.set(setting.key, { raw, by: `from ${name}` });
   }
@@ -203,7 +208,8 @@ function blame(checked: Checked, key: keyof Settings, why: string): UsageError {
 
 function cannot(key: keyof Settings, { raw, by }: Given, why: string): UsageError {
   const value = typeof raw === 'string' ? raw.replace(/\/\/[^/]*@/, '//…@') : JSON.stringify(raw);
-  return new UsageError(`Cannot use --${flagOf(key)} ${value}${by && ` (${by})`}: ${why}`);
+  const shown = mayBeSecret.has(key) ? '' : ` ${value}`;
+  return new UsageError(`Cannot use --${flagOf(key)}${shown}${by && ` (${by})`}: ${why}`);
 }
 
 function number(checked: Checked, key: keyof Settings): number {

@@ -68,8 +68,9 @@ function following(name: string, rest: Iterator<string>): string {
   return value;
 }
 
-/** The value that came with an unknown flag is not repeated: it may be a secret. */
-function unknownFlag(name: string, known: KnownFlags): string {
+/** The value that came with an unknown flag is not repeated, nor what follows a space in it: it may be a secret. */
+function unknownFlag(given: string, known: KnownFlags): string {
+  const [name = ''] = given.split(/\s/, 1);
   const names = namesOf(known);
   if (names.length === 0) return `Unknown flag --${name}; there are none here`;
   const help = known.command === undefined ? '' : `; flagmeter help ${known.command} says which there are`;

@@ -175,8 +175,8 @@ describe('loadConfig refuses', () => {
     [['--log-level', 'loud'], 'Cannot use --log-level loud: must be debug, info, warn or error'],
     [['--data', ''], 'Cannot use --data : must be a path'],
     [['--existing=yes'], 'Cannot use --existing with a value: it takes none'],
-    [['--tls-cert', 'c.pem'], 'Cannot use --tls-cert c.pem: needs --tls-key too'],
-    [['--tls-key', 'k.pem'], 'Cannot use --tls-key k.pem: needs --tls-cert too'],
+    [['--tls-cert', 'c.pem'], 'Cannot use --tls-cert: needs --tls-key too'],
+    [['--tls-key', 'k.pem'], 'Cannot use --tls-key: needs --tls-cert too'],
     [['--workers'], 'Cannot use --workers alone: a value must follow'],
     [['--data', '--workers', '1'], 'Cannot use --data alone: a value must follow'],
     [['serve'], "Cannot use the argument 'serve': only flags (--name value) are taken"],
@@ -226,6 +226,7 @@ describe('loadConfig refuses', () => {
     expect(() => load([], { FLAGMETER_WORKER: '1' })).toThrow(
       'Unknown environment variable FLAGMETER_WORKER; the nearest known one is FLAGMETER_WORKERS',
     );
+    expect(() => load([], { FLAGMETER_PROT: '1' })).toThrow(/^Unknown environment variable FLAGMETER_PROT$/);
   });
 
   it.each<[unknown, string | RegExp]>([
@@ -257,6 +258,11 @@ describe('loadConfig refuses', () => {
       () => load(['--config', 'f.json'], {}, { password: secret }),
       () => load(['--config', 'f.json'], {}, `{"password": ${secret}}`),
       () => load(['--auth-url', `https://me:${secret}@a`]),
+      () => load(['--tls-key', secret]),
+      () => load(['--tls-cert', secret]),
+      () => load([], { FLAGMETER_TLS_KEY: secret }),
+      () => load(['--config', 'f.json'], {}, { tlsKey: [secret] }),
+      () => load([`-----BEGIN PRIVATE KEY-----\n${secret}`]),
     ];
     for (const attempt of tries) {
       expect(attempt).toThrow(UsageError);

@@ -31,7 +31,8 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    throw new Error(`Cannot use the certificate ${certFile} with the key ${keyFile}: ${reasonOf(error)}`);
+    const why = error instanceof Error ? error.message : error;
+    throw new Error(`Cannot use the certificate ${certFile} with the key ${keyFile}: ${why}`);
   }
   return { cert, key };
 }
@@ -68,8 +69,9 @@ function readPem(what: What, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const must = `name a file that this user may read with ${flags[what]}`;
-    throw new Error(`Cannot read the ${what} ${file}: ${reasonOf(error)}; ${must}`);
+    const must = `${flags[what]} must name a file that this user may read`;
+    const shown = mayBeTheSecret(what, file, error) ? '' : ` ${file}`;
+    throw new Error(`Cannot read the ${what}${shown}: ${reasonOf(error)}; ${must}`);
   }
 }
 
@@ -82,9 +84,16 @@ function parse<T>(file: string, what: What, read: () => T): T {
   }
 }
 
+/** What names no file may be the key itself, given in place of its file's name. */
+function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return !['EACCES', 'EISDIR'].includes(code) && (what === 'key' || file.includes('\n'));
+}
+
+/** The system's own message is left out: it quotes the path. */
 function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'there is no such file (ENOENT)';
   if (code === 'EACCES') return 'this user may not read it (EACCES)';
-  return message;
+  return code === undefined ? 'it cannot be read' : `it cannot be read (${code})`;
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { checkTlsTime, hostsWithout, readTls } from '../../src/http/tls.ts';
@@ -16,12 +16,12 @@ describe('the TLS files', () => {
     [
       'a certificate that is missing',
       { certFile: '/nowhere/cert.pem' },
-      'Cannot read the certificate /nowhere/cert.pem: there is no such file (ENOENT); name a file that this user may read with --tls-cert',
+      'Cannot read the certificate /nowhere/cert.pem: there is no such file (ENOENT); --tls-cert must name a file that this user may read',
     ],
     [
       'a key that is missing',
       { keyFile: '/nowhere/key.pem' },
-      'Cannot read the key /nowhere/key.pem: there is no such file (ENOENT); name a file that this user may read with --tls-key',
+      'Cannot read the key: there is no such file (ENOENT); --tls-key must name a file that this user may read',
     ],
     ['a directory', { certFile: '/' }, 'Cannot read the certificate /: '],
     [
@@ -47,6 +47,19 @@ describe('the TLS files', () => {
     const keyFile = `${temporaryDirectory()}/key.pem`;
     writeFileSync(keyFile, '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n');
     expect(() => readTls({ ...good, keyFile })).toThrow(/^(?!.*hunter2)Cannot use the key/s);
+  });
+
+  it.each([
+    ['the key', (key: string) => ({ keyFile: key })],
+    ['the key in one line', (key: string) => ({ keyFile: key.replace(/-----.*?-----|\n/g, '') })],
+    ['the key, longer than any name', (key: string) => ({ keyFile: `${'A'.repeat(300)}${key}` })],
+    ['the key with a zero byte', (key: string) => ({ keyFile: `${key}\0` })],
+    ['certificate and key', (key: string) => ({ certFile: key })],
+  ])('are not shown when %s is given for a file name', (_what, given) => {
+    const key = readFileSync(good.keyFile, 'utf8');
+    const line = key.split('\n')[1]!;
+    expect(() => readTls({ ...good, ...given(key) })).toThrow(/^Cannot read the (key|certificate): /);
+    expect(() => readTls({ ...good, ...given(key) })).not.toThrow(line);
   });
 
   it.each([

@@ -38,7 +38,9 @@ export class StoreHealth implements Health {
     if (this.state !== 'writable') return;
     this.state = isOutOfSpace(error) ? 'full' : probeDisk(this.hooks.data);
     if (this.state === 'full') {
-      this.hooks.log.error('the disk is full: answering 503 until there is room', { cause: String(error) });
+      this.hooks.log.error('the disk is full: answering 503 until there are 16 MiB of room', {
+        cause: String(error),
+      });
       this.hooks.after(retryMs, () => this.retry());
       return;
     }

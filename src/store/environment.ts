@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { type Place, placeOf } from './place.ts';
 
@@ -14,6 +15,7 @@ export type Environment = RootDatabase<Buffer, Buffer> & { readonly place: Place
  */
 export function openEnvironment(path: string): Environment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  reserveLockFile(join(path, 'lock.mdb'));
   const environment = open<Buffer, Buffer>({
     path,
     encoding: 'binary',
@@ -26,6 +28,32 @@ export function openEnvironment(path: string): Environment {
   // A backup may have given them other modes.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
   return Object.assign(environment, { place: placeOf(join(path, 'data.mdb')) });
+}
+
+/** As long as LMDB makes its lock file for the number of readers that it takes by default. */
+const lockFileBytes = 8192;
+
+/**
+ * Makes the lock file with all of its blocks. LMDB itself makes it without any and maps it into memory, and on a full disk
+ * the first write to it then ends the process (SIGBUS). It appears whole at once: other threads may be opening it.
+ * @throws {Error} when there is no room for it
+ */
+function reserveLockFile(file: string): void {
+  if (existsSync(file)) return;
+  const made = `${file}.${process.pid}.${threadId}.tmp`;
+  try {
+    writeFileSync(made, Buffer.alloc(lockFileBytes), { mode: 0o600 });
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw new Error(`Cannot make ${file}: ${(error as Error).message}`, { cause: error });
+  }
+  try {
+    linkSync(made, file);
+  } catch {
+    // Another thread was faster, or the file system has no links: then LMDB makes it.
+  } finally {
+    rmSync(made, { force: true });
+  }
 }
 
 /** A table of binary keys and binary values. */

@@ -71,6 +71,7 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
     const accounts = await openOrPrepare(config, log, terminal);
     const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: signals.fail };
     const service = await startService(parts, bound);
+    lock.coverFiles();
     terminal.out(readyLine(bound));
     log.info('ready', { data: config.data });
     if (terminal.interactive) terminal.err(nextSteps(startedServer(config, bound)));

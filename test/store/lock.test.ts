@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -64,6 +73,24 @@ describe('lockDataDirectory', () => {
     renameSync(directory, `${directory}-moved`);
     expect(() => lockDataDirectory(`${directory}-moved`)).toThrow('is using it');
     lock.release();
+  });
+
+  it.each([
+    ['symbolic', (from: string, to: string) => symlinkSync(from, to)],
+    ['hard', (from: string, to: string) => linkSync(from, to)],
+  ])('holds the files of its stores against another directory with %s links to them', (_kind, link) => {
+    const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
+    for (const data of [directory, other]) mkdirSync(join(data, 'usage'));
+    const file = join(directory, 'usage/data.mdb');
+    const lock = lockDataDirectory(directory);
+    writeFileSync(file, '');
+    lock.coverFiles();
+    link(file, join(other, 'usage/data.mdb'));
+    expect(() => lockDataDirectory(other)).toThrow(
+      `Cannot use the data directory ${other}: process ${process.pid} is using it`,
+    );
+    lock.release();
+    lockDataDirectory(other).release();
   });
 
   it('makes a missing directory, for its owner only, and puts nothing into it', () => {

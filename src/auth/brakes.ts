@@ -97,6 +97,18 @@ export function releaseBrakes(
   brakes.putSync(keyOf('browser', attempt), { failures: 0, lastAt: clock.now() });
 }
 
+/**
+ * Forgets all failures, for whoever has the data directory in hand: which brakes are those of one account can be told only
+ * from the addresses and browsers that failed. A browser that an account was used with stays known. To be called inside a
+ * transaction of `accounts`.
+ */
+export function forgetFailures({ brakes }: Pick<AccountStore, 'brakes'>): void {
+  for (const { key, value } of Array.from(brakes.getRange())) {
+    if (kindOf(key) === 'browser') brakes.putSync(key, { ...value, failures: 0 });
+    else brakes.removeSync(key);
+  }
+}
+
 /** Whether a brake has no effect any more at `now` (Unix ms), so that it need not be kept. */
 export function isBrakeOver(key: string, { failures, lastAt }: Brake, now: number): boolean {
   const kind = kindOf(key);

@@ -3,6 +3,7 @@ import { openDirectory } from '../accounts/directory.ts';
 import { hashPassword, newPassword } from '../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../accounts/prepare.ts';
 import { patchUser, userOfEmail } from '../accounts/users.ts';
+import { forgetFailures } from '../auth/brakes.ts';
 import { InvalidationList } from '../auth/invalidation.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
@@ -27,7 +28,7 @@ const health = {
 
 /**
  * Gives a user another password, and ends all of their sessions, for when an administrator's password is lost. The server
- * must be stopped, for it has the users in memory.
+ * must be stopped, for it has the users in memory. Failed sign-ins are forgotten, so that the new password is accepted at once.
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared, in use, or has no such user
  */
@@ -69,7 +70,10 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
   await patchUser(directory, user.id, { passwordHash: await hashPassword(password, randomBytes) });
   const invalidation = new InvalidationList(accounts, new VerifiedTokens());
   const parts = { accounts, health, directory, invalidation, ...sources };
-  transact(accounts.environment, () => endSessionsOf(parts, user.id));
+  transact(accounts.environment, () => {
+    endSessionsOf(parts, user.id);
+    forgetFailures(accounts);
+  });
 }
 
 /** Anyone who can write the data directory may know its administrators. */

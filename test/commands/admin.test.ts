@@ -76,6 +76,19 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
+  test('lets the user in at once, however often others failed at the account', async () => {
+    const { data, store } = stored();
+    let service = await start(data, store);
+    for (let i = 0; i < 7; i += 1) expect(await signsIn(service, store, `wrong password ${i}`)).toBe(false);
+    expect(await signsIn(service, store, store.credentials.adminPassword)).toBe(false);
+    await service.stop();
+
+    const out = await reset(['--data', data, '--email', store.credentials.adminEmail, '--json']);
+    service = await start(data, store);
+    expect(await signsIn(service, store, JSON.parse(out).password)).toBe(true);
+    await service.stop();
+  });
+
   test('takes the password from a file, and does not show it', async () => {
     const { data, store } = stored();
     const argv = ['--data', data, '--email', store.credentials.adminEmail, '--password-file', 'p'];

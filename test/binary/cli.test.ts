@@ -1,7 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { signInAt } from '../cli/sign-in.ts';
@@ -15,6 +14,7 @@ import {
   startBinary,
   stop,
 } from '../support/binary.ts';
+import { type Ended, runBinary, runProgram } from '../support/run-binary.ts';
 
 let service: Binary;
 let credentials: Credentials;
@@ -39,7 +39,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** A user of this machine with a home of his own. */
+/** A user of this machine with a home of their own. */
 interface Home {
   readonly env: Record<string, string>;
   readonly credentialsFile: string;
@@ -53,22 +53,10 @@ function newHome(env: Record<string, string> = {}): Home {
   };
 }
 
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run({ env }: Home, ...args: string[]): Promise<Outcome> {
-  const options = { cwd: freshDirectory(), env, timeout: 60_000 };
-  const running = promisify(execFile)(binaryPath, args, options);
-  running.child.stdin?.end();
-  try {
-    return { code: 0, ...(await running) };
-  } catch (error) {
-    const { code, stdout, stderr } = error as Outcome;
-    return { code, stdout, stderr };
-  }
+/** Runs a command to its end, with the variables of a home. */
+async function run({ env }: Home, ...args: string[]): Promise<Omit<Ended, 'signal'>> {
+  const { code, stdout, stderr } = await runBinary(args, env, 60_000);
+  return { code, stdout, stderr };
 }
 
 /** Runs a command on a terminal; types each answer when its question is there. Gives all that the terminal showed. */
@@ -200,11 +188,11 @@ describe('the command line', () => {
     await stop(secure);
   });
 
-  test('does not mind who reads no further', async () => {
+  test('does not mind a reader that reads no further', async () => {
     const { env } = newHome();
     const ended = async (command: string) => {
       const argv = ['-c', `exec 3>&1; ("${binaryPath}" ${command}; echo "exit $?" >&3) 2>&1 | true`];
-      return (await promisify(execFile)('bash', argv, { env })).stdout;
+      return (await runProgram('bash', argv, env)).stdout;
     };
     expect(await ended('help serve')).toBe('exit 0\n');
     expect(await ended('completion bash')).toBe('exit 0\n');

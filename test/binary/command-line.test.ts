@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, statSync, truncateSync } from 'node:fs';
 import { connect } from 'node:net';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   binaryPath,
@@ -14,25 +12,10 @@ import {
 } from '../support/binary.ts';
 import { canMount } from '../support/mount.ts';
 import { openSender } from '../support/packet-sender.ts';
+import { type Ended, runBinary, runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 afterAll(cleanUp);
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs the executable to its end in an empty directory. */
-async function run(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
-  const options = { cwd: freshDirectory(), env: { PATH: process.env['PATH'], ...env }, timeout: 20_000 };
-  try {
-    return { code: 0, ...(await promisify(execFile)(binaryPath, args, options)) };
-  } catch (error) {
-    return error as Outcome;
-  }
-}
 
 describe('exit codes', () => {
   test.each([
@@ -50,7 +33,7 @@ describe('exit codes', () => {
     { args: ['serve', '--listen', '203.0.113.1:80'], code: 1, stderr: /203\.0\.113\.1:80/ },
     { args: ['serve', '--data', '/dev/null/data'], code: 1, stderr: /data directory \/dev\/null\/data/ },
   ])('$args ends with $code', async ({ args, code, stdout = /^/, stderr = /^/ }) => {
-    const outcome = await run(args);
+    const outcome = await runBinary(args);
     expect(outcome).toMatchObject({
       code,
       stdout: expect.stringMatching(stdout),
@@ -60,22 +43,19 @@ describe('exit codes', () => {
 });
 
 /** Runs `serve` with a temp directory of its own, which a mount namespace makes what `mount` says. */
-function inTempDirectory(mount: string): Promise<Outcome> {
+function inTempDirectory(mount: string): Promise<Ended> {
   const temp = freshDirectory();
   const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data"`;
   const script = `mount -t tmpfs ${mount} none "${temp}" && ${serve}`;
   const args = ['--mount', '--map-root-user', 'sh', '-c', script];
-  return promisify(execFile)('unshare', args, { timeout: 20_000 }).then(
-    (done) => ({ code: 0, ...done }),
-    (error) => error as Outcome,
-  );
+  return runProgram('unshare', args);
 }
 
 describe('a temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
   test('that is not there is named, with what to do', async () => {
-    const outcome = await run(['serve', '--data', 'data'], { TMPDIR: '/nonexistent' });
+    const outcome = await runBinary(['serve', '--data', 'data'], { TMPDIR: '/nonexistent' });
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
     expect(outcome.stderr).toContain(must);
@@ -95,11 +75,11 @@ describe('init', () => {
   test('prints exactly the credentials as JSON, and a second one changes nothing', async () => {
     const data = `${freshDirectory()}/data`;
     const args = ['init', '--data', data, '--admin-email', 'a@example.com', '--json'];
-    const { code, stdout } = await run(args);
+    const { code, stdout } = await runBinary(args);
     expect(code).toBe(0);
     const keys = ['adminEmail', 'adminPassword', 'teamId', 'clientId', 'clientSecret'];
     expect(Object.keys(JSON.parse(stdout))).toEqual(keys);
-    expect(await run(args)).toMatchObject({
+    expect(await runBinary(args)).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringContaining('prepared already'),
@@ -152,7 +132,7 @@ describe('serve', () => {
     const credentials = await prepare(data);
     const service = await startBinary({ data });
     const args = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-    const refused = await run(args);
+    const refused = await runBinary(args);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(`process ${service.pid} is using it`);
     const shop = await openShop(service.http, credentials);
@@ -166,7 +146,7 @@ describe('serve', () => {
       const service = await startBinary();
       const taken = flag === '--listen' ? service.http : service.grpc;
       const free = flag === '--listen' ? '--grpc-listen' : '--listen';
-      const refused = await run(['serve', flag, taken, free, '127.0.0.1:0']);
+      const refused = await runBinary(['serve', flag, taken, free, '127.0.0.1:0']);
       expect(refused.code).toBe(1);
       expect(refused.stderr).toMatch(new RegExp(`^Cannot listen on ${taken}: the address is in use$`, 'm'));
       expect(refused.stderr).not.toMatch(/^E /m);
@@ -176,7 +156,7 @@ describe('serve', () => {
 
   test.each(['--listen', '--grpc-listen'])('a host of %s that cannot be resolved is named', async (flag) => {
     const free = flag === '--listen' ? '--grpc-listen' : '--listen';
-    const refused = await run(['serve', flag, 'nowhere.invalid:0', free, '127.0.0.1:0']);
+    const refused = await runBinary(['serve', flag, 'nowhere.invalid:0', free, '127.0.0.1:0']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain(
       'Cannot listen on nowhere.invalid:0: the host name cannot be resolved\n',
@@ -188,7 +168,7 @@ describe('serve', () => {
     await stop(service);
     const file = `${service.data}/${name}/data.mdb`;
     truncateSync(file, statSync(file).size / 2);
-    const refused = await run(['serve', '--data', service.data]);
+    const refused = await runBinary(['serve', '--data', service.data]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(new RegExp(`^Cannot open ${file}: it is cut off after .* from a backup`));
   });

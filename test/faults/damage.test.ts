@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openUsageStore } from '../../src/store/usage.ts';
-import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
+import { runBinary } from '../support/run-binary.ts';
 import { type Credentials, openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
 /** A data directory that was in use, with pages of all kinds; each test damages a copy. */
@@ -38,23 +38,8 @@ function copy(): { data: string; file: string } {
   return { data, file: `${data}/usage/data.mdb` };
 }
 
-interface Ended {
-  readonly code: number | null;
-  readonly signal: string | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function run(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = execFile(binaryPath, args, { timeout: 20_000 }, (_error, out, err) => {
-      resolve({ code: child.exitCode, signal: child.signalCode, out, err });
-    });
-  });
-}
-
 const serve = (data: string) =>
-  run('serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0');
+  runBinary(['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0']);
 
 /** What becomes of a page: `at` is where in it, and then the bytes. */
 const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] = [
@@ -74,13 +59,13 @@ describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page w
       damagePage(file, page, at, bytes);
       const started = await serve(data);
       expect(started).toMatchObject({ code: 1, signal: null });
-      expect(started.err).toContain(`Cannot open ${file}: it is damaged: page ${page}`);
-      expect(started.err).toContain('restore the data directory from a backup');
-      const verified = await run('verify', '--data', data);
+      expect(started.stderr).toContain(`Cannot open ${file}: it is damaged: page ${page}`);
+      expect(started.stderr).toContain('restore the data directory from a backup');
+      const verified = await runBinary(['verify', '--data', data]);
       expect(verified).toMatchObject({ code: 1, signal: null });
-      expect(verified.out).toMatch(/accounts\/data\.mdb: in order, \d+ pages in use/);
-      expect(verified.out).toContain(`${file}: it is damaged: page ${page}`);
-      expect(verified.err).toContain('restore the data directory from a backup');
+      expect(verified.stdout).toMatch(/accounts\/data\.mdb: in order, \d+ pages in use/);
+      expect(verified.stdout).toContain(`${file}: it is damaged: page ${page}`);
+      expect(verified.stderr).toContain('restore the data directory from a backup');
     },
   );
 });
@@ -107,8 +92,8 @@ describe('accounts that are damaged on whole pages', () => {
     const { data, file } = damaged(from, to);
     const started = await serve(data);
     expect(started).toMatchObject({ code: 1, signal: null });
-    expect(started.err).toContain(`Cannot open ${file}: what is in it cannot be read (`);
-    expect(started.err).toContain('restore the data directory from a backup');
+    expect(started.stderr).toContain(`Cannot open ${file}: what is in it cannot be read (`);
+    expect(started.stderr).toContain('restore the data directory from a backup');
   });
 
   test('are not taken for a store that was never prepared', async () => {
@@ -116,7 +101,7 @@ describe('accounts that are damaged on whole pages', () => {
     rmSync(`${data}/usage`, { recursive: true });
     const started = await serve(data);
     expect(started).toMatchObject({ code: 1, signal: null });
-    expect(started.err).toContain(`Cannot open ${file}: it has users, but not the number of its layout`);
+    expect(started.stderr).toContain(`Cannot open ${file}: it has users, but not the number of its layout`);
     expect(bytes).toContain(used.shop.application);
     expect(readFileSync(file, 'latin1')).toContain(used.shop.application);
   });
@@ -164,28 +149,28 @@ describe('damage that the start has not seen', () => {
 describe('verify', () => {
   test('says of files in order how many pages they have', async () => {
     const { data, file } = copy();
-    const { code, out, err } = await run('verify', '--data', data);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(
+    const { code, stdout, stderr } = await runBinary(['verify', '--data', data]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
       /^.*accounts\/data\.mdb: in order, \d+ pages in use\n.*usage\/data\.mdb: in order, \d+ pages in use\n$/,
     );
-    expect(out).toContain(file);
+    expect(stdout).toContain(file);
   });
 
   test('wants a directory that is not in use', async () => {
     const { data } = copy();
     const service = await startBinary({ data });
-    const { code, err } = await run('verify', '--data', data);
+    const { code, stderr } = await runBinary(['verify', '--data', data]);
     expect(code).toBe(1);
-    expect(err).toContain(`Cannot use the data directory ${data}`);
+    expect(stderr).toContain(`Cannot use the data directory ${data}`);
     await stop(service);
   });
 
   test('makes no directory', async () => {
     const data = `${freshDirectory()}/mistyped`;
-    expect(await run('verify', '--data', data)).toMatchObject({
+    expect(await runBinary(['verify', '--data', data])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('Cannot verify'),
+      stderr: expect.stringContaining('Cannot verify'),
     });
     expect(existsSync(data)).toBe(false);
   });

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { binaryPath, freshDirectory } from './binary.ts';
+
+/** How a process ended. */
+export interface Ended {
+  /** `null` when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end, in an empty directory and without standard input. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  timeout = 20_000,
+): Promise<Ended> {
+  const options = { cwd: freshDirectory(), env: { PATH: process.env['PATH'], ...env }, timeout };
+  return new Promise((resolve) => {
+    const child = execFile(program, args, options, (_, stdout, stderr) => {
+      resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr });
+    });
+    child.stdin?.end();
+  });
+}
+
+/** Runs the executable to its end, as `runProgram` does. */
+export function runBinary(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  timeout?: number,
+): Promise<Ended> {
+  return runProgram(binaryPath, args, env, timeout);
+}

@@ -44,7 +44,7 @@ export const settingsSchema = Type.Object({
   existing: Type.Boolean({
     group: 'Store',
     value: '',
-    description: 'End when --data holds no prepared store; do not prepare one',
+    description: 'Refuse to start when --data holds no prepared store, instead of preparing one',
     default: false,
     must: 'be true or false',
   }),
@@ -56,7 +56,7 @@ export const settingsSchema = Type.Object({
 
   rate: whole(
     'Admission',
-    'Packets a second that one application may send, each begun 4 KiB of a body as one; 0 is no limit',
+    'Packets a second of one application, one for each begun 4 KiB of a body; 0 is no limit',
     {
       minimum: 0,
       maximum: 1_000_000_000,
@@ -64,7 +64,7 @@ export const settingsSchema = Type.Object({
     },
   ),
   burst: Type.Optional(
-    whole('Admission', 'Packets that one application may send at once, counted in the same way', {
+    whole('Admission', 'Packets of one application at once, counted in the same way', {
       minimum: 0,
       maximum: 2_000_000_000,
       defaultText: 'twice --rate',
@@ -80,7 +80,7 @@ export const settingsSchema = Type.Object({
     maximum: 1_073_741_824,
     default: 4_194_304,
   }),
-  apiRate: whole('Admission', 'API requests a second of one client, all its tokens; 0 is no limit', {
+  apiRate: whole('Admission', 'API requests a second of one client with all of its tokens; 0 is no limit', {
     minimum: 0,
     maximum: 1_000_000,
     default: 100,
@@ -100,7 +100,7 @@ export const settingsSchema = Type.Object({
     minimum: 0,
     default: 10_000,
   }),
-  queueHighBytes: bytes('Admission', 'Memory of what waits for the disk from which on 503 is answered', {
+  queueHighBytes: bytes('Admission', 'Memory of what waits for the disk at which 503 is answered', {
     minimum: 1,
     default: 134_217_728,
   }),

@@ -40,7 +40,7 @@ export const loginCommand: Command = {
       more: `default: ${clientVariables.clientSecret}, else it is asked for`,
     },
     { name: 'store', description: 'Keep the secret too, so that the session lasts longer than an hour' },
-    { name: 'device', description: 'Sign in with a browser on another machine, which a code is entered in' },
+    { name: 'device', description: 'Sign in with a browser on another machine, by a code' },
     { name: 'no-browser', description: 'Only print the address to open in a browser' },
   ],
 };

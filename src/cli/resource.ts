@@ -133,7 +133,7 @@ const yesFlag: Flag = { name: 'yes', description: 'Do not ask whether it is mean
 function listFlags({ filters = [], usualMost }: Resource): readonly Flag[] {
   if (usualMost === undefined) return filters;
   const more = `default: ${usualMost}`;
-  return [...filters, { name: 'limit', value: 'N', description: 'Most of them that are listed', more }];
+  return [...filters, { name: 'limit', value: 'N', description: 'How many to list at most', more }];
 }
 
 /** What it can be called by. */

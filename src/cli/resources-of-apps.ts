@@ -20,7 +20,7 @@ const settings: readonly Flag[] = [
     many: true,
     description: 'Origin whose pages may send packets; once for each',
   },
-  { name: 'any-origin', description: 'The pages of every origin may' },
+  { name: 'any-origin', description: 'Pages of every origin may send packets' },
   {
     name: 'accept-identities',
     ...truth,

@@ -169,13 +169,13 @@ export const clients: Resource = {
         value: 'URI',
         many: true,
         required: true,
-        description: 'Where it may be called back, letter for letter; once for each',
+        description: 'Address to return to after signing in, matched exactly; once for each',
       },
       {
         name: 'type',
         value: 'TYPE',
         values: ['public', 'confidential'],
-        description: 'public: it runs at its users; confidential: it can keep a secret',
+        description: 'public: it runs on the machines of its users; confidential: it can keep a secret',
         more: 'default: public',
       },
     ],
@@ -214,7 +214,7 @@ export const audit: Resource = {
     {
       name: 'action',
       value: 'ACTION',
-      description: 'Only this, such as application.created, or what begins so: application',
+      description: 'Only this action, such as application.created, or a prefix: application',
     },
     {
       name: 'actor',

@@ -93,12 +93,12 @@ const server = {
   verify: simple(
     {
       name: 'verify',
-      summary: 'Look the files of a data directory through for damage',
+      summary: 'Check the files of a data directory for damage',
       flags: dataFlags,
     },
     `
-All of both files is looked through, which no service may be using meanwhile: stop it, or verify a
-copy. Exit code 1: a file is damaged. It says which one, and what to do.
+Every page of both files is checked. No service may use them meanwhile: stop it, or verify a copy.
+Exit code 1: a file is damaged. It says which one, and what to do.
 `,
   ),
 } as const;

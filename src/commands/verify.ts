@@ -7,11 +7,11 @@ import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { serverFlagNames, serverFlags } from './server-flags.ts';
 
-/** How often it says how far it is, ms. */
+/** How often it reports its progress, ms. */
 const tellEveryMs = 2000;
 
 /**
- * Looks all of a data directory's files through for damage, which no service may be using.
+ * Checks all files of a data directory for damage. No service may be using them.
  * @returns exit code: 0 when they are in order, 1 when one is damaged
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory is not prepared, or is in use

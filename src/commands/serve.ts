@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
@@ -38,7 +39,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   const putConsoleBack = logConsole(log);
   try {
     warnOfServiceLinks(terminal, log);
-    return await openAndServe({ config, log, terminal, signals: listenToSignals() });
+    return await openAndServe({ config, log, terminal, signals: listenToSignals(terminal) });
   } finally {
     putConsoleBack();
   }
@@ -157,14 +158,16 @@ interface Signals {
   onHangUp(action: () => void): void;
 }
 
-function listenToSignals(): Signals {
+/** A server that was started at a terminal stops when that is closed: Ctrl-C could not reach it any more. */
+function listenToSignals({ interactive }: Terminal): Signals {
   let tell: (code: number) => void = () => {};
   const toldToStop = new Promise<number>((resolve) => {
     tell = resolve;
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => tell(0));
   let hangUp = () => {};
-  process.on('SIGHUP', () => hangUp());
+  const isTerminalClosed = () => interactive && !isatty(2);
+  process.on('SIGHUP', () => (isTerminalClosed() ? tell(0) : hangUp()));
   return {
     toldToStop,
     fail: () => tell(1),

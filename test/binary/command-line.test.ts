@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, statSync, truncateSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import {
   binaryPath,
   cleanUp,
@@ -71,7 +71,26 @@ describe('a temp directory', () => {
   });
 });
 
+test('a server stops when its terminal is closed', async () => {
+  const listen = '--listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0';
+  const shell = `stty -onlcr; exec ${binaryPath} serve --data data ${listen}`;
+  const terminal = await startProcess('script', ['-qec', shell, '/dev/null']);
+  terminal.kill('SIGKILL');
+  const asked = () => fetch(`http://${terminal.http}/healthz`);
+  await vi.waitFor(() => expect(asked()).rejects.toThrow(), { timeout: 15_000 });
+});
+
 describe('init', () => {
+  test.runIf(canMount())('on a full disk fails with an error', async () => {
+    const directory = freshDirectory();
+    const command = `mount -t tmpfs -o size=4k none ${directory} && exec ${binaryPath} init --data ${directory}/data --admin-email a@b.example`;
+    const ended = await runProgram('unshare', ['--mount', '--map-root-user', 'sh', '-c', command]);
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Cannot make .*lock\.mdb: ENOSPC/),
+    });
+  });
+
   test('prints exactly the credentials as JSON, and a second one changes nothing', async () => {
     const data = `${freshDirectory()}/data`;
     const args = ['init', '--data', data, '--admin-email', 'a@example.com', '--json'];

@@ -54,16 +54,17 @@ export class LargeBodies implements ByteBudget {
 
   /**
    * Resolves when it is the body's turn; `undefined` when that is now.
-   * @param sender finds out who sent it, which decides nothing but the order
-   * @throws {Refusal} `backpressure` when too much of the sender waits already
+   * @param senderOf says who sent a large body, or refuses it
+   * @throws {Refusal} `backpressure` when too much of the sender waits already; as `senderOf` does
    */
-  turn({ length }: Uint8Array, sender: () => string | undefined): Promise<void> | undefined {
+  turn({ length }: Uint8Array, senderOf: () => string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
+    const sender = senderOf();
     if (this.waiting.weight === 0 && this.begun < bytesPerTurn) {
       this.begin(length);
       return undefined;
     }
-    return this.wait(sender() ?? '', length);
+    return this.wait(sender, length);
   }
 
   private wait(sender: string, bytes: number): Promise<void> {

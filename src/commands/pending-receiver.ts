@@ -21,6 +21,10 @@ export class PendingReceiver implements ReportReceiver {
     this.#ready().admit();
   }
 
+  charge(...report: Parameters<ReportReceiver['charge']>): string {
+    return this.#ready().charge(...report);
+  }
+
   usage(...report: Parameters<ReportReceiver['usage']>): Promise<void> {
     return this.#ready().usage(...report);
   }

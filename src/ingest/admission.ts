@@ -1,7 +1,7 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { LargeBodies } from '../admission/large-bodies.ts';
 import type { QueueMonitor } from '../admission/queue-monitor.ts';
-import type { RateLimits } from '../admission/rate-limits.ts';
+import type { RateLimited, RateLimits } from '../admission/rate-limits.ts';
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../errors.ts';
 import type { StoreHealth } from './store-health.ts';
@@ -52,12 +52,35 @@ function backpressure(seconds: number): Refusal {
  * Takes the tokens of one packet or report, by the bytes of its body.
  * @throws {Refusal} `rate_limited` when the application has not enough left
  */
-export function takeTokens(
-  { rates, clock }: AdmissionParts,
-  { application }: KeyHolder,
-  bytes: number,
-): void {
+export function takeTokens({ rates, clock }: AdmissionParts, application: RateLimited, bytes: number): void {
   const wait = rates.take(application, clock.monotonic(), bytes);
   if (wait === 0) return;
   throw new Refusal('rate_limited', 'The application sends more than its rate allows', wait);
+}
+
+/** As `takeTokens`, for a body that `chargeLarge` has not charged. */
+export function chargeSmall(parts: AdmissionParts, { application }: KeyHolder, bytes: number): void {
+  if (bytes <= parts.bodies.free) takeTokens(parts, application, bytes);
+}
+
+/**
+ * What large bodies without a known key may cost together: 1 MiB a second. A few kB of gzip are megabytes to decode, so
+ * without a bound anyone could keep the event loop busy.
+ */
+const strangers: RateLimited = { number: -1, rate: 256, burst: 4096 };
+
+/**
+ * Charges a body that is large enough to delay others before it is decoded: one that is refused afterwards costs as much.
+ * @param key that the body seems to have
+ * @returns its sender, in whose turn it is decoded
+ * @throws {Refusal} `rate_limited`
+ */
+export function chargeLarge(
+  parts: AdmissionParts & { readonly keys: { findKey(key: string): KeyHolder | undefined } },
+  key: string | undefined,
+  bytes: number,
+): string {
+  const sender = (key === undefined ? undefined : parts.keys.findKey(key)?.application) ?? strangers;
+  takeTokens(parts, sender, bytes);
+  return String(sender.number);
 }

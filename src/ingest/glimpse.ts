@@ -1,9 +1,9 @@
 /** Characters of a text that is made out: enough for 256 that are all escaped. */
 const longestText = 6 * 256;
 
-const beginningBytes = 16 * 1024;
+const beginningBytes = 64 * 1024;
 
-/** The part of a large body in which its key is searched, to tell whose turn it is: SDKs write the key first. */
+/** The part of a body in which its key is searched, however large it is: SDKs write the key first. */
 export function beginningOf(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }

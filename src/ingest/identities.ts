@@ -68,7 +68,7 @@ async function receive(parts: IdentityParts, request: Request): Promise<Reply> {
     const profile = checkMint(parseJson(decodeText(body)));
     const holder = findHolder(parts, request.header('authorization')); // It may be deleted by now,
     admitOf(parts, holder); // or others have filled the queue while this body arrived.
-    takeTokens(parts, holder, body.length);
+    takeTokens(parts, holder.application, body.length);
     parts.keys.markUsed(holder);
     const instanceId = await parts.instances.mint(holder, profile, body.length, parts.clock.now());
     const { application } = holder;

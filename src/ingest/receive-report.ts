@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import type { Retention } from '../store/retention.ts';
-import { admit, admitOf, takeTokens } from './admission.ts';
+import { admit, admitOf, chargeLarge, chargeSmall } from './admission.ts';
 import type { Batch } from './batch.ts';
 import { countOnce } from './count-once.ts';
 import type { CountingParts } from './counting-parts.ts';
@@ -57,6 +57,7 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
     bodies: parts.bodies,
     admit: () => admit(parts),
     usage: (report, ...how) => receive(parts, usage, report, ...how),
+    charge: ({ appKey }, bytes) => chargeLarge(parts, appKey, bytes),
     metrics: (report, ...how) => receive(parts, metrics, report, ...how),
     refused(refusal, route, sender, glimpse) {
       const { appKey, environment } = glimpse;
@@ -76,7 +77,7 @@ function receive<Report extends ReportHead>(
 ): Promise<void> {
   const { holder, environment } = findEnvironment(parts, report);
   admitOf(parts, holder); // Others may have filled the queue while the report arrived.
-  takeTokens(parts, holder, bytes);
+  chargeSmall(parts, holder, bytes);
   parts.keys.markUsed(holder);
   const { application } = holder;
   const identity =

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import { quoteLargeNumbers } from './exact-integers.ts';
+import { narrowToFault, pointerBefore } from './first-fault.ts';
 import { glimpseOf } from './glimpse.ts';
 import { environmentNamed, sentName, sentTime } from './openapi/sender-schemas.ts';
 import type { ReportHead } from './report.ts';
@@ -89,10 +90,12 @@ export function checkShape<T extends Type.TSchema>(
   body: unknown,
 ): Static<T> {
   if (checker.Check(body)) return body as Static<T>;
-  const [error] = checker.Errors(body);
-  if (error === undefined) return body as Static<T>;
+  const narrowed = narrowToFault(body, (part) => checker.Check(part)) ?? { body, at: 0 };
+  const [error] = checker.Errors(narrowed.body);
+  if (error === undefined) throw new Refusal('invalid_body', 'The body does not have the expected shape');
   const code = refusals.find(([path]) => path.test(error.schemaPath))?.[1] ?? 'invalid_body';
-  const where = error.instancePath === '' ? 'The body' : `The value at ${error.instancePath.slice(0, 300)}`;
+  const pointer = pointerBefore(error.instancePath, narrowed);
+  const where = pointer === '' ? 'The body' : `The value at ${pointer.slice(0, 300)}`;
   throw new Refusal(code, `${where} ${error.message}`);
 }
 

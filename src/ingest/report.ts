@@ -89,6 +89,8 @@ export interface ReportReceiver {
   readonly bodies: LargeBodies;
   /** Refuses at once, before a body is read, while the service cannot take data. @throws {Refusal} */
   admit(): void;
+  /** Charges a large report to its sender before it is decoded: see `chargeLarge`. @throws {Refusal} `rate_limited` */
+  charge(glimpse: ReportGlimpse, bytes: number): string;
   /** @param bytes that the report came in, inflated */
   usage(report: UsageReport, sender: Sender, bytes: number): Promise<void>;
   metrics(report: MetricsReport, sender: Sender, bytes: number): Promise<void>;

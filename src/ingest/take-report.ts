@@ -57,7 +57,7 @@ export async function takeReport<Report extends UsageReport | MetricsReport>(
     if (typeof body === 'function') bytes = await body();
     else bodies.hold(body);
     held = bytes!;
-    const turn = bodies.turn(held, () => glimpse(beginningOf(held!)).appKey);
+    const turn = bodies.turn(held, () => receiver.charge(glimpse(beginningOf(held!)), held!.length));
     if (turn !== undefined) {
       await turn;
       receiver.admit();
@@ -73,7 +73,12 @@ export async function takeReport<Report extends UsageReport | MetricsReport>(
     return statCount;
   } catch (error) {
     if (error instanceof Refusal) {
-      receiver.refused(error, route, { transport, userAgent }, report ?? (bytes && glimpse(bytes)) ?? {});
+      receiver.refused(
+        error,
+        route,
+        { transport, userAgent },
+        report ?? (bytes && glimpse(beginningOf(bytes))) ?? {},
+      );
     }
     throw error;
   } finally {

@@ -6,7 +6,7 @@ import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
-import { admit, admitOf, refusalNow, takeTokens } from './admission.ts';
+import { admit, admitOf, chargeLarge, chargeSmall, refusalNow } from './admission.ts';
 import { attribute } from './attribute.ts';
 import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
@@ -66,7 +66,7 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
   let packet: Packet | undefined;
   try {
     body = await readBody(request, parts.maxBody, bodies);
-    const turn = bodies.turn(body, () => glimpse(beginningOf(body!)).k);
+    const turn = bodies.turn(body, () => chargeLarge(parts, glimpse(beginningOf(body!)).k, body!.length));
     if (turn !== undefined) {
       await turn;
       admit(parts);
@@ -80,7 +80,7 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
     if (environment === undefined) throw new UnknownEnvironment(holder);
     checkOrigin(holder, request, origin);
     admitOf(parts, holder); // Others may have filled the queue while this body arrived.
-    takeTokens(parts, holder, body.length);
+    chargeSmall(parts, holder, body.length);
     const userAgent = request.header('user-agent');
     const kept = keep(parts, { holder, environment, packet, userAgent }, key);
     bodies.release(body);
@@ -90,7 +90,7 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    recordRefusal(parts, request, error, packet ?? (body && glimpse(body)));
+    recordRefusal(parts, request, error, packet ?? (body && glimpse(beginningOf(body))));
     return problem(error, isReadable(error, origin) ? allowOrigin(origin) : {});
   } finally {
     if (body !== undefined) bodies.release(body);

@@ -128,7 +128,7 @@ describe('a client that is not to be believed', () => {
     const { dispatch } = await openEndpoint();
     const answer = await ask(dispatch, form, headers);
     expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
-    expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
+    expect(answer.headers['www-authenticate']).toMatch(/^Basic .*error="invalid_client"/);
   });
 
   test.each([{}, { client_id: 'x' }, { client_secret: 'x' }, { client_id: '', client_secret: '' }])(

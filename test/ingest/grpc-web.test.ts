@@ -37,6 +37,7 @@ beforeAll(async () => {
   const current: ReportReceiver = {
     bodies: new LargeBodies(1e9),
     admit: () => receiver.admit(),
+    charge: () => receiver.charge(),
     usage: (report, sender) => receiver.usage(report, sender),
     metrics: (report, sender) => receiver.metrics(report, sender),
     refused: (...what) => receiver.refused(...what),

@@ -27,6 +27,10 @@ export class RecordingReceiver implements ReportReceiver {
   /** Thrown before a report is read. */
   closed: unknown;
 
+  charge(): string {
+    return '';
+  }
+
   admit(): void {
     if (this.closed !== undefined) throw this.closed;
   }

@@ -1,21 +1,12 @@
-import { Refusal } from '../../errors.ts';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
 import { readTls } from '../tls.ts';
-import {
-  type ByteBudget,
-  ClientGone,
-  type Engine,
-  type ListenOptions,
-  type Reply,
-  type Request,
-} from '../types.ts';
-import { type Arriving, BodyDeadlines } from './body-deadlines.ts';
-import { tooLarge, tooSlow } from './body-refusals.ts';
-import { Charge } from './charge.ts';
-import { framingFault } from './head.ts';
-import { briefBody, linger } from './limits.ts';
-import { isPlainPath, resolvable, wasPlainPath } from './plain-path.ts';
+import type { Engine, ListenOptions, Reply } from '../types.ts';
+import { BodyDeadlines } from './body-deadlines.ts';
+import { type BodyReader, BunRequest, type RawRequest, type Server } from './bun-request.ts';
+import { type Answer, routesFor, strayPath } from './bun-routes.ts';
+import { linger } from './limits.ts';
+import { resolvable } from './plain-path.ts';
 
 /**
  * `Bun.serve`. It answers `Expect: 100-continue` by itself, holds back the sender of a body that nobody reads yet, and
@@ -33,12 +24,6 @@ export const bunEngine: Engine = {
     return { host: options.host, port: server.port!, close };
   },
 };
-
-type Server = Bun.Server<undefined>;
-/** The types of Node and Bun do not agree on what a request has. */
-type RawRequest = globalThis.Request & { bytes(): Promise<Uint8Array>; params: Record<string, string> };
-type Answer = (raw: RawRequest, server: Server, path: string | undefined) => Response | Promise<Response>;
-type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** @param life what becomes of the server while it answers */
 async function serve(
@@ -83,152 +68,6 @@ async function stop(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.stop(true), graceMs);
   await server.stop();
   clearTimeout(cut);
-}
-
-/** No route has as many segments; Bun has no pattern for any number of them. */
-const maxSegments = 12;
-
-/**
- * Bun resolves `\`, `.` and `..` in the URL that a handler sees. Its routes are matched before, so they tell what was sent:
- * the fixed ones as they are, the others by their parameters.
- */
-function routesFor(fixed: readonly string[], answer: Answer) {
-  const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
-  for (const path of ['/', ...fixed]) routes[path] = (raw, server) => answer(asRaw(raw), server, path);
-  let pattern = '';
-  for (let segment = 1; segment <= maxSegments; segment += 1) {
-    pattern += `/:s${segment}`;
-    routes[pattern] = (raw, server) => answer(asRaw(raw), server, sentPath(asRaw(raw)));
-  }
-  return routes;
-}
-
-const asRaw = (raw: unknown) => raw as RawRequest;
-
-/** @returns `undefined` when it is not what was sent */
-function sentPath({ url, params }: RawRequest): string | undefined {
-  const path = pathOf(url);
-  return wasPlainPath(path, Object.values(params)) ? path : undefined;
-}
-
-/** The path of a URL that no pattern is for: it has an empty segment, or too many of them, unless it was resolved. */
-function strayPath(url: string): string | undefined {
-  const path = pathOf(url);
-  const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
-  return stray && isPlainPath(path) ? path : undefined;
-}
-
-function pathOf(url: string): string {
-  const mark = url.indexOf('?');
-  return url.slice(pathStart(url), mark < 0 ? url.length : mark);
-}
-
-/** Without a usable Host header Bun gives the path alone. `new URL` would cost more than all the rest here. */
-function pathStart(url: string): number {
-  return url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
-}
-
-class BunRequest implements Request {
-  readonly method: string;
-  readonly path: string;
-  /** What is left of a body that was refused as too large. */
-  refused: BodyReader | undefined = undefined;
-  readonly #raw: RawRequest;
-  readonly #server: Server;
-  readonly #deadlines: BodyDeadlines;
-
-  constructor(raw: RawRequest, server: Server, path: string, deadlines: BodyDeadlines) {
-    this.#deadlines = deadlines;
-    this.#raw = raw;
-    this.#server = server;
-    this.method = raw.method;
-    this.path = path;
-  }
-
-  /** Bun has refused what cannot be framed, but not what can be framed in spite of itself. */
-  fault(): Refusal | undefined {
-    return framingFault({ host: this.header('host'), contentLength: this.header('content-length') });
-  }
-
-  get query(): string {
-    const { url } = this.#raw;
-    const mark = url.indexOf('?');
-    return mark < 0 ? '' : url.slice(mark + 1);
-  }
-
-  get remoteAddress(): string {
-    return this.#server.requestIP(this.#raw)?.address ?? '';
-  }
-
-  header(name: string): string | undefined {
-    return this.#raw.headers.get(name) ?? undefined;
-  }
-
-  body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
-    const { headers } = this.#raw;
-    const declared = headers.get('content-length');
-    if (declared === null && headers.has('transfer-encoding')) return this.#readPieces(limit, budget);
-    if (declared !== null && !(Number(declared) <= limit)) {
-      this.refused = this.#reader();
-      return Promise.reject(tooLarge(limit));
-    }
-    const brief = budget === undefined ? briefBody : Math.min(briefBody, budget.free);
-    return Number(declared) > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
-  }
-
-  /** Reads a body of unknown length, or one that a slow but honest client needs longer for than Bun's idle timeout. */
-  async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
-    const reader = this.#reader();
-    if (reader === undefined) return new Uint8Array();
-    this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
-    let giveUp = () => {};
-    const tooLong = new Promise<never>((_, reject) => {
-      giveUp = () => reject(tooSlow());
-    });
-    tooLong.catch(() => {}); // It may reject after the body has ended.
-    const arriving = { received: 0, giveUp };
-    const charge = new Charge(budget);
-    this.#deadlines.begin(arriving);
-    try {
-      const body = await collect(reader, limit, arriving, tooLong, charge);
-      charge.handOver();
-      return body;
-    } catch (error) {
-      charge.giveBack();
-      if (error instanceof Refusal) this.refused = reader;
-      throw error;
-    } finally {
-      this.#deadlines.end(arriving);
-    }
-  }
-
-  #reader(): BodyReader | undefined {
-    return this.#raw.body?.getReader() as BodyReader | undefined;
-  }
-}
-
-async function collect(
-  reader: BodyReader,
-  limit: number,
-  arriving: Arriving,
-  tooLong: Promise<never>,
-  charge: Charge,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for (;;) {
-    const { done, value } = await Promise.race([reader.read().catch(gone), tooLong]);
-    if (done) break;
-    arriving.received += value.length;
-    if (arriving.received > limit) throw tooLarge(limit);
-    charge.growTo(arriving.received);
-    chunks.push(value);
-  }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, arriving.received);
-}
-
-/** Reading fails only when the connection does. */
-function gone(): never {
-  throw new ClientGone();
 }
 
 /** @param closing the server is: the client is told that its connection is not kept */

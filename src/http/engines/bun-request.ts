@@ -1,0 +1,119 @@
+import { Refusal } from '../../errors.ts';
+import { type ByteBudget, ClientGone, type Request } from '../types.ts';
+import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
+import { tooLarge, tooSlow } from './body-refusals.ts';
+import { Charge } from './charge.ts';
+import { framingFault } from './head.ts';
+import { briefBody } from './limits.ts';
+
+export type Server = Bun.Server<undefined>;
+/** The types of Node and Bun do not agree on what a request has. */
+export type RawRequest = globalThis.Request & {
+  bytes(): Promise<Uint8Array>;
+  params: Record<string, string>;
+};
+export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** A request that Bun has read the head of. */
+export class BunRequest implements Request {
+  readonly method: string;
+  readonly path: string;
+  /** What is left of a body that was refused as too large. */
+  refused: BodyReader | undefined = undefined;
+  readonly #raw: RawRequest;
+  readonly #server: Server;
+  readonly #deadlines: BodyDeadlines;
+
+  constructor(raw: RawRequest, server: Server, path: string, deadlines: BodyDeadlines) {
+    this.#deadlines = deadlines;
+    this.#raw = raw;
+    this.#server = server;
+    this.method = raw.method;
+    this.path = path;
+  }
+
+  /** Bun has refused what cannot be framed, but not what can be framed in spite of itself. */
+  fault(): Refusal | undefined {
+    return framingFault({ host: this.header('host'), contentLength: this.header('content-length') });
+  }
+
+  get query(): string {
+    const { url } = this.#raw;
+    const mark = url.indexOf('?');
+    return mark < 0 ? '' : url.slice(mark + 1);
+  }
+
+  get remoteAddress(): string {
+    return this.#server.requestIP(this.#raw)?.address ?? '';
+  }
+
+  header(name: string): string | undefined {
+    return this.#raw.headers.get(name) ?? undefined;
+  }
+
+  body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
+    const { headers } = this.#raw;
+    const declared = headers.get('content-length');
+    if (declared === null && headers.has('transfer-encoding')) return this.#readPieces(limit, budget);
+    if (declared !== null && !(Number(declared) <= limit)) {
+      this.refused = this.#reader();
+      return Promise.reject(tooLarge(limit));
+    }
+    const brief = budget === undefined ? briefBody : Math.min(briefBody, budget.free);
+    return Number(declared) > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
+  }
+
+  /** Reads a body of unknown length, or one that a slow but honest client needs longer for than Bun's idle timeout. */
+  async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
+    const reader = this.#reader();
+    if (reader === undefined) return new Uint8Array();
+    this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
+    let giveUp = () => {};
+    const tooLong = new Promise<never>((_, reject) => {
+      giveUp = () => reject(tooSlow());
+    });
+    tooLong.catch(() => {}); // It may reject after the body has ended.
+    const arriving = { received: 0, giveUp };
+    const charge = new Charge(budget);
+    this.#deadlines.begin(arriving);
+    try {
+      const body = await collect(reader, limit, arriving, tooLong, charge);
+      charge.handOver();
+      return body;
+    } catch (error) {
+      charge.giveBack();
+      if (error instanceof Refusal) this.refused = reader;
+      throw error;
+    } finally {
+      this.#deadlines.end(arriving);
+    }
+  }
+
+  #reader(): BodyReader | undefined {
+    return this.#raw.body?.getReader() as BodyReader | undefined;
+  }
+}
+
+async function collect(
+  reader: BodyReader,
+  limit: number,
+  arriving: Arriving,
+  tooLong: Promise<never>,
+  charge: Charge,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const { done, value } = await Promise.race([reader.read().catch(gone), tooLong]);
+    if (done) break;
+    arriving.received += value.length;
+    if (arriving.received > limit) throw tooLarge(limit);
+    charge.growTo(arriving.received);
+    chunks.push(value);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, arriving.received);
+}
+
+/** Reading fails only when the connection does. */
+function gone(): never {
+  throw new ClientGone();
+}

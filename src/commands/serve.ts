@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
@@ -120,7 +122,12 @@ async function openOrPrepare(
 ): Promise<AccountStore> {
   const existing = await openPrepared(data);
   if (existing !== undefined) {
-    log.info('an existing store is open', { data, applications: existing.applications.getCount() });
+    const applications = existing.applications.getCount();
+    log.info('an existing store is open', { data, applications });
+    if (applications > 0 && !existsSync(join(data, 'usage'))) {
+      const hint = 'if it was removed by mistake, stop the server and put it back from a backup';
+      log.warn('there is no usage store: an empty one is begun', { data, hint });
+    }
     return existing;
   }
   const wanted = { adminEmail: 'admin@localhost', signingAlg, clock: systemClock, randomBytes };

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { authority } from '../address.ts';
 
 const reasons: Record<string, string> = {
-  EADDRINUSE: 'the address is in use',
+  EADDRINUSE: 'the address is in use; stop what listens there, or take another one',
   EACCES: 'binding it needs more permission',
   EPERM: 'binding it needs more permission',
   EADDRNOTAVAIL: 'no interface of this machine has the host',

@@ -167,7 +167,9 @@ describe('serve', () => {
       const free = flag === '--listen' ? '--grpc-listen' : '--listen';
       const refused = await runBinary(['serve', flag, taken, free, '127.0.0.1:0']);
       expect(refused.code).toBe(1);
-      expect(refused.stderr).toMatch(new RegExp(`^Cannot listen on ${taken}: the address is in use$`, 'm'));
+      expect(refused.stderr).toMatch(
+        new RegExp(`^Cannot listen on ${taken}: the address is in use; stop what listens there`, 'm'),
+      );
       expect(refused.stderr).not.toMatch(/^E /m);
       await stop(service);
     },

@@ -28,6 +28,13 @@ describe('the start', () => {
       expect.objectContaining({ msg: 'a new store is prepared', data: fresh.data }),
     );
     await Promise.all([stop(again), stop(fresh)]);
+    expect(again.stderr()).not.toContain('there is no usage store');
+    rmSync(`${data}/usage`, { recursive: true });
+    const bereft = await startBinary({ data });
+    expect(logOf(bereft.stderr())).toContainEqual(
+      expect.objectContaining({ level: 'warn', msg: 'there is no usage store: an empty one is begun' }),
+    );
+    await stop(bereft);
   });
 
   test.each([

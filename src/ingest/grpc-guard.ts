@@ -1,4 +1,4 @@
-import type { ServerHttp2Stream } from 'node:http2';
+import { constants, type ServerHttp2Stream } from 'node:http2';
 import {
   type Metadata,
   type ServerInterceptingCall,
@@ -36,7 +36,7 @@ export interface OpenCall {
 
 export interface GuardOptions {
   readonly clock: Clock;
-  /** Bytes that all calls may hold whose messages are not whole. */
+  /** Bytes that all calls may hold whose messages are not whole; and those whose answers are not taken. */
   readonly maxBytes: number;
   /** The connection of a session has brought a whole call. */
   used(session: object, peer: Peer): void;
@@ -52,6 +52,9 @@ export const bytesPerCall = 32 * 1024;
 /** How long the message of a call may take to become whole, ms. */
 export const messageTimeoutMs = 30_000;
 
+/** How long the peer may take to accept what was sent to it, ms. */
+const unreadTimeoutMs = 30_000;
+
 class Open implements OpenCall {
   readonly path: string;
   readonly call: LibraryCall;
@@ -60,6 +63,8 @@ class Open implements OpenCall {
   since: number;
   bytes = bytesPerCall;
   head: Buffer | undefined;
+  /** When it was first seen that the peer does not take what it was sent. */
+  unreadSince: number | undefined;
   /** Whether it was refused: what comes of it later says nothing more. */
   refused = false;
 
@@ -73,21 +78,31 @@ class Open implements OpenCall {
   get metadata(): Metadata {
     return this.call.metadata;
   }
+
+  /** Whether something that was sent waits: the peer gives no room for it (RFC 9113 §5.2). */
+  get unread(): boolean {
+    const { stream } = this.call;
+    return stream.writableLength > 0 || stream.writableEnded;
+  }
 }
 
 /**
- * Watches calls until their messages are whole. Until then the application is unknown, so anyone can make the service hold
- * memory for them. The guard ends calls that take too long, and the oldest when all together hold too much; and it reports
- * calls that the library refuses by itself.
+ * Watches calls until their streams are closed. Until a message is whole the application is unknown, so anyone can make the
+ * service hold memory for it; and so can those who do not take their answers. The guard ends calls that take too long, and
+ * the oldest when all together hold too much; and it reports calls that the library refuses by itself.
  */
 export class GrpcGuard {
   /** Bytes that calls hold whose messages are not whole. */
   bytes = 0;
-  /** Calls that ended before their messages were whole, since this was last set to 0. */
+  /** Calls that ended before their messages were whole or their answers taken, since this was last set to 0. */
   broken = 0;
+  /** Calls whose answers are not taken, as of the last sweep. */
+  unread = 0;
   readonly #options: GuardOptions;
-  /** In the order in which they began. */
+  /** Those whose messages are not whole, in the order in which they began. */
   readonly #open = new Set<Open>();
+  /** Those whose streams are still open though nothing more is read from them, in the order in which they became so. */
+  readonly #read = new Set<Open>();
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -106,11 +121,31 @@ export class GrpcGuard {
   /** Ends the calls that have taken too long; to be called now and then. */
   sweep(): void {
     const now = this.#options.clock.monotonic();
+    this.#dropUnread(now);
     for (const open of this.#open) {
       if (now - open.since < messageTimeoutMs) break;
       if (open.streams && open.head !== undefined && open.call.decoder.readState === 0)
         this.#renew(open, now);
       else this.#end(open, new Refusal('deadline_exceeded', 'The message was not whole in time'));
+    }
+  }
+
+  /** An answer on its way is often unread, so only what two sweeps have found so counts. */
+  #dropUnread(now: number): void {
+    const unread = [...this.#findUnread(this.#read, now), ...this.#findUnread(this.#open, now)];
+    const excess = unread.length - Math.floor(this.#options.maxBytes / bytesPerCall);
+    unread.forEach(({ call, unreadSince }, index) => {
+      if (index < excess || now - unreadSince! >= unreadTimeoutMs)
+        call.stream.close(constants.NGHTTP2_CANCEL);
+    });
+    this.unread = unread.length;
+  }
+
+  *#findUnread(calls: Iterable<Open>, now: number): Generator<Open> {
+    for (const open of calls) {
+      if (!open.unread) open.unreadSince = undefined;
+      else if (open.unreadSince === undefined) open.unreadSince = now;
+      else yield open;
     }
   }
 
@@ -130,7 +165,8 @@ export class GrpcGuard {
       if (stream.session !== undefined) this.#options.used(stream.session, call.getConnectionInfo());
     });
     stream.once('close', () => {
-      if (this.#release(open)) this.broken += 1;
+      if (this.#release(open) || open.unreadSince !== undefined) this.broken += 1;
+      this.#read.delete(open);
       open.head = undefined;
     });
     const send = call.sendStatus;
@@ -155,6 +191,7 @@ export class GrpcGuard {
   /** Gives whether the call was still open. */
   #release(open: Open): boolean {
     if (!this.#open.delete(open)) return false;
+    this.#read.add(open);
     this.bytes -= open.bytes;
     return true;
   }
@@ -174,8 +211,10 @@ export class GrpcGuard {
     if (this.#release(open)) this.broken += 1;
     // Not in the middle of reading from the stream.
     setImmediate(() => {
-      open.call.sendStatus(answer);
-      open.call.stream.close();
+      const { call } = open;
+      call.sendStatus(answer);
+      // A stream that is closed while earlier answers wait cannot be reset any more.
+      if (call.stream.writableLength === 0) call.stream.close();
     });
   }
 

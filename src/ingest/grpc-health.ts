@@ -26,9 +26,15 @@ type Watch = ServerWritableStream<Buffer, Buffer>;
  * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export class Health {
+  /** Watches that may be under way at once: each holds memory for as long as its caller likes. */
+  private readonly maxWatches: number;
   private serving = true;
   /** Those under way, and whether each is of a service that is there. */
   private readonly watches = new Map<Watch, boolean>();
+
+  constructor(maxWatches: number) {
+    this.maxWatches = maxWatches;
+  }
 
   /** Serves `Check`, `List` and `Watch`. */
   addTo(server: Server): void {
@@ -85,6 +91,16 @@ export class Health {
     call.write(known ? this.answer() : numberField(1, statuses.unknownService));
     this.watches.set(call, known);
     call.once('cancelled', () => this.watches.delete(call));
+    if (this.watches.size > this.maxWatches) this.endOldest();
+  }
+
+  /** Not the newest is refused: watches that are held for nothing would keep others out. */
+  private endOldest(): void {
+    for (const watch of this.watches.keys()) {
+      this.watches.delete(watch);
+      watch.emit('error', tooMany);
+      return;
+    }
   }
 
   /** A `HealthCheckResponse`. */
@@ -92,6 +108,8 @@ export class Health {
     return numberField(1, this.serving ? statuses.serving : statuses.notServing);
   }
 }
+
+const tooMany = { code: status.UNAVAILABLE, details: 'Too many watch the health service' };
 
 const unreadable = { code: status.INVALID_ARGUMENT, details: 'The request is no HealthCheckRequest' };
 

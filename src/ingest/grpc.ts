@@ -14,8 +14,10 @@ export interface GrpcOptions extends ReportParts {
   readonly tls?: TlsPair;
   /** Connections that may be open at once. */
   readonly maxConnections?: number;
-  /** Bytes that all calls may hold whose messages are not whole. */
+  /** Bytes that all calls may hold whose messages are not whole; and those whose answers are not taken. */
   readonly maxBytes?: number;
+  /** Watches of the health service that may be under way at once. */
+  readonly maxWatches?: number;
   /** The port of HTTP, for the answer to clients that speak it here. */
   readonly httpPort?: number | undefined;
 }
@@ -27,6 +29,8 @@ export interface GrpcListener {
   setServing(serving: boolean): void;
   /** Calls whose messages are not whole, and what they hold. */
   unfinished(): { calls: number; bytes: number };
+  /** Calls whose answers are not taken, as of the last sweep. */
+  unread(): number;
   /** New connections get another certificate; without TLS there is none to replace. */
   renewTls(tls: TlsPair): void;
   /** Stops accepting and lets calls under way finish; after `graceMs` it cuts the rest. */
@@ -35,6 +39,9 @@ export interface GrpcListener {
 
 /** Connections that may be open at once, unless it is set. */
 const usualConnections = 2_048;
+
+/** Watches of the health service that may be under way at once, unless it is set. */
+const usualWatches = 1_024;
 
 /** Calls whose messages are not whole may hold this much, or a few of the largest messages. */
 const leastBytes = 64 * 1024 * 1024;
@@ -88,7 +95,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     'grpc.max_receive_message_length': maxReport,
     interceptors: [guard.interceptor],
   });
-  const health = new Health();
+  const health = new Health(options.maxWatches ?? usualWatches);
   addReports(server, options);
   health.addTo(server);
   addReflection(server);
@@ -106,6 +113,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     port: acceptor.port,
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
+    unread: () => guard.unread,
     renewTls: (tls) => acceptor.renewTls(tls),
     async close(graceMs) {
       health.close();

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { constants } from 'node:http2';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
@@ -12,6 +13,9 @@ import { RecordingReceiver } from './support/recording-receiver.ts';
 import { encode, usageReport } from './support/report-messages.ts';
 
 const path = '/Usage.Usage/SendStats';
+const check = '/grpc.health.v1.Health/Check';
+const watch = '/grpc.health.v1.Health/Watch';
+const reflection = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
 const message = encode('Usage.FeatureStat', usageReport);
 const halfSent = grpcFrame(message).subarray(0, -1);
 
@@ -24,7 +28,7 @@ interface Opened {
   readonly listener: GrpcListener;
   readonly receiver: RecordingReceiver;
   readonly address: string;
-  connect(): RawGrpc;
+  connect(window?: number): RawGrpc;
   /** Resolves when that many calls are not whole, and have sent that many bytes. */
   holds(calls: number, bytes: number): Promise<unknown>;
   /** Lets time pass for the listener. */
@@ -56,8 +60,8 @@ async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
     pass(ms) {
       ahead += ms;
     },
-    connect() {
-      const raw = openRawGrpc(address);
+    connect(window) {
+      const raw = openRawGrpc(address, window);
       closers.push(() => raw.close());
       return raw;
     },
@@ -111,6 +115,60 @@ describe('a call whose message is not whole', () => {
     await opened.holds(0, 0);
     expect(opened.listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
   });
+});
+
+describe('calls whose answers are not taken', () => {
+  const empty = grpcFrame(Buffer.alloc(0));
+  const listServices = grpcFrame(Buffer.from([0x3a, 0])); // A ServerReflectionRequest with an empty list_services.
+
+  test('are reset after 30 s', async () => {
+    const { connect: openWith, listener, pass } = await open();
+    const raw = openWith(0);
+    const streams = [path, check, watch, reflection, reflection].map((called) => raw.begin(called));
+    [grpcFrame(message), empty, empty, listServices].forEach((sent, index) => void streams[index]!.end(sent));
+    streams[4]!.write(listServices);
+    await vi.waitUntil(() => listener.unread() === 5, 5_000);
+    expect(streams.map(({ closed }) => closed)).toEqual(Array(5).fill(false));
+    const closed = streams.map((stream) => once(stream, 'close'));
+    pass(30_000);
+    await Promise.all(closed);
+    expect(streams.map(({ rstCode }) => rstCode)).toEqual(Array(5).fill(constants.NGHTTP2_CANCEL));
+    await vi.waitUntil(() => listener.unread() === 0, 5_000);
+    expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
+  });
+
+  test('are reset when there are too many of them, the oldest first', async () => {
+    const { connect: openWith, listener } = await open({ maxBytes: 2 * bytesPerCall });
+    const raw = openWith(0);
+    const streams: ReturnType<RawGrpc['begin']>[] = [];
+    for (let each = 0; each < 3; each += 1) {
+      const stream = raw.begin(check);
+      streams.push(stream);
+      stream.end(empty);
+      await once(stream, 'response');
+    }
+    await once(streams[0]!, 'close');
+    await vi.waitUntil(() => listener.unread() === 2, 5_000);
+    expect(streams.map(({ closed }) => closed)).toEqual([true, false, false]);
+  });
+});
+
+test('of more watches than there may be the oldest is ended', async () => {
+  const { connect: open1, listener } = await open({ maxWatches: 2 });
+  const raw = open1();
+  const begin = async () => {
+    const stream = raw.begin(watch);
+    stream.end(grpcFrame(Buffer.alloc(0)));
+    await once(stream, 'data');
+    return stream;
+  };
+  const first = await begin();
+  const ended = endOf(first);
+  const others = [await begin(), await begin()];
+  expect(await ended).toMatchObject({ status: status.UNAVAILABLE });
+  const told = others.map((stream) => once(stream, 'data'));
+  listener.setServing(false);
+  await Promise.all(told);
 });
 
 test('a connection has a bound on the calls that it may have open', async () => {

@@ -9,9 +9,12 @@ export interface RawGrpc {
   close(): void;
 }
 
-/** @param address HOST:PORT of a server without TLS */
-export function openRawGrpc(address: string): RawGrpc {
-  const session = connect(`http://${address}`);
+/**
+ * @param address HOST:PORT of a server without TLS
+ * @param window bytes of each answer that the server may send
+ */
+export function openRawGrpc(address: string, window = 65_535): RawGrpc {
+  const session = connect(`http://${address}`, { settings: { initialWindowSize: window } });
   session.on('error', () => {});
   return {
     session,

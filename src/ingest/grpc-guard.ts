@@ -94,7 +94,7 @@ class Open implements OpenCall {
 export class GrpcGuard {
   /** Bytes that calls hold whose messages are not whole. */
   bytes = 0;
-  /** Calls that ended before their messages were whole or their answers taken, since this was last set to 0. */
+  /** Calls that were cut short, since this was last set to 0: before their messages were whole, or their answers taken. */
   broken = 0;
   /** Calls whose answers are not taken, as of the last sweep. */
   unread = 0;

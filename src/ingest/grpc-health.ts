@@ -28,12 +28,15 @@ type Watch = ServerWritableStream<Buffer, Buffer>;
 export class Health {
   /** Watches that may be under way at once: each holds memory for as long as its caller likes. */
   private readonly maxWatches: number;
+  /** Told of each watch that is ended because there are too many. */
+  private readonly dropped: () => void;
   private serving = true;
   /** Those under way, and whether each is of a service that is there. */
   private readonly watches = new Map<Watch, boolean>();
 
-  constructor(maxWatches: number) {
+  constructor(maxWatches: number, dropped: () => void) {
     this.maxWatches = maxWatches;
+    this.dropped = dropped;
   }
 
   /** Serves `Check`, `List` and `Watch`. */
@@ -99,6 +102,7 @@ export class Health {
     for (const watch of this.watches.keys()) {
       this.watches.delete(watch);
       watch.emit('error', tooMany);
+      this.dropped();
       return;
     }
   }

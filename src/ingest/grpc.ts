@@ -49,7 +49,7 @@ const leastBytes = 64 * 1024 * 1024;
 /** How often calls that take too long are ended, ms. */
 const sweepEveryMs = 1000;
 
-/** Memory of calls that were never whole is given back this soon, ms, when there were many. */
+/** Memory of calls that were cut short is given back this soon, ms, when there were many. */
 const cleanEveryMs = 2_000;
 const manyCalls = 500;
 
@@ -95,7 +95,9 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     'grpc.max_receive_message_length': maxReport,
     interceptors: [guard.interceptor],
   });
-  const health = new Health(options.maxWatches ?? usualWatches);
+  const health = new Health(options.maxWatches ?? usualWatches, () => {
+    guard.broken += 1;
+  });
   addReports(server, options);
   health.addTo(server);
   addReflection(server);

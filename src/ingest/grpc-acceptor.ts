@@ -83,10 +83,14 @@ export class GrpcAcceptor {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
 
-  /** Marks the connection of a session as used: it has brought a whole call. */
-  used(session: object, { remoteAddress, remotePort }: Peer): void {
+  /**
+   * Marks the connection of a session as used: it has brought a whole call.
+   * @param peer asked at its first call only
+   */
+  used(session: object, peer: () => Peer): void {
     let connection = this.#bySession.get(session);
     if (connection === undefined) {
+      const { remoteAddress, remotePort } = peer();
       connection = this.#byPeer.get(peerOf(remoteAddress, remotePort));
       if (connection === undefined) return;
       this.#bySession.set(session, connection);

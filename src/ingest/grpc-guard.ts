@@ -39,7 +39,7 @@ export interface GuardOptions {
   /** Bytes that all calls may hold whose messages are not whole; and those whose answers are not taken. */
   readonly maxBytes: number;
   /** The connection of a session has brought a whole call. */
-  used(session: object, peer: Peer): void;
+  used(session: object, peer: () => Peer): void;
   /** The library, or the guard itself, refuses a call before its handler has seen it. Gives what to end it with. */
   refused(refusal: Refusal, call: OpenCall): StatusObject;
   /** Most bytes of a message. */
@@ -159,12 +159,12 @@ export class GrpcGuard {
       open.head ??= chunk;
       this.#take(open, chunk.length);
     });
-    stream.once('end', () => {
+    stream.on('end', () => {
       this.#release(open);
       if (call.decoder.readState === 0) open.head = undefined;
-      if (stream.session !== undefined) this.#options.used(stream.session, call.getConnectionInfo());
+      if (stream.session !== undefined) this.#options.used(stream.session, () => call.getConnectionInfo());
     });
-    stream.once('close', () => {
+    stream.on('close', () => {
       if (this.#release(open) || open.unreadSince !== undefined) this.broken += 1;
       this.#read.delete(open);
       open.head = undefined;

@@ -182,9 +182,10 @@ export class GrpcGuard {
   }
 
   #makeRoom(): void {
+    if (this.bytes <= this.#options.maxBytes) return;
     for (const open of this.#open) {
-      if (this.bytes <= this.#options.maxBytes) return;
       this.#end(open, new Refusal('backpressure', 'Too many messages are not whole', 5));
+      if (this.bytes <= this.#options.maxBytes) return;
     }
   }
 
@@ -227,9 +228,9 @@ export class GrpcGuard {
   #explain(open: Open, sent: StatusObject): StatusObject {
     // A call that its client has cancelled ends as if its message were not whole.
     if (
+      sent.code === status.OK ||
       open.refused ||
       open.call.stream.aborted ||
-      sent.code === status.OK ||
       sent.metadata?.get('flagmeter-code').length
     )
       return sent;

@@ -18,13 +18,13 @@ export interface QueueBounds {
  * line when it ends. An owner with many tasks delays only its own.
  */
 export class FairQueue {
-  private readonly bounds: QueueBounds;
+  readonly #bounds: QueueBounds;
   /** What starts the waiting tasks. */
-  private readonly waiting = new RoundRobin<() => void>();
-  private readonly busy = new Set<string>();
+  readonly #waiting = new RoundRobin<() => void>();
+  readonly #busy = new Set<string>();
 
   constructor(bounds: QueueBounds) {
-    this.bounds = bounds;
+    this.#bounds = bounds;
   }
 
   /**
@@ -32,37 +32,37 @@ export class FairQueue {
    * @throws {Refusal} `rate_limited` when the owner has too many waiting, `backpressure` when all owners together do
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
-    await this.enter(owner);
+    await this.#enter(owner);
     try {
       return await work();
     } finally {
-      this.busy.delete(owner);
-      this.waiting.putLast(owner);
-      this.startNext();
+      this.#busy.delete(owner);
+      this.#waiting.putLast(owner);
+      this.#startNext();
     }
   }
 
   /** Throws as `run`. */
   checkRoom(owner: string): void {
-    const { atOnce, waitingEach, waitingAll, refusals } = this.bounds;
-    if (!this.busy.has(owner) && this.busy.size < atOnce) return;
-    if (this.waiting.weightOf(owner) >= waitingEach) throw new Refusal('rate_limited', refusals.each, 2);
-    if (this.waiting.weight >= waitingAll) throw new Refusal('backpressure', refusals.all, 2);
+    const { atOnce, waitingEach, waitingAll, refusals } = this.#bounds;
+    if (!this.#busy.has(owner) && this.#busy.size < atOnce) return;
+    if (this.#waiting.weightOf(owner) >= waitingEach) throw new Refusal('rate_limited', refusals.each, 2);
+    if (this.#waiting.weight >= waitingAll) throw new Refusal('backpressure', refusals.all, 2);
   }
 
-  private enter(owner: string): Promise<void> {
+  #enter(owner: string): Promise<void> {
     this.checkRoom(owner);
     return new Promise((start) => {
-      this.waiting.add(owner, start, 1);
-      this.startNext();
+      this.#waiting.add(owner, start, 1);
+      this.#startNext();
     });
   }
 
-  private startNext(): void {
-    while (this.busy.size < this.bounds.atOnce) {
-      const next = this.waiting.take((owner) => !this.busy.has(owner));
+  #startNext(): void {
+    while (this.#busy.size < this.#bounds.atOnce) {
+      const next = this.#waiting.take((owner) => !this.#busy.has(owner));
       if (next === undefined) return;
-      this.busy.add(next.owner);
+      this.#busy.add(next.owner);
       next.item();
     }
   }

@@ -20,21 +20,21 @@ export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
   /** Bytes that are held. */
   held = 0;
-  private readonly max: number;
-  private readonly nextTurn: (callback: () => void) => unknown;
+  readonly #max: number;
+  readonly #nextTurn: (callback: () => void) => unknown;
   /** What lets the waiting bodies go on, by sender; their weight is their bytes. */
-  private readonly waiting = new RoundRobin<() => void>();
+  readonly #waiting = new RoundRobin<() => void>();
   /** Bytes that this turn of the event loop processes. */
-  private begun = 0;
+  #begun = 0;
 
   /** @param max bytes; @param nextTurn calls back in the next turn of the event loop */
   constructor(max: number, nextTurn: (callback: () => void) => unknown = setImmediate) {
-    this.max = max;
-    this.nextTurn = nextTurn;
+    this.#max = max;
+    this.#nextTurn = nextTurn;
   }
 
   take(bytes: number): void {
-    if (this.held + bytes > this.max) throw tooMany();
+    if (this.held + bytes > this.#max) throw tooMany();
     this.held += bytes;
   }
 
@@ -60,30 +60,30 @@ export class LargeBodies implements ByteBudget {
   turn({ length }: Uint8Array, senderOf: () => string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
     const sender = senderOf();
-    if (this.waiting.weight === 0 && this.begun < bytesPerTurn) {
-      this.begin(length);
+    if (this.#waiting.weight === 0 && this.#begun < bytesPerTurn) {
+      this.#begin(length);
       return undefined;
     }
-    return this.wait(sender, length);
+    return this.#wait(sender, length);
   }
 
-  private wait(sender: string, bytes: number): Promise<void> {
-    const own = this.waiting.weightOf(sender);
-    if (own > 0 && own + bytes > ownPart * this.max) throw tooMany();
-    return new Promise((go) => this.waiting.add(sender, go, bytes));
+  #wait(sender: string, bytes: number): Promise<void> {
+    const own = this.#waiting.weightOf(sender);
+    if (own > 0 && own + bytes > ownPart * this.#max) throw tooMany();
+    return new Promise((go) => this.#waiting.add(sender, go, bytes));
   }
 
-  private begin(bytes: number): void {
-    if (this.begun === 0) this.nextTurn(() => this.goOn());
-    this.begun += bytes;
+  #begin(bytes: number): void {
+    if (this.#begun === 0) this.#nextTurn(() => this.#goOn());
+    this.#begun += bytes;
   }
 
-  private goOn(): void {
-    this.begun = 0;
-    while (this.begun < bytesPerTurn) {
-      const next = this.waiting.take(() => true);
+  #goOn(): void {
+    this.#begun = 0;
+    while (this.#begun < bytesPerTurn) {
+      const next = this.#waiting.take(() => true);
       if (next === undefined) return;
-      this.begin(next.weight);
+      this.#begin(next.weight);
       next.item();
     }
   }

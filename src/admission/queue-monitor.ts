@@ -43,27 +43,27 @@ export class QueueMonitor {
   packets = 0;
   bytes = 0;
   /** Packets whose commit has not begun. */
-  private next = 0;
+  #next = 0;
   /** In order of arrival, so the first is the oldest. */
-  private readonly groups = new Set<Waiting>();
-  private readonly marks: QueueMarks;
-  private closed = false;
+  readonly #groups = new Set<Waiting>();
+  readonly #marks: QueueMarks;
+  #closed = false;
   /** What waits of each application that has something waiting. */
-  private readonly shares = new Map<number, Share>();
-  private lastApplication = -1;
+  readonly #shares = new Map<number, Share>();
+  #lastApplication = -1;
   /** When packets of another application than the last one's came. */
-  private mixedAt = Number.NEGATIVE_INFINITY;
+  #mixedAt = Number.NEGATIVE_INFINITY;
 
   constructor(marks: QueueMarks) {
-    this.marks = marks;
+    this.#marks = marks;
   }
 
   /** Whether one more packet may come in now. */
   admits(now: number): boolean {
-    if (this.packets === 0) this.closed = false;
-    else if (this.isOver('high', now)) this.closed = true;
-    else if (this.closed) this.closed = this.next > 0 && this.isOver('low', now);
-    return !this.closed;
+    if (this.packets === 0) this.#closed = false;
+    else if (this.#isOver('high', now)) this.#closed = true;
+    else if (this.#closed) this.#closed = this.#next > 0 && this.#isOver('low', now);
+    return !this.#closed;
   }
 
   /**
@@ -71,9 +71,9 @@ export class QueueMonitor {
    * may wait: there is room for the others then.
    */
   admitsOf(application: number, now: number): boolean {
-    if (now - this.mixedAt > mixedForMs) return true;
-    const own = this.shares.get(application);
-    const { packets, bytes } = this.marks;
+    if (now - this.#mixedAt > mixedForMs) return true;
+    const own = this.#shares.get(application);
+    const { packets, bytes } = this.#marks;
     return own === undefined || (own.packets * 2 < packets.high && own.bytes * 2 < bytes.high);
   }
 
@@ -85,45 +85,45 @@ export class QueueMonitor {
   /** A new group begins to wait. */
   open(now: number): Waiting {
     const group = { since: now, packets: 0, bytes: 0, shares: new Map(), begun: false };
-    this.groups.add(group);
+    this.#groups.add(group);
     return group;
   }
 
   /** One packet of an application joins a group and takes so much memory with it, at `now`. */
   join(group: Waiting, application: number, bytes: number, now: number): void {
-    if (application !== this.lastApplication) {
-      if (this.lastApplication !== -1) this.mixedAt = now;
-      this.lastApplication = application;
+    if (application !== this.#lastApplication) {
+      if (this.#lastApplication !== -1) this.#mixedAt = now;
+      this.#lastApplication = application;
     }
     addTo(group.shares, application, 1, bytes);
-    addTo(this.shares, application, 1, bytes);
+    addTo(this.#shares, application, 1, bytes);
     group.packets += 1;
     group.bytes += bytes;
     this.packets += 1;
-    this.next += 1;
+    this.#next += 1;
     this.bytes += bytes;
   }
 
   /** The commit of a group begins. */
   begin(group: Waiting): void {
     group.begun = true;
-    this.next -= group.packets;
+    this.#next -= group.packets;
   }
 
   /** The group was committed, or refused: it waits no longer. */
   leave(group: Waiting): void {
-    if (!this.groups.delete(group)) return;
+    if (!this.#groups.delete(group)) return;
     if (!group.begun) this.begin(group);
     for (const [application, { packets, bytes }] of group.shares) {
-      if (addTo(this.shares, application, -packets, -bytes).packets === 0) this.shares.delete(application);
+      if (addTo(this.#shares, application, -packets, -bytes).packets === 0) this.#shares.delete(application);
     }
     this.packets -= group.packets;
     this.bytes -= group.bytes;
   }
 
   /** Whether a figure has come to its high mark, or is above its low one. */
-  private isOver(mark: keyof Mark, now: number): boolean {
-    const { packets, bytes, age } = this.marks;
+  #isOver(mark: keyof Mark, now: number): boolean {
+    const { packets, bytes, age } = this.#marks;
     if (this.oldest(now) > age[mark]) return true;
     if (mark === 'high') return this.packets >= packets.high || this.bytes >= bytes.high;
     return this.packets > packets.low || this.bytes > bytes.low;
@@ -131,7 +131,7 @@ export class QueueMonitor {
 
   /** Age of the oldest waiting group, milliseconds; 0 when none waits. */
   oldest(now: number): number {
-    for (const group of this.groups) return now - group.since;
+    for (const group of this.#groups) return now - group.since;
     return 0;
   }
 }

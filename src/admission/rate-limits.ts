@@ -12,14 +12,14 @@ export const bytesPerToken = 4096;
 
 /** One token bucket per application; there are as many as applications that sent something. */
 export class RateLimits {
-  private readonly buckets = new Map<number, TokenBucket>();
-  private readonly rate: number;
-  private readonly burst: number;
+  readonly #buckets = new Map<number, TokenBucket>();
+  readonly #rate: number;
+  readonly #burst: number;
 
   /** @param rate tokens a second (0: no limit) and @param burst tokens at once, for applications without their own */
   constructor(rate: number, burst: number) {
-    this.rate = rate;
-    this.burst = burst;
+    this.#rate = rate;
+    this.#burst = burst;
   }
 
   /**
@@ -28,19 +28,19 @@ export class RateLimits {
    * @param bytes of its body
    */
   take(application: RateLimited, now: number, bytes: number): number {
-    const rate = application.rate ?? this.rate;
+    const rate = application.rate ?? this.#rate;
     if (rate === 0) return 0;
     const cost = Math.max(1, Math.ceil(bytes / bytesPerToken));
-    const burst = application.burst ?? (application.rate === null ? this.burst : rate * 2);
-    const bucket = this.buckets.get(application.number);
+    const burst = application.burst ?? (application.rate === null ? this.#burst : rate * 2);
+    const bucket = this.#buckets.get(application.number);
     if (bucket !== undefined && bucket.rate === rate && bucket.burst === burst) return bucket.take(now, cost);
     const fresh = new TokenBucket(rate, burst, now);
-    this.buckets.set(application.number, fresh);
+    this.#buckets.set(application.number, fresh);
     return fresh.take(now, cost);
   }
 
   /** Lets go of a deleted application's bucket. */
   forget(applicationNumber: number): void {
-    this.buckets.delete(applicationNumber);
+    this.#buckets.delete(applicationNumber);
   }
 }

@@ -6,8 +6,8 @@
 export class TokenBucket {
   readonly rate: number;
   readonly burst: number;
-  private tokens: number;
-  private filledAt: number;
+  #tokens: number;
+  #filledAt: number;
 
   /**
    * @param rate tokens a second; 0 is no limit
@@ -16,24 +16,24 @@ export class TokenBucket {
   constructor(rate: number, burst: number, now: number) {
     this.rate = rate;
     this.burst = burst;
-    this.tokens = burst;
-    this.filledAt = now;
+    this.#tokens = burst;
+    this.#filledAt = now;
   }
 
   /** Takes what something costs. Gives 0 when there was enough, else the seconds until there is. */
   take(now: number, cost = 1): number {
     const wait = this.wait(now, cost);
-    if (wait === 0) this.tokens -= cost;
+    if (wait === 0) this.#tokens -= cost;
     return wait;
   }
 
   /** Seconds until there are enough tokens, without taking them; 0 when there are. */
   wait(now: number, cost = 1): number {
     if (this.rate === 0) return 0;
-    const elapsed = Math.max(0, now - this.filledAt);
-    this.tokens = Math.min(this.burst, this.tokens + (elapsed * this.rate) / 1000);
-    this.filledAt = now;
+    const elapsed = Math.max(0, now - this.#filledAt);
+    this.#tokens = Math.min(this.burst, this.#tokens + (elapsed * this.rate) / 1000);
+    this.#filledAt = now;
     const needed = Math.min(cost, Math.max(1, this.burst));
-    return this.tokens >= needed ? 0 : (needed - this.tokens) / this.rate;
+    return this.#tokens >= needed ? 0 : (needed - this.#tokens) / this.rate;
   }
 }

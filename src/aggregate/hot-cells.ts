@@ -20,82 +20,82 @@ type OnFirst = (ref: number, bucket: number) => void;
  * here was read from the store or committed to it, except for what was touched since the last `put`.
  */
 export class HotCells<T> {
-  private readonly table: Table;
-  private readonly codec: CellCodec<T>;
-  private readonly limit: number;
-  private readonly onFirst: OnFirst;
+  readonly #table: Table;
+  readonly #codec: CellCodec<T>;
+  readonly #limit: number;
+  readonly #onFirst: OnFirst;
   /** By bucket of time, the one that was opened last at the end. */
-  private readonly buckets = new Map<number, Map<number, HotBlock<T>>>();
-  private touched: HotBlock<T>[] = [];
-  private size = 0;
+  readonly #buckets = new Map<number, Map<number, HotBlock<T>>>();
+  #touched: HotBlock<T>[] = [];
+  #size = 0;
 
   /** @param limit most blocks kept in memory between two commits */
   constructor(table: Table, codec: CellCodec<T>, limit: number, onFirst: OnFirst) {
-    this.table = table;
-    this.codec = codec;
-    this.limit = limit;
-    this.onFirst = onFirst;
+    this.#table = table;
+    this.#codec = codec;
+    this.#limit = limit;
+    this.#onFirst = onFirst;
   }
 
   /** The cell of a series in a bucket (see `bucketOf`), to be changed in place by the caller. */
   touch(ref: number, bucket: number): T {
     const number = blockOf(ref);
-    const blocks = this.buckets.get(bucket) ?? this.open(bucket);
-    const block = blocks.get(number) ?? this.load(blocks, number, bucket);
+    const blocks = this.#buckets.get(bucket) ?? this.#open(bucket);
+    const block = blocks.get(number) ?? this.#load(blocks, number, bucket);
     if (!block.touched) {
       block.touched = true;
-      this.touched.push(block);
+      this.#touched.push(block);
     }
     const place = ref % cellsPerBlock;
     const cell = block.cells[place];
     if (cell !== undefined) return cell;
-    const empty = this.codec.empty();
+    const empty = this.#codec.empty();
     block.cells[place] = empty;
-    this.onFirst(ref, bucket);
+    this.#onFirst(ref, bucket);
     return empty;
   }
 
   /** Puts every touched block; call it inside the transaction. */
   put(): void {
-    for (const block of this.touched) {
-      this.table.putSync(blockKey(block.number, block.bucket), encodeBlock(block.cells, this.codec));
+    for (const block of this.#touched) {
+      this.#table.putSync(blockKey(block.number, block.bucket), encodeBlock(block.cells, this.#codec));
       block.touched = false;
     }
-    this.touched = [];
-    if (this.size > this.limit) this.forget();
+    this.#touched = [];
+    if (this.#size > this.#limit) this.forget();
   }
 
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
   forget(): void {
-    this.buckets.clear();
-    this.touched = [];
-    this.size = 0;
+    this.#buckets.clear();
+    this.#touched = [];
+    this.#size = 0;
   }
 
   /** Lets go of a bucket that was deleted from the store, and must not be put again. */
   drop(bucket: number): void {
-    this.size -= this.buckets.get(bucket)?.size ?? 0;
-    this.buckets.delete(bucket);
+    this.#size -= this.#buckets.get(bucket)?.size ?? 0;
+    this.#buckets.delete(bucket);
   }
 
   /** Time moves on, so the buckets that were opened earlier are hardly written to any more. */
-  private open(bucket: number): Map<number, HotBlock<T>> {
-    for (const [old, blocks] of this.buckets) {
-      if (this.buckets.size < mostBuckets) break;
+  #open(bucket: number): Map<number, HotBlock<T>> {
+    for (const [old, blocks] of this.#buckets) {
+      if (this.#buckets.size < mostBuckets) break;
       if (![...blocks.values()].some((block) => block.touched)) this.drop(old);
     }
     const blocks = new Map<number, HotBlock<T>>();
-    this.buckets.set(bucket, blocks);
+    this.#buckets.set(bucket, blocks);
     return blocks;
   }
 
-  private load(blocks: Map<number, HotBlock<T>>, number: number, bucket: number): HotBlock<T> {
-    const stored = this.table.get(blockKey(number, bucket));
+  #load(blocks: Map<number, HotBlock<T>>, number: number, bucket: number): HotBlock<T> {
+    const stored = this.#table.get(blockKey(number, bucket));
     const cells =
-      stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.codec);
+      stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.#codec);
     const block = { number, bucket, cells, touched: false };
     blocks.set(number, block);
-    this.size += 1;
+    this.#size += 1;
     return block;
   }
 }

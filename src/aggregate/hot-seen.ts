@@ -16,12 +16,12 @@ interface HotBlock {
  * only what has changed, which is a put a block and minute.
  */
 export class HotSeen {
-  private readonly store: UsageStore;
-  private readonly blocks = new Map<number, HotBlock>();
-  private touched: HotBlock[] = [];
+  readonly #store: UsageStore;
+  readonly #blocks = new Map<number, HotBlock>();
+  #touched: HotBlock[] = [];
 
   constructor(store: UsageStore) {
-    this.store = store;
+    this.#store = store;
   }
 
   /**
@@ -30,7 +30,7 @@ export class HotSeen {
    */
   mark(ref: number, minute: number): void {
     const number = blockOf(ref);
-    const block = this.blocks.get(number) ?? this.load(number);
+    const block = this.#blocks.get(number) ?? this.#load(number);
     const at = (ref % cellsPerBlock) * seenWidth;
     const { minutes } = block;
     if (minute <= minutes[at + 1]!) return;
@@ -38,28 +38,28 @@ export class HotSeen {
     minutes[at + 1] = minute;
     if (block.touched) return;
     block.touched = true;
-    this.touched.push(block);
+    this.#touched.push(block);
   }
 
   /** Puts every block that has changed; call it inside the transaction. */
   put(): void {
-    for (const block of this.touched) {
-      putSeen(this.store, block.number, block.minutes);
+    for (const block of this.#touched) {
+      putSeen(this.#store, block.number, block.minutes);
       block.touched = false;
     }
-    this.touched = [];
-    if (this.blocks.size > hotBlockLimit) this.forget();
+    this.#touched = [];
+    if (this.#blocks.size > hotBlockLimit) this.forget();
   }
 
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
   forget(): void {
-    this.blocks.clear();
-    this.touched = [];
+    this.#blocks.clear();
+    this.#touched = [];
   }
 
-  private load(number: number): HotBlock {
-    const block = { number, minutes: readSeen(this.store, number), touched: false };
-    this.blocks.set(number, block);
+  #load(number: number): HotBlock {
+    const block = { number, minutes: readSeen(this.#store, number), touched: false };
+    this.#blocks.set(number, block);
     return block;
   }
 }

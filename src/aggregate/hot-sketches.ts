@@ -40,25 +40,25 @@ const chunkBytes = 300;
  * the limit it becomes the old one and the old one is dropped. So what goes is what was not touched for longest.
  */
 export class HotSketches {
-  private readonly table: Table;
-  private readonly limit: number;
-  private recent: Generation = new Map();
-  private old: Generation = new Map();
-  private recentBytes = 0;
-  private oldBytes = 0;
-  private touched: HotChunk[] = [];
-  private readonly key = Buffer.alloc(chunkKeyBytes);
-  private readonly value = Buffer.alloc(chunkValueBytes);
+  readonly #table: Table;
+  readonly #limit: number;
+  #recent: Generation = new Map();
+  #old: Generation = new Map();
+  #recentBytes = 0;
+  #oldBytes = 0;
+  #touched: HotChunk[] = [];
+  readonly #key = Buffer.alloc(chunkKeyBytes);
+  readonly #value = Buffer.alloc(chunkValueBytes);
 
   /** @param limit most bytes kept in memory, about */
   constructor(table: Table, limit: number) {
-    this.table = table;
-    this.limit = limit;
+    this.#table = table;
+    this.#limit = limit;
   }
 
   /** Bytes held in memory, about. */
   get bytes(): number {
-    return this.recentBytes + this.oldBytes;
+    return this.#recentBytes + this.#oldBytes;
   }
 
   /**
@@ -66,80 +66,80 @@ export class HotSketches {
    * inside the transaction: when there is no room, it puts what was touched so far.
    */
   add(ref: number, day: number, high: number, low: number): void {
-    if (this.recentBytes > this.limit / 2) this.turn();
-    const sketch = this.recent.get(day)?.get(ref) ?? this.open(ref, day);
+    if (this.#recentBytes > this.#limit / 2) this.#turn();
+    const sketch = this.#recent.get(day)?.get(ref) ?? this.#open(ref, day);
     const coupon = couponOf(high, low);
-    const hot = sketch.chunks[chunkOf(coupon)] ?? this.load(sketch, chunkOf(coupon));
+    const hot = sketch.chunks[chunkOf(coupon)] ?? this.#load(sketch, chunkOf(coupon));
     const before = hot.chunk.bytes;
     if (!hot.chunk.add(coupon)) return;
-    this.charge(sketch, hot.chunk.bytes - before);
+    this.#charge(sketch, hot.chunk.bytes - before);
     if (hot.touched) return;
     hot.touched = true;
-    this.touched.push(hot);
+    this.#touched.push(hot);
   }
 
   /** Puts every chunk that has changed, and gives their number; call it inside the transaction. */
   put(): number {
-    const puts = this.touched.length;
-    for (const hot of this.touched) {
-      writeChunkKey(this.key, hot.sketch.ref, hot.sketch.day, hot.index);
-      const length = writeChunk(this.value, hot.chunk.content);
-      this.table.putSync(this.key, this.value.subarray(0, length));
+    const puts = this.#touched.length;
+    for (const hot of this.#touched) {
+      writeChunkKey(this.#key, hot.sketch.ref, hot.sketch.day, hot.index);
+      const length = writeChunk(this.#value, hot.chunk.content);
+      this.#table.putSync(this.#key, this.#value.subarray(0, length));
       hot.touched = false;
     }
-    this.touched = [];
+    this.#touched = [];
     return puts;
   }
 
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
   forget(): void {
-    this.recent = new Map();
-    this.old = new Map();
-    this.recentBytes = 0;
-    this.oldBytes = 0;
-    this.touched = [];
+    this.#recent = new Map();
+    this.#old = new Map();
+    this.#recentBytes = 0;
+    this.#oldBytes = 0;
+    this.#touched = [];
   }
 
   /** Starts a new generation; nothing that was not put may be dropped with the old one. */
-  private turn(): void {
+  #turn(): void {
     this.put();
-    this.old = this.recent;
-    this.oldBytes = this.recentBytes;
-    this.recent = new Map();
-    this.recentBytes = 0;
+    this.#old = this.#recent;
+    this.#oldBytes = this.#recentBytes;
+    this.#recent = new Map();
+    this.#recentBytes = 0;
   }
 
   /** Brings a sketch into the recent generation, from the old one or with none of its chunks loaded. */
-  private open(ref: number, day: number): HotSketch {
-    const known = this.takeOld(ref, day);
+  #open(ref: number, day: number): HotSketch {
+    const known = this.#takeOld(ref, day);
     const sketch = known ?? { ref, day, chunks: new Array(chunksPerSketch), bytes: sketchBytes };
-    const sketches = this.recent.get(day) ?? new Map<number, HotSketch>();
-    this.recent.set(day, sketches.set(ref, sketch));
-    this.recentBytes += sketch.bytes;
+    const sketches = this.#recent.get(day) ?? new Map<number, HotSketch>();
+    this.#recent.set(day, sketches.set(ref, sketch));
+    this.#recentBytes += sketch.bytes;
     return sketch;
   }
 
-  private takeOld(ref: number, day: number): HotSketch | undefined {
-    const sketches = this.old.get(day);
+  #takeOld(ref: number, day: number): HotSketch | undefined {
+    const sketches = this.#old.get(day);
     const sketch = sketches?.get(ref);
     if (sketch === undefined) return undefined;
     sketches!.delete(ref);
-    this.oldBytes -= sketch.bytes;
+    this.#oldBytes -= sketch.bytes;
     return sketch;
   }
 
-  private load(sketch: HotSketch, index: number): HotChunk {
-    writeChunkKey(this.key, sketch.ref, sketch.day, index);
-    const stored = this.table.get(this.key);
+  #load(sketch: HotSketch, index: number): HotChunk {
+    writeChunkKey(this.#key, sketch.ref, sketch.day, index);
+    const stored = this.#table.get(this.#key);
     const chunk = new Chunk(stored === undefined ? undefined : readChunk(stored));
     const hot = { sketch, index, chunk, touched: false };
     sketch.chunks[index] = hot;
-    this.charge(sketch, chunkBytes + chunk.bytes);
+    this.#charge(sketch, chunkBytes + chunk.bytes);
     return hot;
   }
 
-  private charge(sketch: HotSketch, bytes: number): void {
+  #charge(sketch: HotSketch, bytes: number): void {
     sketch.bytes += bytes;
-    this.recentBytes += bytes;
+    this.#recentBytes += bytes;
   }
 }

@@ -133,17 +133,17 @@ function registersOf(content: ChunkContent): Uint8Array {
 
 /** A whole sketch: a set of users that can be added to, united with others and counted, within 2 %. */
 export class HyperLogLog {
-  private readonly chunks: (Chunk | undefined)[] = new Array(chunksPerSketch).fill(undefined);
+  readonly #chunks: (Chunk | undefined)[] = new Array(chunksPerSketch).fill(undefined);
 
   /** Adds a user by the two halves of the hash; false when that changes nothing. */
   add(high: number, low: number): boolean {
     const coupon = couponOf(high, low);
-    return this.chunk(chunkOf(coupon)).add(coupon);
+    return this.#chunk(chunkOf(coupon)).add(coupon);
   }
 
   /** Adds all users of one chunk of another sketch. */
   mergeChunk(chunk: number, content: ChunkContent): void {
-    this.chunk(chunk).merge(content);
+    this.#chunk(chunk).merge(content);
   }
 
   /** Adds all users of another sketch. */
@@ -153,7 +153,7 @@ export class HyperLogLog {
 
   /** The chunks that have users, by number. */
   *contents(): Generator<readonly [chunk: number, content: ChunkContent]> {
-    for (const [index, chunk] of this.chunks.entries()) {
+    for (const [index, chunk] of this.#chunks.entries()) {
       if (chunk !== undefined) yield [index, chunk.content];
     }
   }
@@ -162,14 +162,14 @@ export class HyperLogLog {
   estimate(): number {
     let coupons = 0;
     for (const [, content] of this.contents()) {
-      if (content.registers !== undefined) return Math.round(estimateRegisters(this.histogram()));
+      if (content.registers !== undefined) return Math.round(estimateRegisters(this.#histogram()));
       coupons += content.coupons.length;
     }
     return Math.round(estimateCoupons(coupons));
   }
 
   /** How many registers hold each rank. */
-  private histogram(): Uint32Array {
+  #histogram(): Uint32Array {
     const counts = new Uint32Array(greatestRank + 1);
     counts[0] = registers;
     for (const [, content] of this.contents()) {
@@ -180,11 +180,11 @@ export class HyperLogLog {
     return counts;
   }
 
-  private chunk(index: number): Chunk {
-    const known = this.chunks[index];
+  #chunk(index: number): Chunk {
+    const known = this.#chunks[index];
     if (known !== undefined) return known;
     const chunk = new Chunk();
-    this.chunks[index] = chunk;
+    this.#chunks[index] = chunk;
     return chunk;
   }
 }

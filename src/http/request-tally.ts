@@ -12,17 +12,17 @@ export interface RouteTally {
 /** Counts requests by route and status, and refusals by code. What a stranger sends makes no new row. */
 export class RequestTally {
   readonly codes = new Map<ErrorCode, number>();
-  private readonly rows = new Map<string, RouteTally>();
+  readonly #rows = new Map<string, RouteTally>();
 
   get routes(): Iterable<RouteTally> {
-    return this.rows.values();
+    return this.#rows.values();
   }
 
   /** The row of a route, which all listeners share. */
   row(method: string, route: string): RouteTally {
     const key = `${method} ${route}`;
-    const row = this.rows.get(key) ?? { method, route, statuses: new Map() };
-    this.rows.set(key, row);
+    const row = this.#rows.get(key) ?? { method, route, statuses: new Map() };
+    this.#rows.set(key, row);
     return row;
   }
 

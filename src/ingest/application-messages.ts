@@ -18,103 +18,105 @@ const never = Number.NEGATIVE_INFINITY;
 export class ApplicationMessages {
   /** Unix ms of the message that came last; nothing is newer. */
   newest = never;
-  private room = leastRoom;
-  private words = new Uint32Array(leastRoom * wordsPerMessage);
-  private times = new Float64Array(leastRoom);
+  #room = leastRoom;
+  #words = new Uint32Array(leastRoom * wordsPerMessage);
+  #times = new Float64Array(leastRoom);
   /** Where messages are, plus one, by a word of their identity; 0 is free. */
-  private places = new Int32Array(leastRoom * 2);
-  private first = 0;
-  private end = 0;
+  #places = new Int32Array(leastRoom * 2);
+  #first = 0;
+  #end = 0;
 
   /** Messages that take room. */
   get size(): number {
-    return this.end - this.first;
+    return this.#end - this.#first;
   }
 
   /** Where a message is, counted after `since` (Unix ms); -1 when it was not. */
   find(identity: MessageIdentity, since: number): number {
-    const at = this.places[this.placeOf(identity)]! - 1;
-    return at >= this.first && this.holds(at, identity) && this.times[at]! > since ? at : -1;
+    const at = this.#places[this.#placeOf(identity)]! - 1;
+    return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
   }
 
   /** The number of the batch that counted the message which is at a place. */
   batchAt(at: number): number {
-    return this.words[at * wordsPerMessage + 3]!;
+    return this.#words[at * wordsPerMessage + 3]!;
   }
 
   /** Adds a message that a batch has counted. */
   add(identity: MessageIdentity, time: number, batch: number): void {
-    if (this.end === this.room) this.move();
-    const at = this.end;
-    this.end += 1;
-    const { words } = this;
+    if (this.#end === this.#room) this.#move();
+    const at = this.#end;
+    this.#end += 1;
+    const words = this.#words;
     const from = at * wordsPerMessage;
     words[from] = identity[1];
     words[from + 1] = identity[2];
     words[from + 2] = identity[3];
     words[from + 3] = batch;
-    this.times[at] = time;
+    this.#times[at] = time;
     this.newest = Math.max(this.newest, time);
-    this.places[this.placeOf(identity)] = at + 1;
+    this.#places[this.#placeOf(identity)] = at + 1;
   }
 
   /** A message was not kept after all: it was not seen. */
   revoke(identity: MessageIdentity, batch: number): void {
     const at = this.find(identity, never);
-    if (at >= 0 && this.batchAt(at) === batch) this.times[at] = never;
+    if (at >= 0 && this.batchAt(at) === batch) this.#times[at] = never;
   }
 
   /** Forgets what was counted at `until` (Unix ms) or before. */
   expire(until: number): void {
-    while (this.first < this.end && this.times[this.first]! <= until) this.first += 1;
+    while (this.#first < this.#end && this.#times[this.#first]! <= until) this.#first += 1;
   }
 
   /** Forgets the oldest, and calls back with each that was forgotten. */
   forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
-    for (const end = Math.min(this.end, this.first + count); this.first < end; this.first += 1) {
-      const at = this.first * wordsPerMessage;
-      const time = this.times[this.first]!;
-      if (time !== never) forgotten(this.words[at]!, this.words[at + 1]!, this.words[at + 2]!, time);
+    for (const end = Math.min(this.#end, this.#first + count); this.#first < end; this.#first += 1) {
+      const at = this.#first * wordsPerMessage;
+      const time = this.#times[this.#first]!;
+      if (time !== never) forgotten(this.#words[at]!, this.#words[at + 1]!, this.#words[at + 2]!, time);
     }
   }
 
   /** The place of a message, or else the one that it would be put into. */
-  private placeOf(identity: MessageIdentity): number {
+  #placeOf(identity: MessageIdentity): number {
     const start = identity[2] ^ identity[1];
-    const last = this.places.length - 1;
+    const last = this.#places.length - 1;
     for (let probe = 0; probe < maxProbes; probe += 1) {
       const place = (start + probe) & last;
-      const at = this.places[place]! - 1;
-      if (at < 0 || this.holds(at, identity)) return place;
+      const at = this.#places[place]! - 1;
+      if (at < 0 || this.#holds(at, identity)) return place;
     }
     return start & last;
   }
 
-  private holds(at: number, identity: MessageIdentity): boolean {
-    const { words } = this;
+  #holds(at: number, identity: MessageIdentity): boolean {
+    const words = this.#words;
     const from = at * wordsPerMessage;
     return words[from] === identity[1] && words[from + 1] === identity[2] && words[from + 2] === identity[3];
   }
 
   /** Moves what is left to arrays with as much room again. */
-  private move(): void {
-    const { words, first, size } = this;
-    const times = this.times.subarray(first, this.end);
-    while (this.room >= leastRoom * 2 && this.room > size * 4) this.room /= 2;
-    while (this.room < size * 2) this.room *= 2;
-    this.words = new Uint32Array(this.room * wordsPerMessage);
-    this.words.set(words.subarray(first * wordsPerMessage, this.end * wordsPerMessage));
-    this.times = new Float64Array(this.room);
-    this.times.set(times);
-    this.places = new Int32Array(this.room * 2);
-    this.first = 0;
-    this.end = size;
-    for (let at = 0; at < size; at += 1) this.places[this.placeAt(at)] = at + 1;
+  #move(): void {
+    const words = this.#words;
+    const first = this.#first;
+    const { size } = this;
+    const times = this.#times.subarray(first, this.#end);
+    while (this.#room >= leastRoom * 2 && this.#room > size * 4) this.#room /= 2;
+    while (this.#room < size * 2) this.#room *= 2;
+    this.#words = new Uint32Array(this.#room * wordsPerMessage);
+    this.#words.set(words.subarray(first * wordsPerMessage, this.#end * wordsPerMessage));
+    this.#times = new Float64Array(this.#room);
+    this.#times.set(times);
+    this.#places = new Int32Array(this.#room * 2);
+    this.#first = 0;
+    this.#end = size;
+    for (let at = 0; at < size; at += 1) this.#places[this.#placeAt(at)] = at + 1;
   }
 
-  private placeAt(at: number): number {
-    const { words } = this;
+  #placeAt(at: number): number {
+    const words = this.#words;
     const from = at * wordsPerMessage;
-    return this.placeOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
+    return this.#placeOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
   }
 }

@@ -56,19 +56,19 @@ export class Batch {
   readonly durable: Promise<void>;
   /** Ends the wait of every sender. */
   readonly settle: { kept: () => void; refused: (reason: unknown) => void };
-  private readonly counts: Records;
-  private readonly measurements: Records;
-  private readonly users: Records;
-  private readonly exposures: Records;
-  private readonly messages: Records;
+  readonly #counts: Records;
+  readonly #measurements: Records;
+  readonly #users: Records;
+  readonly #exposures: Records;
+  readonly #messages: Records;
 
   /** @param arrays where the batch gets room for its records from */
   constructor(arrays = new RecordArrays()) {
-    this.counts = new Records(arrays);
-    this.measurements = new Records(arrays);
-    this.users = new Records(arrays);
-    this.exposures = new Records(arrays);
-    this.messages = new Records(arrays);
+    this.#counts = new Records(arrays);
+    this.#measurements = new Records(arrays);
+    this.#users = new Records(arrays);
+    this.#exposures = new Records(arrays);
+    this.#messages = new Records(arrays);
     let settle: Batch['settle'] | undefined;
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
@@ -79,44 +79,44 @@ export class Batch {
 
   /** Memory that the batch takes, about. */
   get bytes(): number {
-    const { counts, measurements, users, exposures, messages } = this;
-    const records = counts.length + measurements.length + users.length + exposures.length + messages.length;
+    const cells = this.#counts.length + this.#measurements.length;
+    const records = cells + this.#users.length + this.#exposures.length + this.#messages.length;
     return records * recordBytes + (this.series.length + this.ledger.size) * namedBytes;
   }
 
   /** Adds what one packet says of a variant, to a bucket of time (see `bucketOf`). */
   addCounts(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
-    this.counts.push(ref, bucket, checks, used, viewed);
+    this.#counts.push(ref, bucket, checks, used, viewed);
   }
 
   /** Adds a metric's value, reported at `at` (Unix ms). */
   addValue(ref: number, bucket: number, value: number, at: number): void {
-    this.measurements.push(ref, bucket, value, at, 0);
+    this.#measurements.push(ref, bucket, value, at, 0);
   }
 
   /** Adds a user of a series in a minute (since the epoch), by both halves of the user's hash. */
   addUser(ref: number, minute: number, high: number, low: number): void {
-    this.users.push(ref, minute, high, low, 0);
+    this.#users.push(ref, minute, high, low, 0);
   }
 
   /** Begins the exposures of a person, by the digest of the identity as four words; `addExposure` must follow. */
   addPerson(digest: Digest): void {
-    this.exposures.push(-1, digest[0], digest[1], digest[2], digest[3]);
+    this.#exposures.push(-1, digest[0], digest[1], digest[2], digest[3]);
   }
 
   /** Adds what the person was given of a variant, at a time in Unix seconds. */
   addExposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void {
-    this.exposures.push(ref, seconds, checks, used, viewed);
+    this.#exposures.push(ref, seconds, checks, used, viewed);
   }
 
   /** Adds a message that must not count again (see seen-messages.ts), counted at a time in Unix ms. */
   addMessage(identity: Digest, at: number): void {
-    this.messages.push(at, identity[0], identity[1], identity[2], identity[3]);
+    this.#messages.push(at, identity[0], identity[1], identity[2], identity[3]);
   }
 
   /** Deletes such a message that was counted at `at`: its application has others instead. */
   forgetMessage(identity: Digest, at: number): void {
-    this.messages.push(-1 - at, identity[0], identity[1], identity[2], identity[3]);
+    this.#messages.push(-1 - at, identity[0], identity[1], identity[2], identity[3]);
   }
 
   /**
@@ -124,11 +124,11 @@ export class Batch {
    * next batch takes large arrays for the same records as this one.
    */
   release(): void {
-    this.messages.release();
-    this.exposures.release();
-    this.users.release();
-    this.measurements.release();
-    this.counts.release();
+    this.#messages.release();
+    this.#exposures.release();
+    this.#users.release();
+    this.#measurements.release();
+    this.#counts.release();
   }
 
   /**
@@ -139,17 +139,17 @@ export class Batch {
   envelope(earlierSeries: readonly NewSeries[], refused: readonly LedgerLine[] = []): Envelope {
     const own = this.ledger.lines();
     return {
-      counts: this.counts.array,
-      countRecords: this.counts.length,
-      measurements: this.measurements.array,
-      measurementRecords: this.measurements.length,
-      users: this.users.array,
-      userRecords: this.users.length,
-      exposures: this.exposures.array,
-      exposureRecords: this.exposures.length,
+      counts: this.#counts.array,
+      countRecords: this.#counts.length,
+      measurements: this.#measurements.array,
+      measurementRecords: this.#measurements.length,
+      users: this.#users.array,
+      userRecords: this.#users.length,
+      exposures: this.#exposures.array,
+      exposureRecords: this.#exposures.length,
       series: earlierSeries.length === 0 ? this.series : [...earlierSeries, ...this.series],
-      messages: this.messages.array,
-      messageRecords: this.messages.length,
+      messages: this.#messages.array,
+      messageRecords: this.#messages.length,
       mints: this.mints,
       uses: this.uses,
       forgotten: this.forgotten,

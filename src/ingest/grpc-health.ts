@@ -27,16 +27,16 @@ type Watch = ServerWritableStream<Buffer, Buffer>;
  */
 export class Health {
   /** Watches that may be under way at once: each holds memory for as long as its caller likes. */
-  private readonly maxWatches: number;
+  readonly #maxWatches: number;
   /** Told of each watch that is ended because there are too many. */
-  private readonly dropped: () => void;
-  private serving = true;
+  readonly #dropped: () => void;
+  #serving = true;
   /** Those under way, and whether each is of a service that is there. */
-  private readonly watches = new Map<Watch, boolean>();
+  readonly #watches = new Map<Watch, boolean>();
 
   constructor(maxWatches: number, dropped: () => void) {
-    this.maxWatches = maxWatches;
-    this.dropped = dropped;
+    this.#maxWatches = maxWatches;
+    this.#dropped = dropped;
   }
 
   /** Serves `Check`, `List` and `Watch`. */
@@ -48,42 +48,42 @@ export class Health {
     };
     server.addService(definition, {
       Check: (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) =>
-        this.check(call, answer),
-      List: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, this.list()),
-      Watch: (call: Watch) => this.watch(call),
+        this.#check(call, answer),
+      List: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, this.#list()),
+      Watch: (call: Watch) => this.#watch(call),
     });
   }
 
   /** Tells who watches when this is news. */
   setServing(serving: boolean): void {
-    if (serving === this.serving) return;
-    this.serving = serving;
-    for (const [watch, known] of this.watches) if (known) watch.write(this.answer());
+    if (serving === this.#serving) return;
+    this.#serving = serving;
+    for (const [watch, known] of this.#watches) if (known) watch.write(this.#answer());
   }
 
   /** Ends every watch: it would outlast the server otherwise. */
   close(): void {
     this.setServing(false);
-    for (const watch of this.watches.keys()) watch.end();
-    this.watches.clear();
+    for (const watch of this.#watches.keys()) watch.end();
+    this.#watches.clear();
   }
 
-  private check({ request }: { request: Buffer }, answer: sendUnaryData<Buffer>): void {
+  #check({ request }: { request: Buffer }, answer: sendUnaryData<Buffer>): void {
     const service = readService(request);
     if (service === undefined) answer(unreadable);
-    else if (services.includes(service)) answer(null, this.answer());
+    else if (services.includes(service)) answer(null, this.#answer());
     else answer({ code: status.NOT_FOUND, details: 'There is no such service' });
   }
 
-  private list(): Buffer {
+  #list(): Buffer {
     return joinFields(
       ...services.map((service) =>
-        bytesField(1, joinFields(bytesField(1, service), bytesField(2, this.answer()))),
+        bytesField(1, joinFields(bytesField(1, service), bytesField(2, this.#answer()))),
       ),
     );
   }
 
-  private watch(call: Watch): void {
+  #watch(call: Watch): void {
     const service = readService(call.request);
     if (service === undefined) {
       call.emit('error', unreadable);
@@ -91,25 +91,25 @@ export class Health {
     }
     // A watch of a service that is not there stays open, for it might come: so says the protocol.
     const known = services.includes(service);
-    call.write(known ? this.answer() : numberField(1, statuses.unknownService));
-    this.watches.set(call, known);
-    call.once('cancelled', () => this.watches.delete(call));
-    if (this.watches.size > this.maxWatches) this.endOldest();
+    call.write(known ? this.#answer() : numberField(1, statuses.unknownService));
+    this.#watches.set(call, known);
+    call.once('cancelled', () => this.#watches.delete(call));
+    if (this.#watches.size > this.#maxWatches) this.#endOldest();
   }
 
   /** Not the newest is refused: watches that are held for nothing would keep others out. */
-  private endOldest(): void {
-    for (const watch of this.watches.keys()) {
-      this.watches.delete(watch);
+  #endOldest(): void {
+    for (const watch of this.#watches.keys()) {
+      this.#watches.delete(watch);
       watch.emit('error', tooMany);
-      this.dropped();
+      this.#dropped();
       return;
     }
   }
 
   /** A `HealthCheckResponse`. */
-  private answer(): Buffer {
-    return numberField(1, this.serving ? statuses.serving : statuses.notServing);
+  #answer(): Buffer {
+    return numberField(1, this.#serving ? statuses.serving : statuses.notServing);
   }
 }
 

@@ -52,24 +52,24 @@ const dayMs = 86_400_000;
 
 /** Instance ids: minting them, finding out whose they are, and forgetting people. */
 export class Instances {
-  private readonly parts: InstanceParts;
+  readonly #parts: InstanceParts;
   /** Only ids that are valid are remembered: what strangers make up takes no memory. */
-  private readonly known = new Map<string, Known>();
+  readonly #known = new Map<string, Known>();
   /** Which ids are remembered of a person, so that minting and forgetting take effect at once. */
-  private readonly idsOf = new Map<string, string[]>();
+  readonly #idsOf = new Map<string, string[]>();
   /** People who are being forgotten: what comes in before that is on disk must not bring them back. */
-  private readonly leaving = new Map<string, number>();
+  readonly #leaving = new Map<string, number>();
   /** How far an id's end moves at the least: use is written this seldom. */
-  private readonly strideMs: number;
+  readonly #strideMs: number;
 
   constructor(parts: InstanceParts) {
-    this.parts = parts;
-    this.strideMs = Math.min(dayMs, parts.ttlMs / 10);
+    this.#parts = parts;
+    this.#strideMs = Math.min(dayMs, parts.ttlMs / 10);
   }
 
   /** What a person's records are found by: see `digestIdentity`. */
   digestOf(application: number, identity: string): Buffer {
-    return digestIdentity(this.parts.secret, application, identity);
+    return digestIdentity(this.#parts.secret, application, identity);
   }
 
   /** The person of an identity that a sender asserts. */
@@ -84,7 +84,7 @@ export class Instances {
    * @throws {Refusal} `store_unavailable`
    */
   async mint({ application }: KeyHolder, profile: Profile, bytes: number, now: number): Promise<string> {
-    const { laneOf, randomBytes, ttlMs, graceMs } = this.parts;
+    const { laneOf, randomBytes, ttlMs, graceMs } = this.#parts;
     const digest = this.digestOf(application.number, profile.identity);
     const instanceId = newInstanceId(digest, randomBytes);
     const user = hashIdentity(profile.identity);
@@ -98,7 +98,7 @@ export class Instances {
     };
     await laneOf(application.number).submit(application.number, ({ mints }) => mints.push(mint), bytes)
       .durable;
-    this.drop(nameOf(application.number, user));
+    this.#drop(nameOf(application.number, user));
     return instanceId;
   }
 
@@ -107,11 +107,11 @@ export class Instances {
    * @param now Unix ms
    */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
-    const known = this.recall(instanceId, now) ?? this.read(instanceId, application, now);
+    const known = this.#recall(instanceId, now) ?? this.#read(instanceId, application, now);
     if (known === undefined || known.application !== application || known.expiresAt <= now) return undefined;
-    if (this.leaving.size > 0 && this.leaving.has(nameOf(application, known.person))) return undefined;
-    const expiresAt = now + this.parts.ttlMs;
-    if (known.replaced || expiresAt - known.expiresAt < this.strideMs) {
+    if (this.#leaving.size > 0 && this.#leaving.has(nameOf(application, known.person))) return undefined;
+    const expiresAt = now + this.#parts.ttlMs;
+    if (known.replaced || expiresAt - known.expiresAt < this.#strideMs) {
       return { person: known.person, use: undefined };
     }
     known.expiresAt = expiresAt;
@@ -124,52 +124,52 @@ export class Instances {
    */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = nameOf(number, hashIdentity(identity));
-    this.leaving.set(name, (this.leaving.get(name) ?? 0) + 1);
+    this.#leaving.set(name, (this.#leaving.get(name) ?? 0) + 1);
     try {
       const numbers = environments.map((environment) => environment.number);
       const digest = this.digestOf(number, identity).toString('hex');
       const entry: Forgotten = { application: number, environments: numbers, digest };
-      await this.parts.laneOf(number).submit(number, ({ forgotten }) => forgotten.push(entry)).durable;
-      this.drop(name);
+      await this.#parts.laneOf(number).submit(number, ({ forgotten }) => forgotten.push(entry)).durable;
+      this.#drop(name);
     } finally {
-      const others = this.leaving.get(name)! - 1;
-      if (others > 0) this.leaving.set(name, others);
-      else this.leaving.delete(name);
+      const others = this.#leaving.get(name)! - 1;
+      if (others > 0) this.#leaving.set(name, others);
+      else this.#leaving.delete(name);
     }
   }
 
-  private recall(instanceId: string, now: number): Known | undefined {
-    const known = this.known.get(instanceId);
+  #recall(instanceId: string, now: number): Known | undefined {
+    const known = this.#known.get(instanceId);
     return known !== undefined && Math.abs(now - known.readAt) < knownMs ? known : undefined;
   }
 
-  private read(instanceId: string, application: number, now: number): Known | undefined {
+  #read(instanceId: string, application: number, now: number): Known | undefined {
     const digest = digestOfInstance(instanceId);
     if (digest === undefined) return undefined; // Never minted: not looked for.
-    const instance = findInstance(this.parts.store, application, instanceId);
+    const instance = findInstance(this.#parts.store, application, instanceId);
     if (instance === undefined || instance.expiresAt <= now) return undefined;
     const { high, low, replaced, expiresAt } = instance;
     const person: Person = { high, low, digest: digestWords(digest) };
     const known = { application, person, replaced, expiresAt, readAt: now };
-    this.remember(instanceId, known);
+    this.#remember(instanceId, known);
     return known;
   }
 
-  private remember(instanceId: string, known: Known): void {
-    if (this.known.size >= mostKnown) {
-      this.known.clear();
-      this.idsOf.clear();
+  #remember(instanceId: string, known: Known): void {
+    if (this.#known.size >= mostKnown) {
+      this.#known.clear();
+      this.#idsOf.clear();
     }
-    this.known.set(instanceId, known);
+    this.#known.set(instanceId, known);
     const name = nameOf(known.application, known.person);
-    const ids = this.idsOf.get(name);
-    if (ids === undefined) this.idsOf.set(name, [instanceId]);
+    const ids = this.#idsOf.get(name);
+    if (ids === undefined) this.#idsOf.set(name, [instanceId]);
     else if (!ids.includes(instanceId)) ids.push(instanceId);
   }
 
-  private drop(name: string): void {
-    for (const instanceId of this.idsOf.get(name) ?? []) this.known.delete(instanceId);
-    this.idsOf.delete(name);
+  #drop(name: string): void {
+    for (const instanceId of this.#idsOf.get(name) ?? []) this.#known.delete(instanceId);
+    this.#idsOf.delete(name);
   }
 }
 

@@ -32,10 +32,10 @@ export class Intake {
   /** What these commits took, ms, and those that failed. */
   commitMs = 0;
   failedCommits = 0;
-  private admissions = 0;
-  private readonly committers: readonly Committer[];
-  private readonly lanes: readonly Lane[];
-  private readonly health: StoreHealth;
+  #admissions = 0;
+  readonly #committers: readonly Committer[];
+  readonly #lanes: readonly Lane[];
+  readonly #health: StoreHealth;
 
   /** @param committers one a worker; they are closed with the intake */
   constructor(
@@ -45,8 +45,8 @@ export class Intake {
     limits: IntakeLimits,
     log?: Pick<Log, 'debug'>,
   ) {
-    this.committers = committers;
-    this.health = health;
+    this.#committers = committers;
+    this.#health = health;
     this.monitor = new QueueMonitor({
       packets: { high: limits.queueHighPackets, low: limits.queueLowPackets },
       bytes: { high: limits.queueHighBytes, low: limits.queueLowBytes },
@@ -64,25 +64,25 @@ export class Intake {
         health.failed(error);
       },
     };
-    this.lanes = committers.map(
+    this.#lanes = committers.map(
       (committer) => new Lane(committer, this.monitor, clock, limits.batchPackets, listener),
     );
   }
 
   /** An application belongs to one lane: its packets are committed in the order they came. */
   laneOf(applicationNumber: number): Lane {
-    return this.lanes[applicationNumber % this.lanes.length]!;
+    return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
 
   /** The worker that alone writes to an application's data. */
   committerOf(applicationNumber: number): Committer {
-    return this.committers[applicationNumber % this.committers.length]!;
+    return this.#committers[applicationNumber % this.#committers.length]!;
   }
 
   /** Settles commits that have finished, although packets keep the event loop from delivering the workers' answers. */
   collect(): void {
-    this.admissions += 1;
-    if (this.admissions % collectEvery === 0) for (const committer of this.committers) committer.collect();
+    this.#admissions += 1;
+    if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();
   }
 
   /**
@@ -95,18 +95,18 @@ export class Intake {
 
   /** Sends what waits for the ledger to the disk, should no batch take it along. */
   flushLedger(): void {
-    if (this.health.ready) for (const lane of this.lanes) lane.flushLedger();
+    if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();
   }
 
   /** Commits what waits, then closes the workers. */
   async close(): Promise<void> {
-    await this.idle();
+    await this.#idle();
     this.flushLedger();
-    await this.idle();
-    await Promise.all(this.committers.map((committer) => committer.close()));
+    await this.#idle();
+    await Promise.all(this.#committers.map((committer) => committer.close()));
   }
 
-  private async idle(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.idle()));
+  async #idle(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.idle()));
   }
 }

@@ -44,20 +44,20 @@ const enoughPackets = 128;
  * size of the batches, no timer does.
  */
 export class Lane {
-  private readonly committer: Committer;
-  private readonly monitor: QueueMonitor;
-  private readonly clock: Clock;
-  private readonly batchPackets: number;
-  private readonly listener: CommitListener;
-  private queue: Queued[] = [];
+  readonly #committer: Committer;
+  readonly #monitor: QueueMonitor;
+  readonly #clock: Clock;
+  readonly #batchPackets: number;
+  readonly #listener: CommitListener;
+  #queue: Queued[] = [];
   /** The batch that an application's last packet has joined, while its commit has not begun. */
-  private readonly lastOf = new Map<number, Queued>();
-  private draining: Promise<void> | undefined;
+  readonly #lastOf = new Map<number, Queued>();
+  #draining: Promise<void> | undefined;
   /** Ends the wait of the first batch after a pause. */
-  private sendFirst: () => void = () => {};
+  #sendFirst: () => void = () => {};
   /** Series of batches that were not kept: later batches refer to them, so they go with the next one. */
-  private unkept: NewSeries[] = [];
-  private readonly arrays = new RecordArrays();
+  #unkept: NewSeries[] = [];
+  readonly #arrays = new RecordArrays();
   /** What the ledger says of packets that are in no batch: it goes with the next one. */
   readonly ledger = new LedgerTallies();
 
@@ -68,11 +68,11 @@ export class Lane {
     batchPackets: number,
     listener: CommitListener,
   ) {
-    this.committer = committer;
-    this.monitor = monitor;
-    this.clock = clock;
-    this.batchPackets = batchPackets;
-    this.listener = listener;
+    this.#committer = committer;
+    this.#monitor = monitor;
+    this.#clock = clock;
+    this.#batchPackets = batchPackets;
+    this.#listener = listener;
   }
 
   /**
@@ -82,24 +82,24 @@ export class Lane {
    * @param bytes memory that it takes besides what it adds to the batch
    */
   submit(application: number, fill: (batch: Batch) => void, bytes = 0): Batch {
-    const queued = this.batchFor(application);
+    const queued = this.#batchFor(application);
     const { batch, waiting } = queued;
     batch.packets += 1;
     const before = batch.bytes;
     fill(batch);
     const held = packetBytes + bytes + batch.bytes - before;
-    this.monitor.join(waiting, application, held, this.clock.monotonic());
-    this.lastOf.set(application, queued);
-    this.draining ??= this.drain();
-    if (batch.packets === enoughPackets) this.sendFirst();
+    this.#monitor.join(waiting, application, held, this.#clock.monotonic());
+    this.#lastOf.set(application, queued);
+    this.#draining ??= this.#drain();
+    if (batch.packets === enoughPackets) this.#sendFirst();
     return batch;
   }
 
   /** Sends what waits for the ledger on its way, when no batch is about to take it along. */
   flushLedger(): void {
-    if (this.ledger.size === 0 || this.draining !== undefined) return;
-    this.startBatch();
-    this.draining = this.drain();
+    if (this.ledger.size === 0 || this.#draining !== undefined) return;
+    this.#startBatch();
+    this.#draining = this.#drain();
   }
 
   /**
@@ -115,67 +115,67 @@ export class Lane {
 
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
-    while (this.draining !== undefined) await this.draining;
+    while (this.#draining !== undefined) await this.#draining;
   }
 
-  private batchFor(application: number): Queued {
-    let queued = this.lastOf.get(application) ?? this.queue[0];
-    while (queued !== undefined && !this.hasRoom(queued.waiting, application)) queued = queued.next;
-    return queued ?? this.startBatch();
+  #batchFor(application: number): Queued {
+    let queued = this.#lastOf.get(application) ?? this.#queue[0];
+    while (queued !== undefined && !this.#hasRoom(queued.waiting, application)) queued = queued.next;
+    return queued ?? this.#startBatch();
   }
 
-  private hasRoom({ packets, bytes, shares }: Waiting, application: number): boolean {
-    if (packets < this.batchPackets && bytes < batchBytes) return true;
+  #hasRoom({ packets, bytes, shares }: Waiting, application: number): boolean {
+    if (packets < this.#batchPackets && bytes < batchBytes) return true;
     const own = shares.get(application) ?? { packets: 0, bytes: 0 };
     return (
-      packets < 2 * this.batchPackets &&
+      packets < 2 * this.#batchPackets &&
       bytes < 2 * batchBytes &&
-      own.packets < ownPart * this.batchPackets &&
+      own.packets < ownPart * this.#batchPackets &&
       own.bytes < ownPart * batchBytes
     );
   }
 
-  private startBatch(): Queued {
-    const waiting = this.monitor.open(this.clock.monotonic());
-    const queued: Queued = { batch: new Batch(this.arrays), waiting, next: undefined };
-    const last = this.queue.at(-1);
+  #startBatch(): Queued {
+    const waiting = this.#monitor.open(this.#clock.monotonic());
+    const queued: Queued = { batch: new Batch(this.#arrays), waiting, next: undefined };
+    const last = this.#queue.at(-1);
     if (last !== undefined) last.next = queued;
-    this.queue.push(queued);
+    this.#queue.push(queued);
     return queued;
   }
 
-  private async drain(): Promise<void> {
+  async #drain(): Promise<void> {
     // What else this turn of the event loop has read joins the first batch, until that has enough.
     await new Promise<void>((resolve) => {
-      this.sendFirst = resolve;
+      this.#sendFirst = resolve;
       setImmediate(resolve);
     });
-    for (let next = this.queue.shift(); next !== undefined; next = this.queue.shift()) {
-      await this.commit(next);
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      await this.#commit(next);
     }
-    this.draining = undefined;
+    this.#draining = undefined;
   }
 
-  private async commit(queued: Queued): Promise<void> {
+  async #commit(queued: Queued): Promise<void> {
     const { batch, waiting } = queued;
     for (const application of waiting.shares.keys()) {
-      if (this.lastOf.get(application) === queued) this.lastOf.delete(application);
+      if (this.#lastOf.get(application) === queued) this.#lastOf.delete(application);
     }
-    this.monitor.begin(waiting);
-    const began = this.clock.monotonic();
+    this.#monitor.begin(waiting);
+    const began = this.#clock.monotonic();
     const riding = this.ledger.take();
-    const envelope = batch.envelope(this.unkept, riding.lines());
+    const envelope = batch.envelope(this.#unkept, riding.lines());
     try {
-      await this.committer.commit(envelope);
-      this.unkept = [];
-      this.monitor.leave(waiting);
-      this.listener.committed(batch.packets, this.clock.monotonic() - began);
+      await this.#committer.commit(envelope);
+      this.#unkept = [];
+      this.#monitor.leave(waiting);
+      this.#listener.committed(batch.packets, this.#clock.monotonic() - began);
       batch.settle.kept();
     } catch (error) {
-      this.unkept = [...envelope.series];
+      this.#unkept = [...envelope.series];
       this.ledger.giveBack(riding);
-      this.monitor.leave(waiting);
-      this.listener.failed(error);
+      this.#monitor.leave(waiting);
+      this.#listener.failed(error);
       batch.settle.refused(
         new Refusal('store_unavailable', 'The store did not take the data; nothing of it was kept', 5),
       );

@@ -28,43 +28,43 @@ interface Sent {
 export class LedgerBook {
   readonly application: number;
   readonly hour: number;
-  private readonly rows = new Map<string, LedgerRow>();
-  private readonly senders = new Set<string>();
+  readonly #rows = new Map<string, LedgerRow>();
+  readonly #senders = new Set<string>();
   /** Rows of accepted packets, by the environment's number and the User-Agent as it was sent. */
-  private readonly packets = new Map<number, Map<string | undefined, LedgerRow>>();
+  readonly #packets = new Map<number, Map<string | undefined, LedgerRow>>();
 
   /** Rows of other things accepted, by the instance that sent them. */
-  private readonly reports = new Map<string | undefined, Sent[]>();
-  private reportSenders = 0;
+  readonly #reports = new Map<string | undefined, Sent[]>();
+  #reportSenders = 0;
 
   /** @param known what the store has of this hour */
   constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
     this.application = application;
     this.hour = hour;
     for (const subject of known) {
-      this.open(subjectText(subject));
-      if (subject.userAgent !== otherSenders) this.senders.add(senderText(subject));
+      this.#open(subjectText(subject));
+      if (subject.userAgent !== otherSenders) this.#senders.add(senderText(subject));
     }
   }
 
   get size(): number {
-    return this.rows.size;
+    return this.#rows.size;
   }
 
   /** The row of a subject, whose sender may have to be one of the others. */
   row({ userAgent, instance, ...rest }: SentSubject): LedgerRow {
     const subject = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
     const text = subjectText(subject);
-    const known = this.rows.get(text);
+    const known = this.#rows.get(text);
     if (known !== undefined) return known;
-    if (this.hasRoomFor(subject)) return this.open(text);
+    if (this.#hasRoomFor(subject)) return this.#open(text);
     const other = subjectText({ ...rest, userAgent: otherSenders, instance: null });
-    return this.rows.get(other) ?? this.open(other);
+    return this.#rows.get(other) ?? this.#open(other);
   }
 
   /** The row of accepted packets: found without making up a text, for there are many of them. */
   packetRow(environment: number, userAgent: string | undefined, subject: () => SentSubject): LedgerRow {
-    const agents = this.packets.get(environment) ?? this.openAgents(environment);
+    const agents = this.#packets.get(environment) ?? this.#openAgents(environment);
     const known = agents.get(userAgent);
     if (known !== undefined) return known;
     const row = this.row(subject());
@@ -75,33 +75,33 @@ export class LedgerBook {
   /** The row of something else that was accepted, such as a report: found in the same way. */
   acceptedRow(subject: SentSubject): LedgerRow {
     const { instance, userAgent = '' } = subject;
-    const ofInstance = this.reports.get(instance) ?? [];
+    const ofInstance = this.#reports.get(instance) ?? [];
     const known = ofInstance.find(({ sent }) => isSameSender(sent, subject));
     if (known !== undefined) return known.row;
     const row = this.row(subject);
-    if (this.reportSenders >= knownSenders || userAgent.length > longestAgent) return row;
-    this.reportSenders += 1;
-    this.reports.set(instance, [...ofInstance, { sent: subject, row }]);
+    if (this.#reportSenders >= knownSenders || userAgent.length > longestAgent) return row;
+    this.#reportSenders += 1;
+    this.#reports.set(instance, [...ofInstance, { sent: subject, row }]);
     return row;
   }
 
-  private hasRoomFor(subject: LedgerSubject): boolean {
-    if (this.rows.size >= rowsPerHour) return false;
+  #hasRoomFor(subject: LedgerSubject): boolean {
+    if (this.#rows.size >= rowsPerHour) return false;
     const sender = senderText(subject);
-    if (this.senders.size >= sendersPerHour && !this.senders.has(sender)) return false;
-    this.senders.add(sender);
+    if (this.#senders.size >= sendersPerHour && !this.#senders.has(sender)) return false;
+    this.#senders.add(sender);
     return true;
   }
 
-  private open(subject: string): LedgerRow {
+  #open(subject: string): LedgerRow {
     const row = { application: this.application, hour: this.hour, subject };
-    this.rows.set(subject, row);
+    this.#rows.set(subject, row);
     return row;
   }
 
-  private openAgents(environment: number): Map<string | undefined, LedgerRow> {
+  #openAgents(environment: number): Map<string | undefined, LedgerRow> {
     const agents = new Map<string | undefined, LedgerRow>();
-    this.packets.set(environment, agents);
+    this.#packets.set(environment, agents);
     return agents;
   }
 }

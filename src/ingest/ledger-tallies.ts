@@ -9,24 +9,24 @@ const mostRows = 20_000;
 
 /** What was counted and is not on disk yet, row by row. */
 export class LedgerTallies {
-  private readonly limit: number;
-  private tallies = new Map<LedgerRow, LedgerTally>();
+  readonly #limit: number;
+  #tallies = new Map<LedgerRow, LedgerTally>();
 
   /** @param limit most rows; what would make more is not counted */
   constructor(limit = mostRows) {
-    this.limit = limit;
+    this.#limit = limit;
   }
 
   /** Rows that have something. */
   get size(): number {
-    return this.tallies.size;
+    return this.#tallies.size;
   }
 
   /** Counts one more, at `at` (Unix ms). */
   add(row: LedgerRow, at: number, example: LedgerExample | null = null): void {
-    const tally = this.tallies.get(row);
+    const tally = this.#tallies.get(row);
     if (tally === undefined) {
-      this.open(row, { count: 1, lastAt: at, example });
+      this.#open(row, { count: 1, lastAt: at, example });
       return;
     }
     tally.count += 1;
@@ -37,27 +37,27 @@ export class LedgerTallies {
 
   /** Moves everything out, to be committed. */
   take(): LedgerTallies {
-    const taken = new LedgerTallies(this.limit);
-    taken.tallies = this.tallies;
-    this.tallies = new Map();
+    const taken = new LedgerTallies(this.#limit);
+    taken.#tallies = this.#tallies;
+    this.#tallies = new Map();
     return taken;
   }
 
   /** Adds all of what was taken: its commit failed. */
   giveBack(taken: LedgerTallies): void {
-    for (const [row, from] of taken.tallies) {
-      const tally = this.tallies.get(row);
-      if (tally === undefined) this.open(row, { ...from });
+    for (const [row, from] of taken.#tallies) {
+      const tally = this.#tallies.get(row);
+      if (tally === undefined) this.#open(row, { ...from });
       else mergeTally(tally, from);
     }
   }
 
   /** What is here, as it crosses to the worker. */
   lines(): LedgerLine[] {
-    return Array.from(this.tallies, ([row, tally]) => ({ ...row, ...tally }));
+    return Array.from(this.#tallies, ([row, tally]) => ({ ...row, ...tally }));
   }
 
-  private open(row: LedgerRow, tally: LedgerTally): void {
-    if (this.tallies.size < this.limit) this.tallies.set(row, tally);
+  #open(row: LedgerRow, tally: LedgerTally): void {
+    if (this.#tallies.size < this.#limit) this.#tallies.set(row, tally);
   }
 }

@@ -64,12 +64,12 @@ export class Ledger {
   readonly unattributed = new Map<ErrorCode, number>();
   /** Refusals that an application sees, by code. */
   readonly attributed = new Map<ErrorCode, number>();
-  private readonly parts: LedgerParts;
-  private readonly books = new Map<number, LedgerBook>();
-  private rows = 0;
+  readonly #parts: LedgerParts;
+  readonly #books = new Map<number, LedgerBook>();
+  #rows = 0;
 
   constructor(parts: LedgerParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** Counts an accepted packet in its batch, `at` Unix ms. */
@@ -80,7 +80,7 @@ export class Ledger {
     userAgent: string | undefined,
     at: number,
   ): void {
-    const row = this.rowIn(application, at, (book) =>
+    const row = this.#rowIn(application, at, (book) =>
       book.packetRow(environment.number, userAgent, () =>
         acceptedSubject({ route: 'telemetry', transport: 'http', userAgent, environment }),
       ),
@@ -89,10 +89,10 @@ export class Ledger {
   }
 
   /** Counts something accepted: in the batch that holds it, or without one when it holds nothing new. */
-  accepted(place: LedgerPlace, batch: Tallying = this.parts.laneOf(place.application.number)): void {
-    const at = this.parts.clock.now();
+  accepted(place: LedgerPlace, batch: Tallying = this.#parts.laneOf(place.application.number)): void {
+    const at = this.#parts.clock.now();
     const subject = acceptedSubject(place);
-    const row = this.rowIn(place.application, at, (book) => book.acceptedRow(subject));
+    const row = this.#rowIn(place.application, at, (book) => book.acceptedRow(subject));
     batch.ledger.add(row, at);
   }
 
@@ -100,11 +100,11 @@ export class Ledger {
   noted(
     place: LedgerPlace,
     code: LedgerNote,
-    batch: Tallying = this.parts.laneOf(place.application.number),
+    batch: Tallying = this.#parts.laneOf(place.application.number),
   ): void {
-    const at = this.parts.clock.now();
+    const at = this.#parts.clock.now();
     const subject: SentSubject = { ...acceptedSubject(place), outcome: 'noted', code };
-    batch.ledger.add(this.rowOf(place.application, subject, at), at);
+    batch.ledger.add(this.#rowOf(place.application, subject, at), at);
   }
 
   /** Counts a refusal of a body that was not read, whose application is therefore unknown. */
@@ -123,46 +123,46 @@ export class Ledger {
     this.attributed.set(code, (this.attributed.get(code) ?? 0) + 1);
     const { application } = holder;
     const known = holder.environments.get(environment)?.number ?? null;
-    const at = this.parts.clock.now();
-    const row = this.rowOf(
+    const at = this.#parts.clock.now();
+    const row = this.#rowOf(
       application,
       { ...source, environment: known, outcome: 'refused', status, code },
       at,
     );
-    this.parts.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, holder, refused));
+    this.#parts.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, holder, refused));
   }
 
-  private rowOf(application: Application, subject: SentSubject, at: number): LedgerRow {
-    return this.rowIn(application, at, (book) => book.row(subject));
+  #rowOf(application: Application, subject: SentSubject, at: number): LedgerRow {
+    return this.#rowIn(application, at, (book) => book.row(subject));
   }
 
-  private rowIn(application: Application, at: number, find: (book: LedgerBook) => LedgerRow): LedgerRow {
-    const book = this.bookOf(application, at);
+  #rowIn(application: Application, at: number, find: (book: LedgerBook) => LedgerRow): LedgerRow {
+    const book = this.#bookOf(application, at);
     const before = book.size;
     const row = find(book);
-    if (book.size > before) this.grown(book.size - before);
+    if (book.size > before) this.#grown(book.size - before);
     return row;
   }
 
-  private bookOf({ number }: Application, at: number): LedgerBook {
+  #bookOf({ number }: Application, at: number): LedgerBook {
     const hour = Math.floor(at / 3_600_000);
-    const book = this.books.get(number);
-    return book?.hour === hour ? book : this.open(number, hour, book);
+    const book = this.#books.get(number);
+    return book?.hour === hour ? book : this.#open(number, hour, book);
   }
 
-  private open(application: number, hour: number, last: LedgerBook | undefined): LedgerBook {
-    const book = new LedgerBook(application, hour, subjectsOf(this.parts.store, application, hour));
-    this.grown(book.size - (last?.size ?? 0));
-    this.books.set(application, book);
+  #open(application: number, hour: number, last: LedgerBook | undefined): LedgerBook {
+    const book = new LedgerBook(application, hour, subjectsOf(this.#parts.store, application, hour));
+    this.#grown(book.size - (last?.size ?? 0));
+    this.#books.set(application, book);
     return book;
   }
 
   /** Books can be let go of at any time: what they counted is elsewhere, and their rows are in the store. */
-  private grown(rows: number): void {
-    this.rows += rows;
-    if (this.rows <= mostRows) return;
-    this.books.clear();
-    this.rows = 0;
+  #grown(rows: number): void {
+    this.#rows += rows;
+    if (this.#rows <= mostRows) return;
+    this.#books.clear();
+    this.#rows = 0;
   }
 }
 

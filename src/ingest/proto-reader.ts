@@ -22,34 +22,34 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export class ProtoReader {
   /** Number of the field whose value comes next. */
   field = 0;
-  private layout = 0;
-  private at = 0;
-  private end: number;
-  private readonly bytes: Buffer;
+  #layout = 0;
+  #at = 0;
+  #end: number;
+  readonly #bytes: Buffer;
   /** The halves of the varint that was read last; of `low` all 32 bits count, signed or not. */
-  private low = 0;
-  private high = 0;
+  #low = 0;
+  #high = 0;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.end = bytes.length;
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#end = bytes.length;
   }
 
   /** Moves to the next field; false at the end of the message. @throws {Refusal} `invalid_protobuf` */
   next(): boolean {
-    if (this.at === this.end) return false;
-    this.readVarint();
-    this.field = this.low >>> 3;
-    this.layout = this.low & 7;
-    if (this.field === 0 || this.high !== 0) throw malformed();
+    if (this.#at === this.#end) return false;
+    this.#readVarint();
+    this.field = this.#low >>> 3;
+    this.#layout = this.#low & 7;
+    if (this.field === 0 || this.#high !== 0) throw malformed();
     return true;
   }
 
   /** An `int32`: of a longer varint the low 32 bits, as protobuf's own readers do. */
   int32(): number {
-    this.expect(varint);
-    this.readVarint();
-    return this.low | 0;
+    this.#expect(varint);
+    this.#readVarint();
+    return this.#low | 0;
   }
 
   /** An `int32` that counts. @throws {Refusal} `invalid_count` when it is negative */
@@ -61,79 +61,79 @@ export class ProtoReader {
 
   /** Adds what a repeated `int32` holds, packed or not, to `all`. */
   int32s(all: number[]): void {
-    if (this.layout !== delimited) {
+    if (this.#layout !== delimited) {
       all.push(this.int32());
       return;
     }
-    const end = this.takeDelimited();
-    while (this.at < end) {
-      this.readVarint();
-      all.push(this.low | 0);
+    const end = this.#takeDelimited();
+    while (this.#at < end) {
+      this.#readVarint();
+      all.push(this.#low | 0);
     }
-    if (this.at > end) throw malformed();
+    if (this.#at > end) throw malformed();
   }
 
   /** An `int64`, exact up to 2^53. */
   int64(): number {
-    this.expect(varint);
-    this.readVarint();
-    return (this.high | 0) * 2 ** 32 + (this.low >>> 0);
+    this.#expect(varint);
+    this.#readVarint();
+    return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
   /** A `double`. @throws {Refusal} `invalid_number` when it is not finite */
   double(): number {
-    this.expect(fixed64);
-    const from = this.at;
-    this.pass(8);
-    const value = this.bytes.readDoubleLE(from);
+    this.#expect(fixed64);
+    const from = this.#at;
+    this.#pass(8);
+    const value = this.#bytes.readDoubleLE(from);
     if (Number.isFinite(value)) return value;
     throw new Refusal('invalid_number', 'A number must be finite');
   }
 
   /** A `string`. @throws {Refusal} `invalid_encoding` when it is not UTF-8 */
   string(): string {
-    const end = this.takeDelimited();
-    const text = decode(this.bytes, this.at, end);
-    this.at = end;
+    const end = this.#takeDelimited();
+    const text = decode(this.#bytes, this.#at, end);
+    this.#at = end;
     return text;
   }
 
   /** A `string` that is likely to come again, and is no secret. @throws {Refusal} as `string` */
   name(): string {
-    const end = this.takeDelimited();
-    const text = recall(this.bytes, this.at, end) ?? decode(this.bytes, this.at, end);
-    this.at = end;
+    const end = this.#takeDelimited();
+    const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
+    this.#at = end;
     return text;
   }
 
   /** Goes into the message that is the field's value; give what this gives to `leave`, after its last field. */
   enter(): number {
-    const outer = this.end;
-    this.end = this.takeDelimited();
+    const outer = this.#end;
+    this.#end = this.#takeDelimited();
     return outer;
   }
 
   leave(outer: number): void {
-    this.end = outer;
+    this.#end = outer;
   }
 
   /** Passes over the value of a field that nobody knows. @throws {Refusal} `invalid_protobuf` */
   skip(): void {
-    switch (this.layout) {
+    switch (this.#layout) {
       case varint:
-        this.readVarint();
+        this.#readVarint();
         break;
       case fixed64:
-        this.pass(8);
+        this.#pass(8);
         break;
       case delimited:
-        this.at = this.takeDelimited();
+        this.#at = this.#takeDelimited();
         break;
       case group:
-        this.skipGroup();
+        this.#skipGroup();
         break;
       case fixed32:
-        this.pass(4);
+        this.#pass(4);
         break;
       default:
         throw malformed();
@@ -141,57 +141,57 @@ export class ProtoReader {
   }
 
   /** Groups are as deep as their sender likes, so there is no recursion here. */
-  private skipGroup(): void {
+  #skipGroup(): void {
     const open = [this.field];
     while (open.length > 0) {
       if (!this.next() || open.length > deepestGroup) throw malformed();
-      if (this.layout === group) open.push(this.field);
-      else if (this.layout !== groupEnd) this.skip();
+      if (this.#layout === group) open.push(this.field);
+      else if (this.#layout !== groupEnd) this.skip();
       else if (open.pop() !== this.field) throw malformed();
     }
   }
 
-  private expect(layout: number): void {
-    if (this.layout !== layout) throw malformed();
+  #expect(layout: number): void {
+    if (this.#layout !== layout) throw malformed();
   }
 
   /** Reads the length of a value and gives where it ends. */
-  private takeDelimited(): number {
-    this.expect(delimited);
-    this.readVarint();
-    const length = this.low >>> 0;
-    if (this.high !== 0 || length > this.end - this.at) throw malformed();
-    return this.at + length;
+  #takeDelimited(): number {
+    this.#expect(delimited);
+    this.#readVarint();
+    const length = this.#low >>> 0;
+    if (this.#high !== 0 || length > this.#end - this.#at) throw malformed();
+    return this.#at + length;
   }
 
-  private pass(length: number): void {
-    if (length > this.end - this.at) throw malformed();
-    this.at += length;
+  #pass(length: number): void {
+    if (length > this.#end - this.#at) throw malformed();
+    this.#at += length;
   }
 
-  private readVarint(): void {
-    const first = this.at < this.end ? this.bytes[this.at]! : 0x80;
+  #readVarint(): void {
+    const first = this.#at < this.#end ? this.#bytes[this.#at]! : 0x80;
     if (first < 0x80) {
-      this.at += 1;
-      this.low = first;
-      this.high = 0;
-    } else this.readLongVarint();
+      this.#at += 1;
+      this.#low = first;
+      this.#high = 0;
+    } else this.#readLongVarint();
   }
 
   /** Up to 64 bits, seven a byte, the lowest first. */
-  private readLongVarint(): void {
+  #readLongVarint(): void {
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      if (this.at === this.end) throw malformed();
-      const byte = this.bytes[this.at++]!;
+      if (this.#at === this.#end) throw malformed();
+      const byte = this.#bytes[this.#at++]!;
       const bits = byte & 0x7f;
       if (shift < 32) low |= bits << shift;
       if (shift === 28) high = bits >>> 4;
       else if (shift > 28) high |= bits << (shift - 32);
       if (byte < 0x80) {
-        this.low = low;
-        this.high = high;
+        this.#low = low;
+        this.#high = high;
         return;
       }
     }

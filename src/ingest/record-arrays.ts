@@ -10,11 +10,11 @@ const firstRecords = 1024;
  * reads another, so a batch allocates nothing, and nothing is copied or transferred between the threads.
  */
 export class RecordArrays {
-  private readonly spares: Float64Array[] = [];
+  readonly #spares: Float64Array[] = [];
 
   /** An array with room for some records; what is in it is left over from earlier use. */
   take(): Float64Array {
-    return this.spares.pop() ?? createArray(firstRecords * recordWidth);
+    return this.#spares.pop() ?? createArray(firstRecords * recordWidth);
   }
 
   /** A larger array with the same content; the old one goes back. */
@@ -27,7 +27,7 @@ export class RecordArrays {
 
   /** Takes an array back that nobody reads any more. */
   give(array: Float64Array): void {
-    if (this.spares.length < mostSpares && array.byteLength <= mostBytes) this.spares.push(array);
+    if (this.#spares.length < mostSpares && array.byteLength <= mostBytes) this.#spares.push(array);
   }
 }
 

@@ -21,15 +21,15 @@ const words = new Uint32Array(doubles.buffer);
  * one whom two messages with the same sum could harm is their sender.
  */
 export class RowSum {
-  private sumA = 0;
-  private sumB = 0;
-  private a = 0;
-  private b = 0;
+  #sumA = 0;
+  #sumB = 0;
+  #a = 0;
+  #b = 0;
 
   /** Begins a row. Rows of different kinds never stand for each other. */
   begin(kind: number): void {
-    this.a = kind;
-    this.b = kind;
+    this.#a = kind;
+    this.#b = kind;
   }
 
   /** A name of the row; `undefined` where it could have one and has none. */
@@ -52,19 +52,19 @@ export class RowSum {
 
   /** A number of the row that is an integer of 32 bits. It goes into two lanes, each turned by its own angle. */
   word(word: number): void {
-    this.a = Math.imul(rotate(this.a, 5) ^ word, 0x9e3779b1);
-    this.b = Math.imul(rotate(this.b, 11) ^ word, 0x85ebca6b);
+    this.#a = Math.imul(rotate(this.#a, 5) ^ word, 0x9e3779b1);
+    this.#b = Math.imul(rotate(this.#b, 11) ^ word, 0x85ebca6b);
   }
 
   /** Ends the row. */
   end(): void {
-    this.sumA = (this.sumA + avalanche(this.a)) | 0;
-    this.sumB = (this.sumB + avalanche(this.b ^ this.a)) | 0;
+    this.#sumA = (this.#sumA + avalanche(this.#a)) | 0;
+    this.#sumB = (this.#sumB + avalanche(this.#b ^ this.#a)) | 0;
   }
 
   /** The sum of all rows that have ended, as unsigned words. */
   get total(): readonly [number, number] {
-    return [this.sumA >>> 0, this.sumB >>> 0];
+    return [this.#sumA >>> 0, this.#sumB >>> 0];
   }
 }
 

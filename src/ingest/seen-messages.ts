@@ -29,21 +29,21 @@ interface Counted {
  * and delete what is forgotten here, so all of this is also true across a restart.
  */
 export class SeenMessages {
-  private readonly limit: number;
-  private readonly applications = new Map<number, ApplicationMessages>();
-  private size = 0;
+  readonly #limit: number;
+  readonly #applications = new Map<number, ApplicationMessages>();
+  #size = 0;
   /** Batches whose commit is not over: no more than may wait for the disk. */
-  private readonly byBatch = new Map<Batch, Counted>();
-  private readonly byNumber = new Map<number, Counted>();
-  private lastNumber = onDisk;
+  readonly #byBatch = new Map<Batch, Counted>();
+  readonly #byNumber = new Map<number, Counted>();
+  #lastNumber = onDisk;
 
   /**
    * @param known what is on disk, the oldest first
    * @param limit most messages to remember
    */
   constructor(known: Iterable<Message> = [], limit = mostSeenMessages) {
-    this.limit = limit;
-    for (const { identity, at } of known) this.remember(digestWords(Buffer.from(identity)), at, onDisk);
+    this.#limit = limit;
+    for (const { identity, at } of known) this.#remember(digestWords(Buffer.from(identity)), at, onDisk);
   }
 
   /**
@@ -52,74 +52,74 @@ export class SeenMessages {
    * @param now Unix ms
    */
   find(identity: MessageIdentity, now: number): Promise<void> | undefined {
-    const own = this.applications.get(identity[0]);
+    const own = this.#applications.get(identity[0]);
     const at = own?.find(identity, now - messageLifeMs) ?? -1;
-    return at < 0 ? undefined : (this.byNumber.get(own!.batchAt(at))?.batch.durable ?? kept);
+    return at < 0 ? undefined : (this.#byNumber.get(own!.batchAt(at))?.batch.durable ?? kept);
   }
 
   /** Takes a message that a batch has all of, counted at `now` (Unix ms). If that is not kept, it was not seen. */
   add(identity: MessageIdentity, now: number, batch: Batch): void {
-    const counted = this.byBatch.get(batch) ?? this.open(batch);
+    const counted = this.#byBatch.get(batch) ?? this.#open(batch);
     counted.identities.push(identity);
     batch.addMessage(identity, now);
-    this.remember(identity, now, counted.number, batch);
+    this.#remember(identity, now, counted.number, batch);
   }
 
   /** Lets go of the messages of a deleted application. */
   forget(application: number): void {
-    this.size -= this.applications.get(application)?.size ?? 0;
-    this.applications.delete(application);
+    this.#size -= this.#applications.get(application)?.size ?? 0;
+    this.#applications.delete(application);
   }
 
-  private open(batch: Batch): Counted {
-    this.lastNumber = (this.lastNumber % 0xffff_ffff) + 1;
-    const counted = { batch, number: this.lastNumber, identities: [] };
-    this.byBatch.set(batch, counted);
-    this.byNumber.set(counted.number, counted);
+  #open(batch: Batch): Counted {
+    this.#lastNumber = (this.#lastNumber % 0xffff_ffff) + 1;
+    const counted = { batch, number: this.#lastNumber, identities: [] };
+    this.#byBatch.set(batch, counted);
+    this.#byNumber.set(counted.number, counted);
     batch.durable.then(
-      () => this.close(counted),
-      () => this.revoke(counted),
+      () => this.#close(counted),
+      () => this.#revoke(counted),
     );
     return counted;
   }
 
-  private close({ batch, number }: Counted): void {
-    this.byBatch.delete(batch);
-    this.byNumber.delete(number);
+  #close({ batch, number }: Counted): void {
+    this.#byBatch.delete(batch);
+    this.#byNumber.delete(number);
   }
 
-  private revoke(counted: Counted): void {
-    this.close(counted);
-    for (const each of counted.identities) this.applications.get(each[0])?.revoke(each, counted.number);
+  #revoke(counted: Counted): void {
+    this.#close(counted);
+    for (const each of counted.identities) this.#applications.get(each[0])?.revoke(each, counted.number);
   }
 
-  private remember(identity: MessageIdentity, at: number, number: number, batch?: Batch): void {
-    const own = this.applications.get(identity[0]) ?? this.openApplication(identity[0]);
+  #remember(identity: MessageIdentity, at: number, number: number, batch?: Batch): void {
+    const own = this.#applications.get(identity[0]) ?? this.#openApplication(identity[0]);
     const before = own.size;
     own.expire(at - messageLifeMs);
     own.add(identity, at, number);
-    this.size += own.size - before;
-    if (this.size > this.limit) this.makeRoom(at, batch);
+    this.#size += own.size - before;
+    if (this.#size > this.#limit) this.#makeRoom(at, batch);
   }
 
-  private openApplication(application: number): ApplicationMessages {
+  #openApplication(application: number): ApplicationMessages {
     const messages = new ApplicationMessages();
-    this.applications.set(application, messages);
+    this.#applications.set(application, messages);
     return messages;
   }
 
   /** @param batch takes to the disk what is forgotten; without one it stays there until it has expired */
-  private makeRoom(now: number, batch: Batch | undefined): void {
-    const share = this.limit / this.applications.size;
-    for (const [application, own] of this.applications) {
+  #makeRoom(now: number, batch: Batch | undefined): void {
+    const share = this.#limit / this.#applications.size;
+    for (const [application, own] of this.#applications) {
       if (own.newest <= now - messageLifeMs) this.forget(application);
-      else if (own.size > share) this.forgetPart(application, own, batch);
+      else if (own.size > share) this.#forgetPart(application, own, batch);
     }
   }
 
-  private forgetPart(application: number, own: ApplicationMessages, batch: Batch | undefined): void {
+  #forgetPart(application: number, own: ApplicationMessages, batch: Batch | undefined): void {
     const count = Math.ceil(own.size * forgottenPart);
     own.forget(count, (key, a, b, time) => batch?.forgetMessage([application, key, a, b], time));
-    this.size -= count;
+    this.#size -= count;
   }
 }

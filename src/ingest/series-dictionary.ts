@@ -164,25 +164,25 @@ function foldOver(names: ReadonlyMap<string, unknown> | undefined, name: string,
 
 /** The dictionaries of all environments that were used since the start, each read from the store at its first use. */
 export class SeriesDictionary {
-  private readonly store: UsageStore;
-  private readonly limits: SeriesLimits;
-  private readonly environments = new Map<number, EnvironmentSeries>();
+  readonly #store: UsageStore;
+  readonly #limits: SeriesLimits;
+  readonly #environments = new Map<number, EnvironmentSeries>();
 
   constructor(store: UsageStore, limits: SeriesLimits) {
-    this.store = store;
-    this.limits = limits;
+    this.#store = store;
+    this.#limits = limits;
   }
 
   of(environment: number): EnvironmentSeries {
-    const known = this.environments.get(environment);
+    const known = this.#environments.get(environment);
     if (known !== undefined) return known;
-    const loaded = new EnvironmentSeries(environment, this.limits, seriesOf(this.store, environment));
-    this.environments.set(environment, loaded);
+    const loaded = new EnvironmentSeries(environment, this.#limits, seriesOf(this.#store, environment));
+    this.#environments.set(environment, loaded);
     return loaded;
   }
 
   /** Lets go of a deleted environment's. */
   forget(environment: number): void {
-    this.environments.delete(environment);
+    this.#environments.delete(environment);
   }
 }

@@ -22,41 +22,41 @@ const retryMs = 1000;
  * the process must end and start again from what the disk really holds.
  */
 export class StoreHealth implements Health {
-  private state: DiskState = 'writable';
-  private readonly hooks: HealthHooks;
+  #state: DiskState = 'writable';
+  readonly #hooks: HealthHooks;
 
   constructor(hooks: HealthHooks) {
-    this.hooks = hooks;
+    this.#hooks = hooks;
   }
 
   get ready(): boolean {
-    return this.state === 'writable';
+    return this.#state === 'writable';
   }
 
   /** A commit failed with `error`. */
   failed(error: unknown): void {
-    if (this.state !== 'writable') return;
-    this.state = isOutOfSpace(error) ? 'full' : probeDisk(this.hooks.data);
-    if (this.state === 'full') {
-      this.hooks.log.error('the disk is full: answering 503 until there are 16 MiB of room', {
+    if (this.#state !== 'writable') return;
+    this.#state = isOutOfSpace(error) ? 'full' : probeDisk(this.#hooks.data);
+    if (this.#state === 'full') {
+      this.#hooks.log.error('the disk is full: answering 503 until there are 16 MiB of room', {
         cause: String(error),
       });
-      this.hooks.after(retryMs, () => this.retry());
+      this.#hooks.after(retryMs, () => this.#retry());
       return;
     }
-    this.state = 'broken';
-    this.hooks.log.error('the store failed: stopping', { cause: String(error) });
-    this.hooks.fatal('the store failed');
+    this.#state = 'broken';
+    this.#hooks.log.error('the store failed: stopping', { cause: String(error) });
+    this.#hooks.fatal('the store failed');
   }
 
-  private retry(): void {
-    const state = probeDisk(this.hooks.data);
+  #retry(): void {
+    const state = probeDisk(this.#hooks.data);
     if (state === 'writable') {
-      this.state = state;
-      this.hooks.log.info('the disk has room again: taking data');
+      this.#state = state;
+      this.#hooks.log.info('the disk has room again: taking data');
       return;
     }
-    this.hooks.after(retryMs, () => this.retry());
+    this.#hooks.after(retryMs, () => this.#retry());
   }
 }
 

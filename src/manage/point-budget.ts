@@ -5,16 +5,16 @@ export const maxPoints = 200_000;
 
 /** What is left of the points that a report may have. */
 export class PointBudget {
-  private left: number;
+  #left: number;
 
   constructor(left = maxPoints) {
-    this.left = left;
+    this.#left = left;
   }
 
   /** @throws {Refusal} `too_many_points` */
   take(): void {
-    this.left -= 1;
-    if (this.left >= 0) return;
+    this.#left -= 1;
+    if (this.#left >= 0) return;
     throw new Refusal(
       'too_many_points',
       `The report would have more than ${maxPoints} points: take a wider step or a shorter range, or ask for one feature or metric`,

@@ -8,14 +8,14 @@ const turnMs = 10;
 
 /** Interleaves the long reads of one thread. Between turns only the snapshots of the readings are open. */
 export class ReadingTurns {
-  private readonly environment: Pick<UsageStore['environment'], 'resetReadTxn'>;
-  private readonly clock: Pick<Clock, 'monotonic'>;
-  private readonly underWay = new Set<Promise<unknown>>();
-  private ending = false;
+  readonly #environment: Pick<UsageStore['environment'], 'resetReadTxn'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #ending = false;
 
   constructor(environment: Pick<UsageStore['environment'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
-    this.environment = environment;
-    this.clock = clock;
+    this.#environment = environment;
+    this.#clock = clock;
   }
 
   /**
@@ -23,24 +23,24 @@ export class ReadingTurns {
    * @throws {Refusal} `store_unavailable` when the thread is ending
    */
   async finish<T>(reading: Reading<T>): Promise<T> {
-    const result = this.run(reading);
-    this.underWay.add(result);
+    const result = this.#run(reading);
+    this.#underWay.add(result);
     try {
       return await result;
     } finally {
-      this.underWay.delete(result);
+      this.#underWay.delete(result);
     }
   }
 
   /** Gives up what is being read; resolves when nothing is any more. */
   async end(): Promise<void> {
-    this.ending = true;
-    await Promise.allSettled(this.underWay);
+    this.#ending = true;
+    await Promise.allSettled(this.#underWay);
   }
 
-  private async run<T>(reading: Reading<T>): Promise<T> {
-    while (!this.ending) {
-      const step = this.turn(reading);
+  async #run<T>(reading: Reading<T>): Promise<T> {
+    while (!this.#ending) {
+      const step = this.#turn(reading);
       if (step.done) return step.value;
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -48,16 +48,16 @@ export class ReadingTurns {
     throw new Refusal('store_unavailable', 'The service is stopping', 5);
   }
 
-  private turn<T>(reading: Reading<T>): IteratorResult<undefined, T> {
-    const end = this.clock.monotonic() + turnMs;
+  #turn<T>(reading: Reading<T>): IteratorResult<undefined, T> {
+    const end = this.#clock.monotonic() + turnMs;
     try {
       for (;;) {
         const step = reading.next();
-        if (step.done || this.clock.monotonic() >= end) return step;
+        if (step.done || this.#clock.monotonic() >= end) return step;
       }
     } finally {
       // LMDB's binding would end its own read transaction only once the thread's event loop turns.
-      this.environment.resetReadTxn();
+      this.#environment.resetReadTxn();
     }
   }
 }

@@ -110,59 +110,59 @@ function floorTo(minute: number, width: number): number {
 /** What one series did in one day, while it is added up: it takes the cells as `cellsInOrder` gives them. */
 class DayOfSeries<T> {
   readonly points: Point<T>[] = [];
-  private readonly source: CellSource<T>;
-  private readonly step: ReportRange['step'];
-  private readonly start: number;
-  private readonly total: T;
+  readonly #source: CellSource<T>;
+  readonly #step: ReportRange['step'];
+  readonly #start: number;
+  readonly #total: T;
   /** The hour that is being added up: its start in Unix seconds, and what was in it so far. */
-  private hour: Point<T> | undefined;
+  #hour: Point<T> | undefined;
 
   /** @param start of the day, minutes since the epoch */
   constructor(source: CellSource<T>, step: ReportRange['step'], start: number) {
-    this.source = source;
-    this.step = step;
-    this.start = start;
-    this.total = source.codec.empty();
+    this.#source = source;
+    this.#step = step;
+    this.#start = start;
+    this.#total = source.codec.empty();
   }
 
   add(width: BucketWidth, minute: number, cell: T): void {
-    if (width === bucketWidth.day) this.source.merge(this.total, cell);
-    else this.addToHour(bucketStart(minute, 'hour'), cell);
+    if (width === bucketWidth.day) this.#source.merge(this.#total, cell);
+    else this.#addToHour(bucketStart(minute, 'hour'), cell);
     // What is in a wider bucket than was asked for is shown at that bucket's start.
-    if (this.step === 'minute' || (this.step === 'hour' && width === bucketWidth.day))
-      this.show(minute * 60, cell);
+    if (this.#step === 'minute' || (this.#step === 'hour' && width === bucketWidth.day))
+      this.#show(minute * 60, cell);
   }
 
   /** Nothing more comes; gives the total. */
   end(): T {
-    this.endHour();
-    if (this.step === 'day') this.show(this.start * 60, this.total);
-    return this.total;
+    this.#endHour();
+    if (this.#step === 'day') this.#show(this.#start * 60, this.#total);
+    return this.#total;
   }
 
-  private addToHour(t: number, cell: T): void {
-    if (this.hour?.[0] !== t) {
-      this.endHour();
-      this.hour = [t, this.source.codec.empty()];
+  #addToHour(t: number, cell: T): void {
+    if (this.#hour?.[0] !== t) {
+      this.#endHour();
+      this.#hour = [t, this.#source.codec.empty()];
     }
-    this.source.merge(this.hour![1], cell);
+    this.#source.merge(this.#hour![1], cell);
   }
 
-  private endHour(): void {
-    if (this.hour === undefined) return;
-    const [t, hour] = this.hour;
-    this.source.merge(this.total, hour);
-    if (this.step === 'hour') this.show(t, hour);
-    this.hour = undefined;
+  #endHour(): void {
+    if (this.#hour === undefined) return;
+    const [t, hour] = this.#hour;
+    this.#source.merge(this.#total, hour);
+    if (this.#step === 'hour') this.#show(t, hour);
+    this.#hour = undefined;
   }
 
-  private show(t: number, cell: T): void {
+  #show(t: number, cell: T): void {
     let last = this.points.at(-1);
     if (last?.[0] !== t) {
-      this.source.budget.take();
-      last = [t, this.source.codec.empty()];
+      this.#source.budget.take();
+      last = [t, this.#source.codec.empty()];
       this.points.push(last);
     }
-    this.source.merge(last[1], cell);
+    this.#source.merge(last[1], cell);
   }
 }

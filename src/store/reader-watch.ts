@@ -19,11 +19,11 @@ const none: ReaderAge = { seconds: 0, commits: 0 };
 /** Watches the readers of one store: a forgotten one makes the file grow with each commit, and LMDB does not say so. */
 export class ReaderWatch {
   readonly name: string;
-  private readonly environment: RootDatabase<Buffer, Buffer>;
-  private readonly clock: Pick<Clock, 'monotonic'>;
-  private readonly log: Pick<Log, 'warn'>;
+  readonly #environment: RootDatabase<Buffer, Buffer>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Pick<Log, 'warn'>;
   /** The oldest reader that was seen last, when it was seen first, and whether the log has it. */
-  private seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
+  #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
 
   /** @param name of the store, for the log */
   constructor(
@@ -33,26 +33,26 @@ export class ReaderWatch {
     log: Pick<Log, 'warn'>,
   ) {
     this.name = name;
-    this.environment = environment;
-    this.clock = clock;
-    this.log = log;
+    this.#environment = environment;
+    this.#clock = clock;
+    this.#log = log;
   }
 
   /** Looks at the readers again; call it every few seconds. */
   look(): ReaderAge {
-    const oldest = oldestReader(this.environment);
+    const oldest = oldestReader(this.#environment);
     // A reader of the latest state keeps no page from reuse; and readers that come and go would look like one.
     if (oldest === undefined || oldest.lag === 0) {
-      this.seen = undefined;
+      this.#seen = undefined;
       return none;
     }
-    const now = this.clock.monotonic();
-    if (this.seen?.oldest.transaction !== oldest.transaction)
-      this.seen = { oldest, since: now, warned: false };
-    const age = { seconds: (now - this.seen.since) / 1000, commits: oldest.lag };
-    if (now - this.seen.since >= oldMs && !this.seen.warned) {
-      this.seen.warned = true;
-      this.log.warn('a reader is old: the file of the store grows as long as it stays', {
+    const now = this.#clock.monotonic();
+    if (this.#seen?.oldest.transaction !== oldest.transaction)
+      this.#seen = { oldest, since: now, warned: false };
+    const age = { seconds: (now - this.#seen.since) / 1000, commits: oldest.lag };
+    if (now - this.#seen.since >= oldMs && !this.#seen.warned) {
+      this.#seen.warned = true;
+      this.#log.warn('a reader is old: the file of the store grows as long as it stays', {
         store: this.name,
         ...age,
       });

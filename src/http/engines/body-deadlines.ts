@@ -12,33 +12,33 @@ const bytesPerSecond = 2_048;
 
 /** Bounds the whole time that a body may take: a client that sends a byte now and then must not hold its memory for ever. */
 export class BodyDeadlines {
-  private readonly arriving = new Map<Arriving, number>();
-  private readonly timer: NodeJS.Timeout;
-  private seconds = 0;
+  readonly #arriving = new Map<Arriving, number>();
+  readonly #timer: NodeJS.Timeout;
+  #seconds = 0;
 
   /** @param secondMs how long a second takes: less in a test */
   constructor(secondMs = 1_000) {
-    this.timer = setInterval(() => this.tick(), secondMs).unref();
+    this.#timer = setInterval(() => this.tick(), secondMs).unref();
   }
 
   begin(body: Arriving): void {
-    this.arriving.set(body, this.seconds);
+    this.#arriving.set(body, this.#seconds);
   }
 
   end(body: Arriving): void {
-    this.arriving.delete(body);
+    this.#arriving.delete(body);
   }
 
   close(): void {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
   }
 
   /** One second has passed. */
   tick(): void {
-    this.seconds += 1;
-    for (const [body, begun] of this.arriving) {
-      if (this.seconds - begun <= graceSeconds + body.received / bytesPerSecond) continue;
-      this.arriving.delete(body);
+    this.#seconds += 1;
+    for (const [body, begun] of this.#arriving) {
+      if (this.#seconds - begun <= graceSeconds + body.received / bytesPerSecond) continue;
+      this.#arriving.delete(body);
       body.giveUp();
     }
   }

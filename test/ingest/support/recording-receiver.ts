@@ -36,18 +36,18 @@ export class RecordingReceiver implements ReportReceiver {
   }
 
   async usage(report: UsageReport, sender: Sender): Promise<void> {
-    this.take(report, sender);
+    this.#take(report, sender);
   }
 
   async metrics(report: MetricsReport, sender: Sender): Promise<void> {
-    this.take(report, sender);
+    this.#take(report, sender);
   }
 
   refused({ code }: Refusal, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void {
     this.told.push({ code, route, sender, glimpse });
   }
 
-  private take(report: UsageReport | MetricsReport, sender: Sender): void {
+  #take(report: UsageReport | MetricsReport, sender: Sender): void {
     if (this.refusal !== undefined) throw this.refusal;
     this.reports.push({ report, sender });
   }

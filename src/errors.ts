@@ -68,8 +68,8 @@ export const catalogue = {
 export type ErrorCode = keyof typeof catalogue;
 
 /** A request that is not going to be served, and why. Holds nothing secret: it is shown to the caller. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
   readonly code: ErrorCode;
   /** Seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
@@ -93,9 +93,9 @@ export function isStoreFailure(error: unknown): boolean {
 }
 
 /** The refusal that answers any failure. The details of a failure that is no refusal are for the log alone. */
-export function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+export function refusalOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
   if (isStoreFailure(error))
-    return new Refusal('store_unavailable', 'The store cannot be read; the log has the cause', 5);
-  return new Refusal('internal', 'The request could not be served; the log has the cause');
+    return new ApiError('store_unavailable', 'The store cannot be read; the log has the cause', 5);
+  return new ApiError('internal', 'The request could not be served; the log has the cause');
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { catalogue, type ErrorCode, Refusal } from '../src/errors.ts';
+import { ApiError, catalogue, type ErrorCode } from '../src/errors.ts';
 import { problem } from '../src/http/problem.ts';
 import { ledgerNotes } from '../src/ingest/ledger-notes.ts';
 import { checkPacket } from '../src/ingest/packet.ts';
@@ -29,7 +29,7 @@ describe('the catalogue of errors', () => {
     const packet = { k: 'key', e: 'Production', f: { checkout: { on: [-1] } } };
     const sample = JSON.parse(/```json\n(.*?)```/s.exec(text)?.[1] ?? '');
     expect(() => checkPacket(packet)).toThrow(sample.detail);
-    const refusal = new Refusal(sample.code, sample.detail);
+    const refusal = new ApiError(sample.code, sample.detail);
     expect(sample).toEqual(JSON.parse(String(problem(refusal).body)));
   });
 
@@ -39,7 +39,7 @@ describe('the catalogue of errors', () => {
   });
 
   it.each(Object.keys(catalogue) as ErrorCode[])('gives the refusal %s its status', (code) => {
-    const refusal = new Refusal(code, 'why', 3);
+    const refusal = new ApiError(code, 'why', 3);
     expect(refusal).toMatchObject({ code, status: catalogue[code].status, message: 'why', retryAfter: 3 });
   });
 });

@@ -15,7 +15,7 @@ const nobodysHash = '0'.repeat(64);
 
 /**
  * Makes OAuth client credentials for a team.
- * @throws {Refusal} `not_found` (team), `invalid_name`, `plan_limit`
+ * @throws {ApiError} `not_found` (team), `invalid_name`, `plan_limit`
  */
 export function createApiKey(
   directory: Directory,
@@ -33,7 +33,7 @@ export function createApiKey(
   });
 }
 
-/** Deletes an API key of a team; its tokens are refused from now on. @throws {Refusal} `not_found` */
+/** Deletes an API key of a team; its tokens are refused from now on. @throws {ApiError} `not_found` */
 export function deleteApiKey(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const found = directory.apiKeys.get(clientId);

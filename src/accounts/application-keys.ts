@@ -12,7 +12,7 @@ export interface NewKey {
 
 /**
  * Makes a key; without a name it is named after its type.
- * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function createKey(
   directory: Directory,
@@ -43,7 +43,7 @@ export function createKey(
   });
 }
 
-/** Revokes a key: the next packet that carries it is refused. @throws {Refusal} `not_found` */
+/** Revokes a key: the next packet that carries it is refused. @throws {ApiError} `not_found` */
 export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(applicationId));

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Application, AuditEntry } from '../store/records.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import { declarationKey } from './declarations.ts';
@@ -24,14 +24,14 @@ export interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'
 }
 
 /** Each packet's origin is compared with all of them. */
-const mostOrigins = 100;
+const maxOrigins = 100;
 
 const defaultEnvironments = ['Production', 'Staging', 'Development'];
 const defaultSettings = { allowedOrigins: [], acceptClientIdentities: false, rate: null, burst: null };
 
 /**
  * Makes an application with its environments.
- * @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body`, `plan_limit`
+ * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `plan_limit`
  */
 export function createApplication(directory: Directory, wanted: NewApplication): Promise<Application> {
   const { environments: names = defaultEnvironments, teamId, ...given } = wanted;
@@ -59,7 +59,7 @@ export function createApplication(directory: Directory, wanted: NewApplication):
 
 /**
  * Changes the settings that are given.
- * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`
+ * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchApplication(
   directory: Directory,
@@ -79,7 +79,7 @@ export function patchApplication(
 
 /**
  * Deletes an application with its environments, its keys and what is declared of it. What was counted goes in the background.
- * @throws {Refusal} `not_found`
+ * @throws {ApiError} `not_found`
  */
 export function deleteApplication(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
@@ -119,21 +119,21 @@ function entered<T extends Pick<ApplicationSettings, 'allowedOrigins'>>(settings
 
 function checkSettings({ name, allowedOrigins, rate, burst }: ApplicationSettings): void {
   checkName('an application', name);
-  checkLimit('allowed origins', allowedOrigins.length, mostOrigins);
+  checkLimit('allowed origins', allowedOrigins.length, maxOrigins);
   const wrong = allowedOrigins.findIndex((pattern) => !isOriginPattern(pattern));
   if (wrong !== -1) {
     const must =
       'must be an origin such as https://example.com, https://*.example.com or http://localhost:*, without a path, or null';
-    throw new Refusal('invalid_body', `Cannot take allowedOrigins[${wrong}]: ${must}`);
+    throw new ApiError('invalid_body', `Cannot take allowedOrigins[${wrong}]: ${must}`);
   }
   if (rate !== null && !(rate >= 0 && rate < Infinity)) {
-    throw new Refusal('invalid_body', 'Cannot take rate: must be null or a number from 0');
+    throw new ApiError('invalid_body', 'Cannot take rate: must be null or a number from 0');
   }
   if (burst !== null && !(Number.isSafeInteger(burst) && burst >= 0)) {
-    throw new Refusal('invalid_body', 'Cannot take burst: must be null or an integer from 0');
+    throw new ApiError('invalid_body', 'Cannot take burst: must be null or an integer from 0');
   }
   if (burst === 0 && rate !== 0) {
-    throw new Refusal(
+    throw new ApiError(
       'invalid_body',
       'Cannot take burst: must be at least 1, unless rate is 0, which is no limit',
     );

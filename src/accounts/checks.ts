@@ -1,10 +1,10 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { isName } from './names.ts';
 
-/** @throws {Refusal} `invalid_name` when a text cannot be the name of `what`. */
+/** @throws {ApiError} `invalid_name` when a text cannot be the name of `what`. */
 export function checkName(what: string, name: string): void {
   if (isName(name)) return;
-  throw new Refusal(
+  throw new ApiError(
     'invalid_name',
     `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`,
   );
@@ -13,22 +13,22 @@ export function checkName(what: string, name: string): void {
 /**
  * Of a name that is a segment of a path too: what a URL takes for a step through its path (RFC 3986 §5.2.4), however it
  * is encoded, could never be deleted.
- * @throws {Refusal} `invalid_name`
+ * @throws {ApiError} `invalid_name`
  */
 export function checkPathName(what: string, name: string): void {
   checkName(what, name);
   if (name === '.' || name === '..') {
-    throw new Refusal('invalid_name', `Cannot take the name of ${what}: ${name} cannot be in a URL`);
+    throw new ApiError('invalid_name', `Cannot take the name of ${what}: ${name} cannot be in a URL`);
   }
 }
 
-/** @throws {Refusal} `plan_limit` when there would be more than `limit` of `what`. */
+/** @throws {ApiError} `plan_limit` when there would be more than `limit` of `what`. */
 export function checkLimit(what: string, count: number, limit: number): void {
-  if (count > limit) throw new Refusal('plan_limit', `Cannot have more than ${limit} ${what}`);
+  if (count > limit) throw new ApiError('plan_limit', `Cannot have more than ${limit} ${what}`);
 }
 
-/** Gives the thing when it is there. @throws {Refusal} `not_found` when not. */
+/** Gives the thing when it is there. @throws {ApiError} `not_found` when not. */
 export function mustExist<T>(what: string, thing: T | undefined): T {
-  if (thing === undefined) throw new Refusal('not_found', `There is no such ${what}`);
+  if (thing === undefined) throw new ApiError('not_found', `There is no such ${what}`);
   return thing;
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { AuditEntry, OAuthClient } from '../store/records.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
@@ -7,7 +7,7 @@ import { isRedirectUri } from './redirect-uris.ts';
 import { hashSecret, newClientSecret, newId } from './secrets.ts';
 
 /** Most redirect URIs of one client. */
-const mostRedirectUris = 20;
+const maxRedirectUris = 20;
 
 /** A client as a team wants it. */
 export interface WantedClient {
@@ -26,7 +26,7 @@ export interface NewClient {
 
 /**
  * Registers an application that the members of a team may sign in to.
- * @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit`
+ * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit`
  */
 export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
   const { teamId, name, redirectUris, confidential } = wanted;
@@ -51,7 +51,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
   });
 }
 
-/** Deletes a client of a team: nobody can sign in to it any more. @throws {Refusal} `not_found` */
+/** Deletes a client of a team: nobody can sign in to it any more. @throws {ApiError} `not_found` */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const found = directory.clients.get(clientId);
@@ -67,14 +67,14 @@ export function clientsOf(directory: Pick<Directory, 'clients'>, teamId: string)
 }
 
 function checkRedirectUris(uris: readonly string[]): void {
-  if (uris.length === 0 || uris.length > mostRedirectUris)
-    throw new Refusal('invalid_body', `Cannot take redirectUris: must be 1 to ${mostRedirectUris}`);
+  if (uris.length === 0 || uris.length > maxRedirectUris)
+    throw new ApiError('invalid_body', `Cannot take redirectUris: must be 1 to ${maxRedirectUris}`);
   const wrong = uris.findIndex((uri) => !isRedirectUri(uri));
   if (wrong < 0) return;
   const must =
     'must be https:, http: of 127.0.0.1, [::1] or localhost, or a scheme of the app such as com.example.app:, ' +
     'without user and fragment';
-  throw new Refusal('invalid_body', `Cannot take redirectUris[${wrong}]: ${must}`);
+  throw new ApiError('invalid_body', `Cannot take redirectUris[${wrong}]: ${must}`);
 }
 
 function targetOf({ clientId, name }: OAuthClient): AuditEntry['target'] {

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Application, AuditEntry } from '../store/records.ts';
 import { surplusName } from '../store/series.ts';
 import { checkPathName } from './checks.ts';
@@ -21,11 +21,11 @@ export function declarationTarget(
   return { type, id, name };
 }
 
-/** @throws {Refusal} `invalid_name` when nothing of a packet can have the name, or no URL */
+/** @throws {ApiError} `invalid_name` when nothing of a packet can have the name, or no URL */
 export function checkDeclaredName(what: string, name: string): void {
   checkPathName(what, name);
   if (name !== surplusName) return;
-  throw new Refusal(
+  throw new ApiError(
     'invalid_name',
     `Cannot take the name of ${what}: ${name} stands for all that is over a limit`,
   );

@@ -7,7 +7,7 @@ export function requestDeletion(draft: Draft, deletion: Deletion): void {
   draft.put('deletions', keyOf(deletion), deletion);
 }
 
-/** Nothing of it is left. @throws {Refusal} `store_unavailable` */
+/** Nothing of it is left. @throws {ApiError} `store_unavailable` */
 export function finishDeletion(directory: Directory, deletion: Deletion): Promise<void> {
   const { target, teamId } = deletion;
   return directory.change((draft) => {

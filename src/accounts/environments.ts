@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Application, AuditEntry, Environment, Plan } from '../store/records.ts';
 import { checkPathName, mustExist } from './checks.ts';
 import { requestDeletion } from './deletions.ts';
@@ -8,7 +8,7 @@ import type { Draft } from './tables.ts';
 
 /**
  * Adds an environment to an application.
- * @throws {Refusal} `not_found`, `invalid_name`, `conflict` when the name is taken, `plan_limit`
+ * @throws {ApiError} `not_found`, `invalid_name`, `conflict` when the name is taken, `plan_limit`
  */
 export function createEnvironment(
   directory: Directory,
@@ -19,7 +19,7 @@ export function createEnvironment(
     const application = mustExist('application', directory.applications.get(applicationId));
     checkPathName('an environment', name);
     if (application.environments.some((each) => each.name === name)) {
-      throw new Refusal('conflict', 'The application has an environment of this name already');
+      throw new ApiError('conflict', 'The application has an environment of this name already');
     }
     checkPlan(planOf(directory, application), 'environments', application.environments.length + 1);
     const now = directory.clock.now();
@@ -33,7 +33,7 @@ export function createEnvironment(
 
 /**
  * Deletes an environment; one made later under the same name is a new one. What was counted in it goes in the background.
- * @throws {Refusal} `not_found`
+ * @throws {ApiError} `not_found`
  */
 export function deleteEnvironment(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
@@ -68,11 +68,11 @@ function targetOf({ id }: Application, name: string): AuditEntry['target'] {
   return { type: 'environment', id, name };
 }
 
-/** @throws {Refusal} `invalid_name`, `invalid_body` (the same name twice), `plan_limit` */
+/** @throws {ApiError} `invalid_name`, `invalid_body` (the same name twice), `plan_limit` */
 export function checkEnvironmentNames(plan: Plan, names: readonly string[]): void {
   checkPlan(plan, 'environments', names.length);
   for (const name of names) checkPathName('an environment', name);
   if (new Set(names).size < names.length) {
-    throw new Refusal('invalid_body', 'Cannot take environments: each name must be there only once');
+    throw new ApiError('invalid_body', 'Cannot take environments: each name must be there only once');
   }
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
@@ -11,7 +11,7 @@ export type FeatureSettings = Pick<FeatureDeclaration, 'description' | 'archived
 
 /**
  * Declares a feature.
- * @throws {Refusal} `not_found` (application), `invalid_name`, `conflict` when it is declared, `plan_limit`
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `conflict` when it is declared, `plan_limit`
  */
 export function declareFeature(
   directory: Directory,
@@ -21,7 +21,7 @@ export function declareFeature(
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(applicationId));
     if (directory.featuresOf(applicationId).has(name)) {
-      throw new Refusal('conflict', 'The application has a declared feature of this name already');
+      throw new ApiError('conflict', 'The application has a declared feature of this name already');
     }
     return declare(directory, draft, application, name, { description, archived: false });
   });
@@ -29,7 +29,7 @@ export function declareFeature(
 
 /**
  * Changes what is given, and declares the feature when it is not.
- * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function patchFeature(
   directory: Directory,
@@ -51,7 +51,7 @@ export function patchFeature(
   });
 }
 
-/** Removes what was declared of a feature; what was seen of it stays. @throws {Refusal} `not_found` */
+/** Removes what was declared of a feature; what was seen of it stays. @throws {ApiError} `not_found` */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(applicationId));

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { ApplicationKey } from '../store/records.ts';
 import { system } from './actors.ts';
 import type { Tables } from './tables.ts';
@@ -40,11 +40,11 @@ export class KeyMarks {
     try {
       this.flush();
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ApiError)) throw error;
     }
   }
 
-  /** Writes all marks to disk. @throws {Refusal} `store_unavailable`; the marks are kept for the next time then */
+  /** Writes all marks to disk. @throws {ApiError} `store_unavailable`; the marks are kept for the next time then */
   flush(): void {
     this.#tables.change(system, (draft) => {
       for (const hash of new Set([...this.#uses.keys(), ...this.#leaks.keys()])) {

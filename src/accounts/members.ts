@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { AuditEntry, User } from '../store/records.ts';
 import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
@@ -6,12 +6,12 @@ import { checkPlan } from './plans.ts';
 import type { Draft } from './tables.ts';
 
 /** An access token names all of them, and is refused unread when it is too long. */
-export const mostTeams = 100;
+export const maxTeams = 100;
 
 /**
  * Puts a user into a team; one who is in it already stays as he is.
  * @returns whether he was not in it before
- * @throws {Refusal} `not_found` (team, user), `plan_limit`
+ * @throws {ApiError} `not_found` (team, user), `plan_limit`
  */
 export function addMember(
   directory: Directory,
@@ -32,7 +32,7 @@ export function addMember(
 
 /**
  * Takes a user out of a team. Who is in no other one is deleted: nobody could see him, nor ever do it.
- * @throws {Refusal} `not_found`, `conflict` when he is the team's last Admin
+ * @throws {ApiError} `not_found`, `conflict` when he is the team's last Admin
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
   return directory.change((draft) => {
@@ -44,7 +44,7 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
   });
 }
 
-/** A member of a team. @throws {Refusal} `not_found`: the same for nobody and for who is in other teams only */
+/** A member of a team. @throws {ApiError} `not_found`: the same for nobody and for who is in other teams only */
 export function findMember(directory: Directory, teamId: string, userId: string): User {
   const user = directory.users.get(userId);
   return mustExist('member', user?.teams.includes(teamId) ? user : undefined);
@@ -57,7 +57,7 @@ export function membersOf(directory: Directory, teamId: string): User[] {
 
 /**
  * Lets a user who is an Admin go only from teams that have another one: else nobody could manage them any more.
- * @throws {Refusal} `conflict`
+ * @throws {ApiError} `conflict`
  */
 export function checkOtherAdmins(directory: Directory, user: User, teams: readonly string[]): void {
   if (user.role !== 'Admin') return;
@@ -66,15 +66,15 @@ export function checkOtherAdmins(directory: Directory, user: User, teams: readon
   const left = teams.find((team) => !managed.has(team));
   if (left === undefined) return;
   const name = JSON.stringify(directory.teams.get(left)?.name);
-  throw new Refusal(
+  throw new ApiError(
     'conflict',
     `He is the last Admin of the team ${name}; make another member an Admin first`,
   );
 }
 
-/** A user as a member of one more team. @throws {Refusal} `plan_limit` */
+/** A user as a member of one more team. @throws {ApiError} `plan_limit` */
 export function join(user: User, teamId: string, now: number): User {
-  checkLimit('teams of one user', user.teams.length + 1, mostTeams);
+  checkLimit('teams of one user', user.teams.length + 1, maxTeams);
   return { ...user, teams: [...user.teams, teamId], updatedAt: now };
 }
 

@@ -9,7 +9,7 @@ export type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
 /**
  * Declares a metric, or declares it anew; what is the same already changes nothing.
- * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function declareMetric(
   directory: Directory,
@@ -36,7 +36,7 @@ export function declareMetric(
   });
 }
 
-/** Removes what was declared of a metric, which is then a counter again. @throws {Refusal} `not_found` */
+/** Removes what was declared of a metric, which is then a counter again. @throws {ApiError} `not_found` */
 export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', directory.applications.get(applicationId));

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { FairQueue } from '../admission/fair-queue.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { HashTask, VerifyTask } from './password-worker.ts';
 import type { RandomBytes } from './secrets.ts';
 
@@ -12,7 +12,7 @@ import type { RandomBytes } from './secrets.ts';
 export interface PasswordPool {
   /**
    * @param caller an id of a caller of the management API; without it, it is a sign-in
-   * @throws {Refusal} `backpressure` when too many passwords wait already, `rate_limited` when too many of this caller do
+   * @throws {ApiError} `backpressure` when too many passwords wait already, `rate_limited` when too many of this caller do
    */
   checkRoom(caller?: string): void;
   /** As `hashPassword`. Throws as `checkRoom` too. */
@@ -23,7 +23,7 @@ export interface PasswordPool {
 }
 
 /** Passwords that wait for one thread: two seconds' worth on a slow machine. */
-const mostWaiting = 32;
+const maxWaiting = 32;
 
 /** Each thread takes 19 MiB while it hashes, and leaves a core to those who only want a packet counted. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
@@ -41,7 +41,7 @@ const idleTimeout = 600_000;
 
 /** @param workerFile the compiled `accounts/password-worker` */
 export function startPasswordPool(workerFile: string): PasswordPool {
-  const maxQueue = threads * mostWaiting;
+  const maxQueue = threads * maxWaiting;
   const pool = new Piscina({
     filename: workerFile,
     minThreads: 0,
@@ -52,7 +52,7 @@ export function startPasswordPool(workerFile: string): PasswordPool {
   const callers = new FairQueue(ofCallers);
   function checkPool(): void {
     if (pool.queueSize < maxQueue) return;
-    throw new Refusal('backpressure', 'Too many passwords are waiting to be checked', 2);
+    throw new ApiError('backpressure', 'Too many passwords are waiting to be checked', 2);
   }
   function run<T>(name: string, task: HashTask | VerifyTask, caller?: string): Promise<T> {
     const work = () => {

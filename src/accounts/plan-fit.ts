@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Plan } from '../store/records.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';
@@ -8,9 +8,9 @@ import { membersOf } from './members.ts';
 import { excess, type PlanLimit } from './plans.ts';
 
 /** So many of the things that are too many are named. */
-const mostNamed = 10;
+const maxNamed = 10;
 
-/** Lets a team have a plan only when what is there fits into it. @throws {Refusal} `conflict`, which names what is too many */
+/** Lets a team have a plan only when what is there fits into it. @throws {ApiError} `conflict`, which names what is too many */
 export function checkFits(directory: Directory, teamId: string, plan: Plan): void {
   const tooMany: string[] = [];
   for (const { what, count, of } of counts(directory, teamId)) {
@@ -18,9 +18,9 @@ export function checkFits(directory: Directory, teamId: string, plan: Plan): voi
     if (words !== undefined) tooMany.push(of === undefined ? words : `${words} (${JSON.stringify(of)})`);
   }
   if (tooMany.length === 0) return;
-  const rest = tooMany.length > mostNamed ? ['and more'] : [];
-  const list = [...tooMany.slice(0, mostNamed), ...rest].join('; ');
-  throw new Refusal('conflict', `The plan ${plan} is too small for what is there: ${list}`);
+  const rest = tooMany.length > maxNamed ? ['and more'] : [];
+  const list = [...tooMany.slice(0, maxNamed), ...rest].join('; ');
+  throw new ApiError('conflict', `The plan ${plan} is too small for what is there: ${list}`);
 }
 
 interface Count {

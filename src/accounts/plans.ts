@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Application, Plan } from '../store/records.ts';
 import type { Directory } from './directory.ts';
 
@@ -65,12 +65,12 @@ export function planOf({ teams }: Pick<Directory, 'teams'>, { teamId }: Applicat
 
 /**
  * @param count how many there would be
- * @throws {Refusal} `plan_limit` when that is more than the plan allows
+ * @throws {ApiError} `plan_limit` when that is more than the plan allows
  */
 export function checkPlan(plan: Plan, what: PlanLimit, count: number): void {
   const limit = plans[plan][what];
   if (count <= limit) return;
-  throw new Refusal('plan_limit', `The plan ${plan} allows no more than ${limit} ${words[what]}`);
+  throw new ApiError('plan_limit', `The plan ${plan} allows no more than ${limit} ${words[what]}`);
 }
 
 /** Says what is too many for a plan, or `undefined` when it is not. */

@@ -80,7 +80,7 @@ export class Tables {
    * then seen here. Nothing comes in between, so what a plan has checked still holds when it is committed. Gives what
    * the plan gave, when all is on disk.
    * @param actor who makes it, for the audit log
-   * @throws {Refusal} `store_unavailable`; nothing has changed here then
+   * @throws {ApiError} `store_unavailable`; nothing has changed here then
    * @throws whatever the plan throws
    */
   change<T>(actor: Actor, plan: (draft: Draft) => T): T {

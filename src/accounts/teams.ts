@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { AuditEntry, Plan, Team } from '../store/records.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';
@@ -13,7 +13,7 @@ import { newId, type RandomBytes } from './secrets.ts';
 /**
  * Makes a team.
  * @param members ids of the users who are in it from the start
- * @throws {Refusal} `invalid_name`, `not_found` (user), `plan_limit`
+ * @throws {ApiError} `invalid_name`, `not_found` (user), `plan_limit`
  */
 export function createTeam(
   directory: Directory,
@@ -37,7 +37,7 @@ export function createTeam(
 
 /**
  * Changes what is given.
- * @throws {Refusal} `not_found`, `invalid_name`, `conflict` when there is more than the plan allows
+ * @throws {ApiError} `not_found`, `invalid_name`, `conflict` when there is more than the plan allows
  */
 export function patchTeam(
   directory: Directory,
@@ -58,19 +58,19 @@ export function patchTeam(
 
 /**
  * Deletes a team with its API keys and sign-in clients; its members leave it.
- * @throws {Refusal} `not_found`, `conflict` while it has applications, or members who are in no other team
+ * @throws {ApiError} `not_found`, `conflict` while it has applications, or members who are in no other team
  */
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const team = mustExist('team', directory.teams.get(id));
     if (applicationsOf(directory, id).length > 0) {
-      throw new Refusal('conflict', 'The team has applications; delete them first');
+      throw new ApiError('conflict', 'The team has applications; delete them first');
     }
     const members = membersOf(directory, id);
     const alone = members.filter(({ teams }) => teams.length === 1).length;
     if (alone > 0) {
       const who = alone === 1 ? '1 member who is' : `${alone} members who are`;
-      throw new Refusal(
+      throw new ApiError(
         'conflict',
         `The team has ${who} in no other one; add them to another or delete them first`,
       );

@@ -1,8 +1,8 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { User } from '../store/records.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { checkOtherAdmins, drop, membersOf, mostTeams, targetOf } from './members.ts';
+import { checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
 import { isName } from './names.ts';
 import { isPassword } from './passwords.ts';
 import { checkPlan } from './plans.ts';
@@ -19,7 +19,7 @@ const shortestPassword = 8;
 
 /**
  * Makes a user.
- * @throws {Refusal} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit`
+ * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body`, `conflict` (e-mail address), `plan_limit`
  */
 export function createUser(directory: Directory, wanted: NewUser): Promise<User> {
   return directory.change((draft) => {
@@ -47,7 +47,7 @@ export function checkNewUser(directory: Directory, wanted: Omit<NewUser, 'passwo
 
 /**
  * Changes what is given.
- * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or he is
+ * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or he is
  *   the last Admin of a team and would be none
  */
 export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
@@ -73,7 +73,7 @@ export function checkUserPatch(directory: Directory, user: User, patch: UserPatc
   if (patched.role !== user.role) checkOtherAdmins(directory, user, user.teams);
 }
 
-/** Deletes a user. @throws {Refusal} `not_found`, `conflict` when he is the last Admin of a team */
+/** Deletes a user. @throws {ApiError} `not_found`, `conflict` when he is the last Admin of a team */
 export function deleteUser(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const user = mustExist('user', directory.users.get(id));
@@ -90,10 +90,10 @@ export function userOfEmail({ users }: Pick<Directory, 'users'>, email: string):
   return found;
 }
 
-/** @throws {Refusal} `invalid_body` when a text cannot be a user's new password */
+/** @throws {ApiError} `invalid_body` when a text cannot be a user's new password */
 export function checkPassword(password: string): void {
   if (password.length >= shortestPassword && isPassword(password)) return;
-  throw new Refusal(
+  throw new ApiError(
     'invalid_body',
     `Cannot take the password: must have ${shortestPassword} characters at least and 1024 bytes at most`,
   );
@@ -101,9 +101,9 @@ export function checkPassword(password: string): void {
 
 function checkTeams(directory: Directory, teams: readonly string[]): void {
   if (teams.length === 0 || new Set(teams).size < teams.length) {
-    throw new Refusal('invalid_body', 'Cannot take teams: must be one team at least, and each only once');
+    throw new ApiError('invalid_body', 'Cannot take teams: must be one team at least, and each only once');
   }
-  checkLimit('teams of one user', teams.length, mostTeams);
+  checkLimit('teams of one user', teams.length, maxTeams);
   for (const id of teams) {
     const { plan } = mustExist('team', directory.teams.get(id));
     checkPlan(plan, 'members', membersOf(directory, id).length + 1);
@@ -119,13 +119,16 @@ function checkUser(
   checkName('a user', name);
   // More is for the mail server to say: RFC 5321 §4.1.2 lets a local part be nearly anything.
   if (!isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {
-    throw new Refusal('invalid_body', 'Cannot take email: must be an e-mail address such as ada@example.com');
+    throw new ApiError(
+      'invalid_body',
+      'Cannot take email: must be an e-mail address such as ada@example.com',
+    );
   }
   const holder = userOfEmail(directory, email);
   if (holder !== undefined && holder.id !== id) {
-    throw new Refusal('conflict', 'Another user has this e-mail address already');
+    throw new ApiError('conflict', 'Another user has this e-mail address already');
   }
   if (!teams.includes(primaryTeam)) {
-    throw new Refusal('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
+    throw new ApiError('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
   }
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { RoundRobin } from './round-robin.ts';
 
 /** How much work may run, and wait. */
@@ -29,7 +29,7 @@ export class FairQueue {
 
   /**
    * Runs a task when it is its owner's turn.
-   * @throws {Refusal} `rate_limited` when the owner has too many waiting, `backpressure` when all owners together do
+   * @throws {ApiError} `rate_limited` when the owner has too many waiting, `backpressure` when all owners together do
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     await this.#enter(owner);
@@ -46,8 +46,8 @@ export class FairQueue {
   checkRoom(owner: string): void {
     const { atOnce, waitingEach, waitingAll, refusals } = this.#bounds;
     if (!this.#busy.has(owner) && this.#busy.size < atOnce) return;
-    if (this.#waiting.weightOf(owner) >= waitingEach) throw new Refusal('rate_limited', refusals.each, 2);
-    if (this.#waiting.weight >= waitingAll) throw new Refusal('backpressure', refusals.all, 2);
+    if (this.#waiting.weightOf(owner) >= waitingEach) throw new ApiError('rate_limited', refusals.each, 2);
+    if (this.#waiting.weight >= waitingAll) throw new ApiError('backpressure', refusals.all, 2);
   }
 
   #enter(owner: string): Promise<void> {

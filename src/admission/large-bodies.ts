@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { ByteBudget } from '../http/types.ts';
 import { RoundRobin } from './round-robin.ts';
 
@@ -42,7 +42,7 @@ export class LargeBodies implements ByteBudget {
     this.held -= bytes;
   }
 
-  /** Takes from the budget for a body that the HTTP engine did not read. @throws {Refusal} `backpressure` */
+  /** Takes from the budget for a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
   hold({ length }: Uint8Array): void {
     if (length > this.free) this.take(length);
   }
@@ -55,7 +55,7 @@ export class LargeBodies implements ByteBudget {
   /**
    * Resolves when it is the body's turn; `undefined` when that is now.
    * @param senderOf says who sent a large body, or refuses it
-   * @throws {Refusal} `backpressure` when too much of the sender waits already; as `senderOf` does
+   * @throws {ApiError} `backpressure` when too much of the sender waits already; as `senderOf` does
    */
   turn({ length }: Uint8Array, senderOf: () => string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
@@ -89,6 +89,6 @@ export class LargeBodies implements ByteBudget {
   }
 }
 
-function tooMany(): Refusal {
-  return new Refusal('backpressure', 'Too many large bodies are under way', 1);
+function tooMany(): ApiError {
+  return new ApiError('backpressure', 'Too many large bodies are under way', 1);
 }

@@ -3,7 +3,7 @@ import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/environment.ts';
 
 /** Buckets of time that are held when none of them has changes that are not put. */
-const mostBuckets = 4;
+const maxBuckets = 4;
 
 interface HotBlock<T> {
   readonly number: number;
@@ -81,7 +81,7 @@ export class HotCells<T> {
   /** Time moves on, so the buckets that were opened earlier are hardly written to any more. */
   #open(bucket: number): Map<number, HotBlock<T>> {
     for (const [old, blocks] of this.#buckets) {
-      if (this.#buckets.size < mostBuckets) break;
+      if (this.#buckets.size < maxBuckets) break;
       if (![...blocks.values()].some((block) => block.touched)) this.drop(old);
     }
     const blocks = new Map<number, HotBlock<T>>();

@@ -1,4 +1,4 @@
-import { type ChunkContent, chunksPerSketch, mostCoupons, registersPerChunk } from '../store/sketches.ts';
+import { type ChunkContent, chunksPerSketch, maxCoupons, registersPerChunk } from '../store/sketches.ts';
 
 /**
  * HyperLogLog of precision 15: 32 768 registers, standard error 0.575 %. A user's 64-bit hash is, from the top: 5 bits
@@ -74,7 +74,7 @@ export class Chunk {
       this.coupons[at] = coupon;
       return true;
     }
-    if (this.size === mostCoupons) {
+    if (this.size === maxCoupons) {
       raise(this.toRegisters(), coupon);
       return true;
     }
@@ -98,7 +98,7 @@ export class Chunk {
   }
 
   private grow(): void {
-    const larger = new Uint32Array(Math.min(mostCoupons, Math.max(4, this.size * 2)));
+    const larger = new Uint32Array(Math.min(maxCoupons, Math.max(4, this.size * 2)));
     larger.set(this.coupons);
     this.coupons = larger;
   }

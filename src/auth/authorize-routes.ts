@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import {
   AuthorizationError,
@@ -53,6 +53,6 @@ function refuse({ issuer }: AuthorizeSettings, error: unknown): Reply {
   if (error instanceof AuthorizationError) return errorReply(error, issuer);
   if (error instanceof UnknownReturnAddress) return failurePage(400, error.message);
   if (error instanceof OAuthError) return failurePage(error.status, error.message);
-  if (error instanceof Refusal) return failurePage(error.status, error.message, error.retryAfter);
+  if (error instanceof ApiError) return failurePage(error.status, error.message, error.retryAfter);
   throw error;
 }

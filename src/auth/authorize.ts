@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { isOfKnownReceiver } from '../accounts/redirect-uris.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { TokenSettings } from './access-token.ts';
@@ -112,7 +112,7 @@ export function answerWithCode(
   try {
     return codeReply(asked, issueCode(settings, granted), settings.issuer);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     throw new AuthorizationError(
       'temporarily_unavailable',
       'The service cannot keep the code right now',

@@ -1,9 +1,9 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Request } from '../http/types.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
-import { createValidation, type ValidationParts } from './validate-token.ts';
+import { createValidation, type ValidationDeps } from './validate-token.ts';
 
-export interface BearerSettings extends ValidationParts {
+export interface BearerSettings extends ValidationDeps {
   readonly serviceScope: string;
 }
 
@@ -14,7 +14,7 @@ export interface BearerSettings extends ValidationParts {
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
 /** A request without a valid access token. */
-export class Unauthorized extends Refusal {
+export class Unauthorized extends ApiError {
   /** The value of `WWW-Authenticate` (RFC 6750 §3): an error is named only when a token came. */
   readonly challenge: string;
 

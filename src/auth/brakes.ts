@@ -38,7 +38,7 @@ const forgetManyMs = dayMs;
 const forgetBrowserMs = 90 * dayMs;
 
 /** What brakes are kept with. */
-export interface BrakeParts {
+export interface BrakeDeps {
   readonly accounts: Pick<AccountStore, 'environment' | 'brakes'>;
   readonly health: Health;
   readonly clock: Clock;
@@ -62,9 +62,9 @@ export interface Taken {
 /**
  * Counts an attempt as failed, on disk, before it is made: of many at once none is overlooked. One that succeeds is taken
  * back with `releaseBrakes`; one that has to wait is not counted.
- * @throws {Refusal} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`
  */
-export function takeBrakes({ accounts, health, clock }: BrakeParts, attempt: Attempt): Taken {
+export function takeBrakes({ accounts, health, clock }: BrakeDeps, attempt: Attempt): Taken {
   const { brakes } = accounts;
   const now = clock.now();
   return commit(accounts.environment, health, () => {
@@ -84,7 +84,7 @@ export function takeBrakes({ accounts, health, clock }: BrakeParts, attempt: Att
  * `accounts`.
  */
 export function releaseBrakes(
-  { accounts: { brakes }, clock }: BrakeParts,
+  { accounts: { brakes }, clock }: BrakeDeps,
   attempt: Attempt,
   { keys }: Taken,
 ): void {

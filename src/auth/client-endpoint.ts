@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import { claimedId } from './client-credentials.ts';
 import type { ClientFailures } from './client-failures.ts';
@@ -10,7 +10,7 @@ import { type Form, readForm } from './form.ts';
 import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
 
 /** What an endpoint for clients needs to know them. */
-export interface ClientEndpointParts {
+export interface ClientEndpointDeps {
   readonly directory: Pick<Directory, 'apiKeys' | 'clients'>;
   /** Shared by all such endpoints. */
   readonly failures: ClientFailures;
@@ -32,7 +32,7 @@ export interface ClientRequest {
  * @param answer gives the body of the 200, as JSON, or `undefined` for none; throws `OAuthError`
  */
 export function clientEndpoint(
-  parts: ClientEndpointParts,
+  parts: ClientEndpointDeps,
   path: string,
   answer: (request: ClientRequest) => object | undefined | Promise<object | undefined>,
 ): Route {
@@ -68,7 +68,7 @@ function isFailure(error: unknown): boolean {
 
 function refuse(error: unknown): Reply {
   if (error instanceof OAuthError) return oauthErrorReply(error);
-  if (!(error instanceof Refusal)) throw error;
+  if (!(error instanceof ApiError)) throw error;
   const { message, status, retryAfter } = error;
   return oauthErrorReply(
     new OAuthError('temporarily_unavailable', message, {

@@ -5,7 +5,7 @@ import type { AccountStore } from '../store/accounts.ts';
 import type { AuthorizationCode } from '../store/auth-records.ts';
 import type { User } from '../store/records.ts';
 import { commit, type Health } from '../store/transact.ts';
-import { endSession, type SessionParts, signedInUser, startSession, type Turn } from './sessions.ts';
+import { endSession, type SessionDeps, signedInUser, startSession, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 
 /** How long a code can be exchanged (RFC 6749 §4.1.2 recommends no more than ten minutes). */
@@ -14,7 +14,7 @@ const codeLifetimeMs = 60_000;
 const usedCodeLifetimeMs = 3_600_000;
 
 /** What authorization codes are kept with. */
-export interface CodeParts {
+export interface CodeDeps {
   readonly accounts: AccountStore;
   readonly health: Health;
   readonly clock: Clock;
@@ -24,10 +24,10 @@ export interface CodeParts {
 /**
  * Makes an authorization code, on disk before this returns: 256 random bits, to be exchanged once within a minute.
  * @param granted what was asked for and who signed in; `redirectUri` exactly as it was sent
- * @throws {Refusal} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`
  */
 export function issueCode(
-  { accounts, health, clock, randomBytes }: CodeParts,
+  { accounts, health, clock, randomBytes }: CodeDeps,
   granted: Omit<AuthorizationCode, 'expiresAt' | 'session'>,
 ): string {
   const code = Buffer.from(randomBytes(32)).toString('base64url');
@@ -64,9 +64,9 @@ const refused: Redemption = { outcome: 'refused' };
 
 /**
  * Exchanges a code for a session, on disk before this returns. Of two that bring the same code at once one gets it.
- * @throws {Refusal} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`
  */
-export function redeemCode(parts: SessionParts, presented: PresentedCode): Redemption {
+export function redeemCode(parts: SessionDeps, presented: PresentedCode): Redemption {
   const { accounts, health, clock } = parts;
   const key = hashSecret(presented.code);
   return commit(accounts.environment, health, () => {

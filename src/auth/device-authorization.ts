@@ -1,11 +1,11 @@
 import type { Route } from '../http/types.ts';
 import { grantedScope } from './authorization-request.ts';
-import { type ClientEndpointParts, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
+import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
 import { signInClientOf } from './clients.ts';
 import { type DeviceCodes, deviceCodeLifetime, pollInterval } from './device-codes.ts';
 import { OAuthError } from './oauth-error.ts';
 
-export interface DeviceAuthorizationParts extends ClientEndpointParts {
+export interface DeviceAuthorizationDeps extends ClientEndpointDeps {
   readonly devices: DeviceCodes;
   /** The public URL of the auth host. */
   readonly issuer: string;
@@ -13,12 +13,12 @@ export interface DeviceAuthorizationParts extends ClientEndpointParts {
 }
 
 /** `POST /connect/deviceauthorization` (RFC 8628 §3.1): gives the codes of a device that has no browser. */
-export function deviceAuthorizationRoutes(parts: DeviceAuthorizationParts): readonly Route[] {
+export function deviceAuthorizationRoutes(parts: DeviceAuthorizationDeps): readonly Route[] {
   return [clientEndpoint(parts, '/connect/deviceauthorization', (request) => begin(parts, request))];
 }
 
 /** RFC 8628 §3.2. */
-function begin(parts: DeviceAuthorizationParts, { form, request, authenticate }: ClientRequest): object {
+function begin(parts: DeviceAuthorizationDeps, { form, request, authenticate }: ClientRequest): object {
   const { clientId } = signInClientOf(authenticate());
   const scope = grantedScope(form.get('scope'), parts.serviceScope);
   if (scope === undefined)

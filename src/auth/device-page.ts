@@ -1,7 +1,7 @@
 import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import type { OAuthClient } from '../store/records.ts';
@@ -16,7 +16,7 @@ import { loginPage } from './pages/login-page.ts';
 import { type FormSettings, formPage, notAMember, readPostedForm, signInByForm } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
-export interface DevicePageParts extends FormSettings {
+export interface DevicePageDeps extends FormSettings {
   readonly directory: Directory;
   readonly devices: DeviceCodes;
 }
@@ -32,11 +32,11 @@ interface Found {
 }
 
 /** `GET` and `POST /connect/device`: where a user enters the code that a device shows, and decides (RFC 8628 §3.3). */
-export function devicePageRoutes(parts: DevicePageParts): readonly Route[] {
+export function devicePageRoutes(parts: DevicePageDeps): readonly Route[] {
   const path = '/connect/device';
   const guesses = new KeyedLimits(guessRate.rate, guessRate.burst);
   const handle =
-    (answer: (parts: DevicePageParts, request: Request, found: Found) => Reply | Promise<Reply>) =>
+    (answer: (parts: DevicePageDeps, request: Request, found: Found) => Reply | Promise<Reply>) =>
     async (request: Request) => {
       try {
         const typed = parseQuery(request.query).get('user_code') ?? '';
@@ -45,7 +45,7 @@ export function devicePageRoutes(parts: DevicePageParts): readonly Route[] {
         return found === undefined ? codePage(typed) : await answer(parts, request, found);
       } catch (error) {
         if (error instanceof OAuthError) return failurePage(error.status, error.message);
-        if (error instanceof Refusal) return failurePage(error.status, error.message, error.retryAfter);
+        if (error instanceof ApiError) return failurePage(error.status, error.message, error.retryAfter);
         throw error;
       }
     };
@@ -55,9 +55,9 @@ export function devicePageRoutes(parts: DevicePageParts): readonly Route[] {
   ];
 }
 
-/** After too many wrong codes a right one has to wait, too (RFC 8628 §5.1). @throws {Refusal} `rate_limited` */
+/** After too many wrong codes a right one has to wait, too (RFC 8628 §5.1). @throws {ApiError} `rate_limited` */
 function find(
-  { devices, directory }: DevicePageParts,
+  { devices, directory }: DevicePageDeps,
   guesses: KeyedLimits,
   request: Request,
   typed: string,
@@ -65,7 +65,7 @@ function find(
   const network = networkOf(request.remoteAddress);
   const now = directory.clock.monotonic();
   const wait = guesses.wait(network, now);
-  if (wait > 0) throw new Refusal('rate_limited', 'Too many codes were wrong; wait, then try again', wait);
+  if (wait > 0) throw new ApiError('rate_limited', 'Too many codes were wrong; wait, then try again', wait);
   const device = devices.find(typed);
   const client = device && findClient(directory, device.clientId);
   if (device !== undefined && client !== undefined) return { device, client, redirectUri: null };
@@ -74,7 +74,7 @@ function find(
 }
 
 /** The page that is next: signing in, or the question. */
-function show(parts: DevicePageParts, request: Request, found: Found): Reply {
+function show(parts: DevicePageDeps, request: Request, found: Found): Reply {
   const page = formPage(parts, request, found);
   const signIn = currentSignIn(parts, new BrowserCookie(parts.issuer).read(request));
   if (signIn === undefined) return loginPage(page, '');
@@ -83,7 +83,7 @@ function show(parts: DevicePageParts, request: Request, found: Found): Reply {
   return devicePage(page, found.device, email);
 }
 
-async function decide(parts: DevicePageParts, request: Request, found: Found): Promise<Reply> {
+async function decide(parts: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
   const posted = await readPostedForm(parts, request, found);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
@@ -108,7 +108,7 @@ async function decide(parts: DevicePageParts, request: Request, found: Found): P
 }
 
 async function allow(
-  { directory, devices }: DevicePageParts,
+  { directory, devices }: DevicePageDeps,
   { remoteAddress }: Request,
   { device, client }: Found,
   { key: signIn, user, authTime }: CurrentSignIn,

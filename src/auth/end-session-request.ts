@@ -4,7 +4,7 @@ import { findClient, matchesRedirect } from './clients.ts';
 import { type Form, isForm, parseForm, readForm } from './form.ts';
 import { type IdTokenHint, readIdTokenHint } from './id-token.ts';
 import { OAuthError } from './oauth-error.ts';
-import type { SessionParts } from './sessions.ts';
+import type { SessionDeps } from './sessions.ts';
 
 /** What a client asks for when it sends its user to sign out (OpenID Connect RP-Initiated Logout §2). */
 export interface EndSessionRequest {
@@ -19,7 +19,7 @@ export interface EndSessionRequest {
  * @throws {OAuthError} `invalid_request`
  */
 export async function readEndSessionRequest(
-  parts: SessionParts & TokenSettings,
+  parts: SessionDeps & TokenSettings,
   request: Request,
 ): Promise<EndSessionRequest> {
   const form = isForm(request) ? await readForm(request) : new Map<string, string>();
@@ -42,7 +42,7 @@ async function readHint(settings: TokenSettings, parameters: Form): Promise<IdTo
 
 /** Any other address than a registered one is passed over: nobody is sent there, but he is signed out. */
 function readReturn(
-  { directory, audience }: SessionParts & TokenSettings,
+  { directory, audience }: SessionDeps & TokenSettings,
   parameters: Form,
   hint: IdTokenHint | undefined,
 ): EndSessionRequest['returnTo'] {

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
 import { commit } from '../store/transact.ts';
 import type { AccessClaims, TokenSettings } from './access-token.ts';
@@ -9,11 +9,11 @@ import { type EndSessionRequest, readEndSessionRequest } from './end-session-req
 import { OAuthError, uncached } from './oauth-error.ts';
 import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out-pages.ts';
 import { noteEnd } from './session-notes.ts';
-import { endSession, endSignIn, type SessionParts } from './sessions.ts';
+import { endSession, endSignIn, type SessionDeps } from './sessions.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
-export interface EndSessionParts extends SessionParts, TokenSettings {
+export interface EndSessionDeps extends SessionDeps, TokenSettings {
   readonly validate: ValidateToken;
 }
 
@@ -21,7 +21,7 @@ export interface EndSessionParts extends SessionParts, TokenSettings {
  * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). Whose sign-out it is says
  * the client, by its ID or access token, or the browser, by its cookie. All tokens that came from that sign-in die.
  */
-export function endSessionRoutes(parts: EndSessionParts): readonly Route[] {
+export function endSessionRoutes(parts: EndSessionDeps): readonly Route[] {
   const path = '/connect/endsession';
   const handle = (request: Request) => answer(parts, request).catch(refuse);
   return [
@@ -30,7 +30,7 @@ export function endSessionRoutes(parts: EndSessionParts): readonly Route[] {
   ];
 }
 
-async function answer(parts: EndSessionParts, request: Request): Promise<Reply> {
+async function answer(parts: EndSessionDeps, request: Request): Promise<Reply> {
   const asked = await readEndSessionRequest(parts, request);
   const token = bearerToken(request);
   if (token !== undefined) return answerClient(parts, request, asked, token);
@@ -55,7 +55,7 @@ async function answer(parts: EndSessionParts, request: Request): Promise<Reply> 
 
 /** A client that shows an access token is no browser on its way: it gets a status, unless it wants to be sent somewhere. */
 async function answerClient(
-  parts: EndSessionParts,
+  parts: EndSessionDeps,
   request: Request,
   { returnTo }: EndSessionRequest,
   token: string,
@@ -79,8 +79,8 @@ interface Ending {
   readonly access?: AccessClaims;
 }
 
-/** Ends it, on disk before this goes on. @throws {Refusal} `store_unavailable` */
-async function end(parts: EndSessionParts, request: Request, ending: Ending): Promise<void> {
+/** Ends it, on disk before this goes on. @throws {ApiError} `store_unavailable` */
+async function end(parts: EndSessionDeps, request: Request, ending: Ending): Promise<void> {
   const { userId, signIn, access, session = access?.sid } = ending;
   const { accounts, health, invalidation } = parts;
   const ended = commit(accounts.environment, health, () => {
@@ -98,7 +98,7 @@ function goBack({ uri, state }: NonNullable<EndSessionRequest['returnTo']>): Rep
 }
 
 function refuse(error: unknown): Reply {
-  if (error instanceof OAuthError || error instanceof Refusal)
+  if (error instanceof OAuthError || error instanceof ApiError)
     return signOutFailurePage(error.status, error.message);
   throw error;
 }

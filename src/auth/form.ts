@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { decodeText, readBody } from '../http/body.ts';
 import { percentDecode } from '../http/percent.ts';
 import type { Request } from '../http/types.ts';
@@ -21,7 +21,7 @@ export async function readForm(request: Request): Promise<Form> {
   try {
     return parseForm(decodeText(await readBody(request, longestForm)));
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     throw new OAuthError('invalid_request', error.message, { status: error.status });
   }
 }

@@ -5,13 +5,13 @@ import { redeemCode } from './codes.ts';
 import { type Form, parameter } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { noteReuse } from './session-notes.ts';
-import type { SessionParts } from './sessions.ts';
+import type { SessionDeps } from './sessions.ts';
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
 /** RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */
 export async function grantAuthorizationCode(
-  parts: SessionParts & TokenSettings,
+  parts: SessionDeps & TokenSettings,
   { clientId }: OAuthClient,
   form: Form,
   request: Request,

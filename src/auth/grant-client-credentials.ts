@@ -4,14 +4,14 @@ import type { Form } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
 
-export interface ClientCredentialsParts extends TokenSettings {
+export interface ClientCredentialsDeps extends TokenSettings {
   /** The scope that stands for this service, asked for beside `openid`. */
   readonly serviceScope: string;
 }
 
 /** RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
 export async function grantClientCredentials(
-  parts: ClientCredentialsParts,
+  parts: ClientCredentialsDeps,
   { clientId, role, teamId }: ApiKey,
   form: Form,
 ): Promise<TokenAnswer> {

@@ -4,7 +4,7 @@ import type { TokenSettings } from './access-token.ts';
 import type { Allowance, DeviceCodes } from './device-codes.ts';
 import { type Form, parameter } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
-import { type SessionParts, signedInUser, startSession, type Turn } from './sessions.ts';
+import { type SessionDeps, signedInUser, startSession, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
@@ -13,7 +13,7 @@ export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session, once. */
 export async function grantDeviceCode(
-  parts: SessionParts & TokenSettings & { readonly devices: DeviceCodes },
+  parts: SessionDeps & TokenSettings & { readonly devices: DeviceCodes },
   { clientId }: OAuthClient,
   form: Form,
 ): Promise<TokenAnswer> {
@@ -37,7 +37,7 @@ export async function grantDeviceCode(
 
 /** @throws {OAuthError} `access_denied` when the user has signed out since, or may not do it any more */
 function start(
-  parts: SessionParts,
+  parts: SessionDeps,
   clientId: string,
   allowance: Allowance,
 ): { readonly turn: Turn; readonly user: User } {

@@ -6,13 +6,13 @@ import { type Form, parameter } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { isCurrent, readRefreshToken } from './refresh-token.ts';
 import { noteReuse } from './session-notes.ts';
-import { continueSession, endSession, type SessionParts, type Turn, userOf } from './sessions.ts';
+import { continueSession, endSession, type SessionDeps, type Turn, userOf } from './sessions.ts';
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
 /** RFC 6749 §6: a session goes on with new tokens, and the old ones are good for nothing from now on. */
 export async function grantRefreshToken(
-  parts: SessionParts & TokenSettings,
+  parts: SessionDeps & TokenSettings,
   client: OAuthClient,
   form: Form,
   request: Request,
@@ -35,7 +35,7 @@ const refused: Refresh = { outcome: 'refused' };
 
 /** All in one transaction, with nothing in between: of two that bring the same token at once one gets the next. */
 function redeemRefreshToken(
-  parts: SessionParts,
+  parts: SessionDeps,
   { clientId }: OAuthClient,
   text: string,
   wanted: string | undefined,

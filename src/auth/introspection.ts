@@ -1,14 +1,14 @@
 import type { Route } from '../http/types.ts';
 import type { AccessClaims } from './access-token.ts';
 import { invalidClient } from './client-credentials.ts';
-import { type ClientEndpointParts, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
+import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
 import type { AuthenticatedClient } from './clients.ts';
 import { parameter } from './form.ts';
 import { isCurrent, readRefreshToken } from './refresh-token.ts';
-import { endsAt, type SessionParts, userOf } from './sessions.ts';
+import { endsAt, type SessionDeps, userOf } from './sessions.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
-export interface IntrospectionParts extends SessionParts, Omit<ClientEndpointParts, 'directory'> {
+export interface IntrospectionDeps extends SessionDeps, Omit<ClientEndpointDeps, 'directory'> {
   readonly validate: ValidateToken;
 }
 
@@ -19,11 +19,11 @@ const inactive = { active: false };
  * `POST /connect/introspect` (RFC 7662), for clients that have a secret: whether a token is good now, and what it says.
  * A client sees its own tokens, and the access tokens of whoever is in its team.
  */
-export function introspectionRoutes(parts: IntrospectionParts): readonly Route[] {
+export function introspectionRoutes(parts: IntrospectionDeps): readonly Route[] {
   return [clientEndpoint(parts, '/connect/introspect', (request) => introspect(parts, request))];
 }
 
-async function introspect(parts: IntrospectionParts, { form, request, authenticate }: ClientRequest) {
+async function introspect(parts: IntrospectionDeps, { form, request, authenticate }: ClientRequest) {
   const client = authenticate();
   if (client.kind === 'sign-in' && client.client.secretHash === null)
     throw invalidClient(request.header('authorization') !== undefined);
@@ -38,7 +38,7 @@ function mayKnow(client: AuthenticatedClient, { client_id, team }: AccessClaims)
   return client_id === client.id || (teamId !== null && team.includes(teamId));
 }
 
-function introspectRefreshToken(parts: SessionParts, text: string, clientId: string): object {
+function introspectRefreshToken(parts: SessionDeps, text: string, clientId: string): object {
   const token = readRefreshToken(text);
   const session = token && parts.accounts.sessions.get(token.session);
   if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;

@@ -6,16 +6,16 @@ import { type ClientRates, holderKeyOf } from './client-rates.ts';
 import { isWellFormedJwt } from './jwt-form.ts';
 import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
 import { noteEnd } from './session-notes.ts';
-import { endSession, type SessionParts } from './sessions.ts';
+import { endSession, type SessionDeps } from './sessions.ts';
 import type { ValidateToken } from './validate-token.ts';
 
-export interface InvalidateTokenParts extends SessionParts {
+export interface InvalidateTokenDeps extends SessionDeps {
   readonly validate: ValidateToken;
   readonly rates: ClientRates;
 }
 
 /** `POST /api/account/invalidate-token`: signs the holder of an access token out. The token is the whole request. */
-export function invalidateTokenRoutes(parts: InvalidateTokenParts): readonly Route[] {
+export function invalidateTokenRoutes(parts: InvalidateTokenDeps): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -25,7 +25,7 @@ export function invalidateTokenRoutes(parts: InvalidateTokenParts): readonly Rou
   ];
 }
 
-async function answer(parts: InvalidateTokenParts, request: Request): Promise<Reply> {
+async function answer(parts: InvalidateTokenDeps, request: Request): Promise<Reply> {
   const token = bearerToken(request);
   if (token === undefined) return refusal(401, 'No bearer token is provided', 'Bearer');
   if (!isWellFormedJwt(token)) return refusal(400, 'The token is not a well-formed JWT');
@@ -48,9 +48,9 @@ async function answer(parts: InvalidateTokenParts, request: Request): Promise<Re
 
 /**
  * Puts a valid token on the invalidation list and ends its session, on disk before this returns.
- * @throws {Refusal} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`
  */
-export function invalidate(parts: SessionParts, claims: AccessClaims): void {
+export function invalidate(parts: SessionDeps, claims: AccessClaims): void {
   const { accounts, health, invalidation } = parts;
   commit(accounts.environment, health, () => {
     invalidation.add(claims);

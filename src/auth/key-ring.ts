@@ -22,7 +22,7 @@ import {
 } from './signing-keys.ts';
 
 /** What a key ring works on. */
-export interface KeyRingParts {
+export interface KeyRingDeps {
   readonly accounts: Pick<AccountStore, 'environment' | 'signingKeys'>;
   readonly directory: Pick<Directory, 'change'>;
   readonly health: Health;
@@ -42,7 +42,7 @@ const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
  * Opens the signing keys of a store; when the current one is for another algorithm than `alg`, a new one takes its place.
  * @throws {Error} when the store has no signing key, or does not take the change
  */
-export async function openKeyRing(parts: KeyRingParts, alg: SigningAlgorithm): Promise<KeyRing> {
+export async function openKeyRing(parts: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
   const { accounts, clock, log } = parts;
   const before = signingKeyOf(storedKeys(accounts));
   if (before.alg !== alg) {
@@ -56,14 +56,14 @@ export async function openKeyRing(parts: KeyRingParts, alg: SigningAlgorithm): P
 
 /** The signing keys as they are now: `flagmeter keys rotate` changes them while the service runs. */
 export class KeyRing implements SigningKeys {
-  readonly #parts: KeyRingParts;
+  readonly #parts: KeyRingDeps;
   #keys: SigningKeys;
   /** The previous key keeps signing for a while, from memory: on disk its private part is gone. */
   #signer: Signer;
   /** When the current key of the store begins to sign. */
   #signsFrom = 0;
 
-  constructor(parts: KeyRingParts) {
+  constructor(parts: KeyRingDeps) {
     this.#parts = parts;
     this.#keys = openSigningKeys(storedKeys(parts.accounts));
     this.#signer = this.#keys.current;
@@ -84,7 +84,7 @@ export class KeyRing implements SigningKeys {
   /**
    * Takes up what has changed in the store, signs with a new key once caches know it, and removes the keys whose last token has expired. To be called every few
    * seconds.
-   * @throws {Refusal} `store_unavailable`
+   * @throws {ApiError} `store_unavailable`
    */
   async refresh(): Promise<void> {
     const { accounts, clock } = this.#parts;

@@ -1,8 +1,8 @@
 import type { PasswordPool } from '../accounts/password-pool.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { User } from '../store/records.ts';
 import { commit } from '../store/transact.ts';
-import { type BrakeParts, releaseBrakes, takeBrakes } from './brakes.ts';
+import { type BrakeDeps, releaseBrakes, takeBrakes } from './brakes.ts';
 
 /** Stands for the browser of who has a token: no cookie can hold such a mark. */
 const tokenHolder = { id: '', mark: 'token' };
@@ -11,10 +11,10 @@ const tokenHolder = { id: '', mark: 'token' };
  * Whether a user's token is in the hands of who knows his password, too. Guesses are braked as at the sign-in page, where
  * they keep no known browser out.
  * @param address where the request came from
- * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
+ * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function provePassword(
-  settings: BrakeParts & { readonly passwords: PasswordPool },
+  settings: BrakeDeps & { readonly passwords: PasswordPool },
   { id, email, passwordHash }: User,
   password: string,
   address: string,
@@ -24,7 +24,7 @@ export async function provePassword(
   const attempt = { email, address, browser: tokenHolder };
   const taken = takeBrakes(settings, attempt);
   if (taken.wait > 0)
-    throw new Refusal('rate_limited', 'Too many wrong passwords were sent for this user', taken.wait);
+    throw new ApiError('rate_limited', 'Too many wrong passwords were sent for this user', taken.wait);
   const right = await passwords.verify(password, passwordHash, id);
   if (right) commit(accounts.environment, health, () => releaseBrakes(settings, attempt, taken));
   return right;

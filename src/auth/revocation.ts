@@ -1,15 +1,15 @@
 import type { Route } from '../http/types.ts';
 import { commit } from '../store/transact.ts';
-import { type ClientEndpointParts, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
+import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
 import { parameter } from './form.ts';
 import { invalidate } from './invalidate-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import { readRefreshToken } from './refresh-token.ts';
 import { noteEnd } from './session-notes.ts';
-import { endSession, type SessionParts } from './sessions.ts';
+import { endSession, type SessionDeps } from './sessions.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
-export interface RevocationParts extends SessionParts, Omit<ClientEndpointParts, 'directory'> {
+export interface RevocationDeps extends SessionDeps, Omit<ClientEndpointDeps, 'directory'> {
   readonly validate: ValidateToken;
 }
 
@@ -17,11 +17,11 @@ export interface RevocationParts extends SessionParts, Omit<ClientEndpointParts,
  * `POST /connect/revocation` (RFC 7009): a client gives back a token of its own, and with it the session that it belongs
  * to. What is no token, or no longer one, is answered like one that was.
  */
-export function revocationRoutes(parts: RevocationParts): readonly Route[] {
+export function revocationRoutes(parts: RevocationDeps): readonly Route[] {
   return [clientEndpoint(parts, '/connect/revocation', (request) => revoke(parts, request))];
 }
 
-async function revoke(parts: RevocationParts, { form, request, authenticate }: ClientRequest) {
+async function revoke(parts: RevocationDeps, { form, request, authenticate }: ClientRequest) {
   const { id } = authenticate();
   const token = parameter(form, 'token');
   const refresh = readRefreshToken(token);
@@ -39,7 +39,7 @@ async function revoke(parts: RevocationParts, { form, request, authenticate }: C
 }
 
 /** Ends a session, by any of its refresh tokens: one that was used before is no reason to keep it. Gives its user. */
-function revokeSession(parts: SessionParts, key: string, clientId: string): string | undefined {
+function revokeSession(parts: SessionDeps, key: string, clientId: string): string | undefined {
   const { accounts, health } = parts;
   return commit(accounts.environment, health, () => {
     const session = accounts.sessions.get(key);

@@ -18,7 +18,7 @@ const idleMs = 30 * dayMs;
 const lifetimeMs = 90 * dayMs;
 
 /** What sessions are kept with. The functions below are to be called inside a transaction of `accounts`. */
-export interface SessionParts {
+export interface SessionDeps {
   readonly accounts: AccountStore;
   readonly health: Health;
   readonly directory: Directory;
@@ -40,7 +40,7 @@ export interface Turn {
 
 /** Begins a session. */
 export function startSession(
-  parts: SessionParts,
+  parts: SessionDeps,
   granted: Pick<Session, 'userId' | 'clientId' | 'signIn' | 'scope' | 'authTime'>,
 ): Turn {
   const sessionId = newSessionId(parts.randomBytes);
@@ -52,13 +52,13 @@ export function startSession(
 }
 
 /** Gives a session its next refresh token; the access token before is invalid from now on. */
-export function continueSession(parts: SessionParts, sessionId: string, session: Session): Turn {
+export function continueSession(parts: SessionDeps, sessionId: string, session: Session): Turn {
   invalidateAccess(parts, session);
   return takeTurn(parts, sessionId, session);
 }
 
 function takeTurn(
-  { accounts, clock, randomBytes }: SessionParts,
+  { accounts, clock, randomBytes }: SessionDeps,
   sessionId: string,
   begun: Omit<Session, 'refreshHash' | 'refreshedAt' | 'access'>,
 ): Turn {
@@ -76,7 +76,7 @@ function takeTurn(
 }
 
 /** Ends a session with all its tokens; gives it as it was, or `undefined` when there is none. */
-export function endSession(parts: SessionParts, key: string): Session | undefined {
+export function endSession(parts: SessionDeps, key: string): Session | undefined {
   const session = parts.accounts.sessions.get(key);
   if (session === undefined) return undefined;
   invalidateAccess(parts, session);
@@ -91,13 +91,13 @@ export function removeSession(accounts: AccountStore, key: string, { userId }: S
 }
 
 /** Ends a browser's sign-in, and the sessions that came from it. */
-export function endSignIn(parts: SessionParts, userId: string, signIn: string): void {
+export function endSignIn(parts: SessionDeps, userId: string, signIn: string): void {
   parts.accounts.signIns.removeSync(signIn);
   endSessionsOf(parts, userId, signIn);
 }
 
 /** Ends the sessions of a user: all of them, or those that came from one sign-in. */
-export function endSessionsOf(parts: SessionParts, userId: string, signIn?: string): void {
+export function endSessionsOf(parts: SessionDeps, userId: string, signIn?: string): void {
   const { sessions, userSessions } = parts.accounts;
   const beginning = userSessionKey(userId, '');
   // `~` comes after every digit of a key.
@@ -108,7 +108,7 @@ export function endSessionsOf(parts: SessionParts, userId: string, signIn?: stri
 }
 
 /** The user of a session, while it may go on; `undefined` when its time is over, or he may not have it any more. */
-export function userOf({ directory, clock }: SessionParts, session: Session): User | undefined {
+export function userOf({ directory, clock }: SessionDeps, session: Session): User | undefined {
   return clock.now() < endsAt(session) ? signedInUser(directory, session) : undefined;
 }
 
@@ -127,7 +127,7 @@ export function endsAt({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | '
   return Math.min(refreshedAt + idleMs, createdAt + lifetimeMs);
 }
 
-function invalidateAccess({ invalidation, clock }: SessionParts, { access }: Session): void {
+function invalidateAccess({ invalidation, clock }: SessionDeps, { access }: Session): void {
   if (access.exp * 1000 > clock.now()) invalidation.add(access);
 }
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from './browser.ts';
@@ -99,7 +99,7 @@ export async function signInByForm(
     const cookie = new BrowserCookie(settings.issuer).write(result.browser);
     return { signIn: result.signIn, browser: result.browser, cookie };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     // What was typed is still there for the next try.
     const { status, retryAfter = 1 } = error;
     return again({ status, text: 'The service is busy. Please try again in a moment.', retryAfter });

@@ -7,13 +7,13 @@ import { userOfEmail } from '../accounts/users.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { Actor, OAuthClient, User } from '../store/records.ts';
 import { commit } from '../store/transact.ts';
-import { type BrakeParts, releaseBrakes, takeBrakes } from './brakes.ts';
+import { type BrakeDeps, releaseBrakes, takeBrakes } from './brakes.ts';
 import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
-import { type CurrentSignIn, type SignInParts, startSignIn } from './sign-ins.ts';
+import { type CurrentSignIn, type SignInDeps, startSignIn } from './sign-ins.ts';
 
 /** What signing in works on. */
-export interface SignInSettings extends BrakeParts, SignInParts {
+export interface SignInSettings extends BrakeDeps, SignInDeps {
   readonly accounts: Pick<AccountStore, 'environment' | 'brakes' | 'signIns'>;
   readonly directory: Directory;
   readonly passwords: PasswordPool;
@@ -41,7 +41,7 @@ export type SignInResult =
 /**
  * Signs a user in. Everything is on disk before this returns: the count of failures, the sign-in, and the entry in the
  * audit log.
- * @throws {Refusal} `backpressure`, `store_unavailable`
+ * @throws {ApiError} `backpressure`, `store_unavailable`
  */
 export async function signIn(
   settings: SignInSettings,

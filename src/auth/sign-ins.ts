@@ -15,7 +15,7 @@ const lifetimeMs = 7 * 24 * 3_600_000;
 const useMs = 60_000;
 
 /** What sign-ins are kept with. */
-export interface SignInParts {
+export interface SignInDeps {
   readonly accounts: Pick<AccountStore, 'environment' | 'signIns'>;
   readonly directory: Pick<Directory, 'users'>;
   readonly health: Health;
@@ -31,8 +31,8 @@ export interface CurrentSignIn {
   readonly authTime: number;
 }
 
-/** The sign-in of a browser, which is used by this; `undefined` when there is none, or it is over. @throws {Refusal} `store_unavailable` */
-export function currentSignIn(parts: SignInParts, browser: Browser | undefined): CurrentSignIn | undefined {
+/** The sign-in of a browser, which is used by this; `undefined` when there is none, or it is over. @throws {ApiError} `store_unavailable` */
+export function currentSignIn(parts: SignInDeps, browser: Browser | undefined): CurrentSignIn | undefined {
   if (browser === undefined) return undefined;
   const { accounts, directory, health, clock } = parts;
   const now = clock.now();
@@ -55,7 +55,7 @@ export function currentSignIn(parts: SignInParts, browser: Browser | undefined):
  * inside a transaction of `accounts`.
  */
 export function startSignIn(
-  { accounts, clock }: SignInParts,
+  { accounts, clock }: SignInDeps,
   user: User,
   before: Browser | undefined,
   browser: Browser,

@@ -7,7 +7,7 @@ import { isBrakeOver } from './brakes.ts';
 import { invalidationKeyAt } from './invalidation.ts';
 import { endsAt, removeSession } from './sessions.ts';
 
-export interface SweepParts {
+export interface SweepDeps {
   readonly accounts: AccountStore;
   readonly health: Health;
   readonly directory: Pick<Directory, 'users' | 'clients'>;
@@ -30,7 +30,7 @@ const leewayMs = 60_000;
  * Removes what has expired of what the auth host keeps, and of the audit log, in the background, for as long as the service runs: round after
  * round, in small steps.
  */
-export async function sweepExpired(parts: SweepParts): Promise<void> {
+export async function sweepExpired(parts: SweepDeps): Promise<void> {
   do {
     try {
       await sweepRound(parts);
@@ -42,16 +42,16 @@ export async function sweepExpired(parts: SweepParts): Promise<void> {
 
 /**
  * One round over everything; ends early when the service is stopping.
- * @throws {Refusal} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`
  */
-export async function sweepRound(parts: SweepParts): Promise<void> {
+export async function sweepRound(parts: SweepDeps): Promise<void> {
   for (const step of stepsAt(parts, parts.clock.now())) {
     for (let after = step(undefined); after !== undefined; after = step(after))
       if (!(await parts.pause(betweenStepsMs))) return;
   }
 }
 
-function stepsAt({ accounts, health, directory, auditMs }: SweepParts, now: number): readonly SweepStep[] {
+function stepsAt({ accounts, health, directory, auditMs }: SweepDeps, now: number): readonly SweepStep[] {
   const steps = <T>(sweep: Sweep<T>) => sweepSteps(accounts.environment, health, sweep);
   const { invalidated, sessions, codes, signIns, brakes, audit } = accounts;
   return [

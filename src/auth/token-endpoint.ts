@@ -1,7 +1,7 @@
 import type { Route } from '../http/types.ts';
 import type { ApiKey } from '../store/records.ts';
 import type { TokenSettings } from './access-token.ts';
-import { type ClientEndpointParts, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
+import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
 import { type AuthenticatedClient, signInClientOf } from './clients.ts';
 import type { DeviceCodes } from './device-codes.ts';
 import { grantAuthorizationCode } from './grant-authorization-code.ts';
@@ -9,13 +9,13 @@ import { grantClientCredentials } from './grant-client-credentials.ts';
 import { deviceCodeGrant, grantDeviceCode } from './grant-device-code.ts';
 import { grantRefreshToken } from './grant-refresh-token.ts';
 import { OAuthError } from './oauth-error.ts';
-import type { SessionParts } from './sessions.ts';
+import type { SessionDeps } from './sessions.ts';
 import type { TokenAnswer } from './token-answer.ts';
 
 export interface TokenEndpointSettings
   extends TokenSettings,
-    SessionParts,
-    Omit<ClientEndpointParts, 'directory'> {
+    SessionDeps,
+    Omit<ClientEndpointDeps, 'directory'> {
   /** The scope that stands for this service. */
   readonly serviceScope: string;
   readonly devices: DeviceCodes;

@@ -2,7 +2,7 @@ import type { User } from '../store/records.ts';
 import { issueAccessToken, type TokenSettings } from './access-token.ts';
 import { findClient, teamsThrough } from './clients.ts';
 import { issueIdToken } from './id-token.ts';
-import type { SessionParts, Turn } from './sessions.ts';
+import type { SessionDeps, Turn } from './sessions.ts';
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
 
 /**
@@ -11,7 +11,7 @@ import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
  * @param nonce for the ID token, which comes when `openid` is in the scope
  */
 export async function signUserTokens(
-  settings: TokenSettings & Pick<SessionParts, 'directory'>,
+  settings: TokenSettings & Pick<SessionDeps, 'directory'>,
   { key, session, refreshToken, access }: Turn,
   user: User,
   { scope, nonce }: { readonly scope: string; readonly nonce: string | null },

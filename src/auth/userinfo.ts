@@ -10,7 +10,7 @@ import { OAuthError, type OAuthErrorCode, oauthErrorReply, uncached } from './oa
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
 /** What the userinfo endpoint works on. */
-export interface UserinfoParts {
+export interface UserinfoDeps {
   readonly validate: ValidateToken;
   readonly directory: Pick<Directory, 'users' | 'clients'>;
   readonly serviceScope: string;
@@ -39,7 +39,7 @@ const unasked: Reply = {
 };
 
 /** `GET` and `POST /connect/userinfo`: who the user of an access token is (OpenID Connect Core §5.3). */
-export function userinfoRoutes(parts: UserinfoParts): readonly Route[] {
+export function userinfoRoutes(parts: UserinfoDeps): readonly Route[] {
   const path = '/connect/userinfo';
   const handle = async (request: Request): Promise<Reply> => {
     const reply = await answer(parts, request);
@@ -52,7 +52,7 @@ export function userinfoRoutes(parts: UserinfoParts): readonly Route[] {
   ];
 }
 
-async function answer(parts: UserinfoParts, request: Request): Promise<Reply> {
+async function answer(parts: UserinfoDeps, request: Request): Promise<Reply> {
   try {
     const token = await readToken(request);
     if (token === undefined) return unasked;
@@ -77,7 +77,7 @@ async function readToken(request: Request): Promise<string | undefined> {
   return inHeader ?? inForm;
 }
 
-async function validate(parts: UserinfoParts, token: string): Promise<AccessClaims> {
+async function validate(parts: UserinfoDeps, token: string): Promise<AccessClaims> {
   const claims = await validOrNot(parts.validate, token);
   if (claims !== undefined) return claims;
   throw refusal('invalid_token', 401, 'The access token is not valid');
@@ -85,7 +85,7 @@ async function validate(parts: UserinfoParts, token: string): Promise<AccessClai
 
 /** What the token's scopes tell of its user. @throws {OAuthError} `insufficient_scope` */
 function userClaims(
-  { directory, serviceScope }: UserinfoParts,
+  { directory, serviceScope }: UserinfoDeps,
   { sub, scope, client_id: clientId }: AccessClaims,
 ): object {
   const scopes = scope.split(' ');

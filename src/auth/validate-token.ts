@@ -5,7 +5,7 @@ import { signedInUser } from './sessions.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 
 /** What access tokens are validated with. */
-export interface ValidationParts extends TokenSettings {
+export interface ValidationDeps extends TokenSettings {
   readonly directory: Pick<Directory, 'apiKeys' | 'users' | 'clients'>;
   readonly invalidation: InvalidationList;
   readonly verified: VerifiedTokens;
@@ -18,7 +18,7 @@ export interface ValidationParts extends TokenSettings {
 export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;
 
 /** Makes the validation of access tokens: signature and times, then the invalidation list, then whether its holder exists. */
-export function createValidation(parts: ValidationParts): ValidateToken {
+export function createValidation(parts: ValidationDeps): ValidateToken {
   const { keys, clock, directory, invalidation, verified } = parts;
 
   async function validate(token: string): Promise<AccessClaims> {
@@ -39,7 +39,7 @@ export function createValidation(parts: ValidationParts): ValidateToken {
 
 /** Whether a token that was validated before is good still. */
 export function isStillValid(
-  { clock, directory, invalidation }: ValidationParts,
+  { clock, directory, invalidation }: ValidationDeps,
   claims: AccessClaims,
 ): boolean {
   return clock.now() < claims.exp * 1000 && !invalidation.has(claims) && holderExists(directory, claims);
@@ -56,7 +56,7 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
 }
 
 /** A client that acts for itself is its own subject; every other token stands for a user of a client that he may use. */
-function holderExists(directory: ValidationParts['directory'], { sub, client_id }: AccessClaims): boolean {
+function holderExists(directory: ValidationDeps['directory'], { sub, client_id }: AccessClaims): boolean {
   if (sub === client_id) return directory.apiKeys.has(sub);
   return signedInUser(directory, { userId: sub, clientId: client_id }) !== undefined;
 }

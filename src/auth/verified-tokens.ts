@@ -7,7 +7,7 @@ interface Verified {
 }
 
 /** How many tokens are remembered: a few kilobytes each. */
-const mostTokens = 10_000;
+const maxTokens = 10_000;
 
 /**
  * Access tokens whose signatures were verified, by their text. One that is not asked for again makes room for a new one;
@@ -21,7 +21,7 @@ export class VerifiedTokens {
   /** Stands for the keys that the signatures were verified with. */
   #keys: unknown;
 
-  constructor(most = mostTokens) {
+  constructor(most = maxTokens) {
     this.#most = most;
   }
 

@@ -6,7 +6,7 @@ import { type Access, openAccess, serverUrlOf } from './session.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** How often a request is sent again that the server has too many of, and how long it may make us wait each time, s. */
-const mostWaits = 5;
+const maxWaits = 5;
 const longestWait = 60;
 
 /** Most items of a page. */
@@ -83,7 +83,7 @@ async function ask(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const wait = answer.status === 429 && waits < mostWaits ? waitOf(answer, waits) : undefined;
+    const wait = answer.status === 429 && waits < maxWaits ? waitOf(answer, waits) : undefined;
     if (answer.status === 401 && !replaced) {
       token = await access.replace(token);
       replaced = true;

@@ -7,7 +7,7 @@ import { renewSession, signInAsClient } from './token-endpoint.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
 /** An access token that lives no longer than this is renewed before it is used, ms. */
-const leastLifeMs = 30_000;
+const minLifeMs = 30_000;
 
 /** The right to use a server. */
 export interface Access {
@@ -86,7 +86,7 @@ function clientAccess(
 }
 
 function storedAccess(surroundings: Surroundings, url: string, store: TokenStore): Access {
-  const isFresh = ({ expiresAt }: StoredSession) => expiresAt - surroundings.clock.now() > leastLifeMs;
+  const isFresh = ({ expiresAt }: StoredSession) => expiresAt - surroundings.clock.now() > minLifeMs;
   const find = () => {
     const session = store.read().servers[url];
     if (session === undefined) throw signInFirst(url, `Not signed in to ${url}`);

@@ -32,7 +32,7 @@ export interface Table {
 }
 
 /** What is left of a text that is cut off, at least. */
-const leastWidth = 10;
+const minWidth = 10;
 const gap = '  ';
 
 /** Rows below their titles, in columns that are aligned, with no line wider than the screen. */
@@ -58,7 +58,7 @@ export function recordText(fields: readonly (readonly [label: string, value: str
 
 /** Widths that fit: the last columns go when not even all that can be cut makes room, then the widest texts are cut. */
 function fitting(headings: readonly Heading[], natural: readonly number[], width: number): number[] {
-  const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, leastWidth) : each));
+  const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, minWidth) : each));
   let count = natural.length;
   while (count > 1 && total(least.slice(0, count)) > width) count -= 1;
   const widths = natural.slice(0, count);

@@ -14,7 +14,7 @@ import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
 import { notStarted, PendingReceiver } from './pending-receiver.ts';
 
 /** What binding the addresses needs. */
-export interface BindParts {
+export interface BindDeps {
   readonly config: Config;
   readonly engine: Engine;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export interface BoundListeners {
  * Reads the TLS files and binds every address.
  * @throws {Error} when a file or an address cannot be used; nothing is left open then
  */
-export async function bindListeners(parts: BindParts): Promise<BoundListeners> {
+export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   const { config, engine } = parts;
   const files = tlsFilesOf(config);
   const tls = files && readValidTls(files, parts.clock);
@@ -91,7 +91,7 @@ const starting: Dispatch = (request) =>
 
 /** Opens the gRPC listener. */
 function listenReports(
-  { config, clock, log }: BindParts,
+  { config, clock, log }: BindDeps,
   receiver: ReportReceiver,
   tls: TlsPair | undefined,
   listeners: readonly HostListener[],
@@ -121,7 +121,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
 
 /** A certificate for other names is no error: a proxy in front may not look at it. */
 function warnOfNames(
-  { config, log }: BindParts,
+  { config, log }: BindDeps,
   listeners: readonly HostListener[],
   { certFile }: TlsFiles,
   tls: TlsPair,

@@ -7,13 +7,13 @@ import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Readiness } from '../http/health.ts';
-import type { CountingParts } from '../ingest/counting-parts.ts';
+import type { CountingDeps } from '../ingest/counting-parts.ts';
 import { Instances } from '../ingest/instances.ts';
 import { Intake } from '../ingest/intake.ts';
 import { Ledger } from '../ingest/ledger.ts';
 import { createReportReceiver } from '../ingest/receive-report.ts';
 import type { ReportReceiver } from '../ingest/report.ts';
-import { mostSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
+import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { SeriesDictionary } from '../ingest/series-dictionary.ts';
 import { StoreHealth } from '../ingest/store-health.ts';
 import type { Log } from '../log.ts';
@@ -28,7 +28,7 @@ import type { Retention } from '../store/retention.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
 
 /** What the service is made of that differs between a deployment and a test. */
-export interface ServiceParts {
+export interface ServiceDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
@@ -42,7 +42,7 @@ export interface ServiceParts {
 }
 
 /** What all listeners work on: the stores, the threads, and what is in memory of them. */
-export interface Core extends ServiceParts {
+export interface Core extends ServiceDeps {
   readonly directory: Directory;
   readonly usage: UsageStore;
   readonly health: StoreHealth;
@@ -50,7 +50,7 @@ export interface Core extends ServiceParts {
   readonly readers: readonly ReaderWatch[];
   readonly intake: Intake;
   readonly signingKeys: KeyRing;
-  readonly counting: CountingParts;
+  readonly counting: CountingDeps;
   readonly instances: Instances;
   readonly receiver: ReportReceiver;
   readonly retention: Retention;
@@ -59,7 +59,7 @@ export interface Core extends ServiceParts {
 }
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
-export async function openCore(parts: ServiceParts): Promise<Core> {
+export async function openCore(parts: ServiceDeps): Promise<Core> {
   const { config, log, fatal, clock } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
@@ -96,7 +96,7 @@ export async function openCore(parts: ServiceParts): Promise<Core> {
 }
 
 /** The log for every commit and request, which costs too much time unless one is debugging; else `undefined`. */
-export function debugLog({ config, log }: Pick<ServiceParts, 'config' | 'log'>): Log | undefined {
+export function debugLog({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): Log | undefined {
   return config.logLevel === 'debug' ? log : undefined;
 }
 
@@ -161,9 +161,9 @@ function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
 }
 
 function openInstances(
-  { config, randomBytes }: ServiceParts,
+  { config, randomBytes }: ServiceDeps,
   store: UsageStore,
-  { laneOf }: CountingParts,
+  { laneOf }: CountingDeps,
 ): Instances {
   const { instanceTtl, rotationGrace } = config;
   return new Instances({
@@ -178,11 +178,11 @@ function openInstances(
 
 /** What all ways of counting share, whatever transport a packet or report comes by. */
 function countingParts(
-  { config, clock }: ServiceParts,
+  { config, clock }: ServiceDeps,
   { directory, usage, health, intake }: Pick<Core, 'directory' | 'usage' | 'health' | 'intake'>,
-): CountingParts {
+): CountingDeps {
   const limits = { features: config.maxFeatures, variants: config.maxVariants, metrics: config.maxMetrics };
-  const known = messagesSince(usage, clock.now() - messageLifeMs, 2 * mostSeenMessages);
+  const known = messagesSince(usage, clock.now() - messageLifeMs, 2 * maxSeenMessages);
   return {
     clock,
     health,

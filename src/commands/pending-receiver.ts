@@ -1,9 +1,9 @@
 import type { LargeBodies } from '../admission/large-bodies.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { ReportReceiver } from '../ingest/report.ts';
 
 /** The refusal of everything that arrives before the service is ready. */
-export const notStarted = new Refusal('store_unavailable', 'The service is starting', 1);
+export const notStarted = new ApiError('store_unavailable', 'The service is starting', 1);
 
 /** Stands in for the receiver of reports, and refuses them until there is one: gRPC listens before the service is ready. */
 export class PendingReceiver implements ReportReceiver {

@@ -32,19 +32,19 @@ import { usageRoutes } from '../ingest/usage.ts';
 import { apiKeyRoutes } from '../manage/api-keys.ts';
 import { applicationRoutes } from '../manage/applications.ts';
 import { auditRoutes } from '../manage/audit.ts';
-import type { ManageParts } from '../manage/caller.ts';
+import type { ManageDeps } from '../manage/caller.ts';
 import { clientRoutes } from '../manage/clients.ts';
 import { deletionRoutes } from '../manage/deletions.ts';
 import { environmentRoutes } from '../manage/environments.ts';
 import { featureRoutes } from '../manage/features.ts';
-import { type IdentityParts, identityRoutes } from '../manage/identities.ts';
+import { type IdentityDeps, identityRoutes } from '../manage/identities.ts';
 import { ingestReportRoutes } from '../manage/ingest-report.ts';
 import { keyRoutes } from '../manage/keys.ts';
 import { memberRoutes } from '../manage/members.ts';
 import { metricRoutes } from '../manage/metrics.ts';
 import { reportRoutes } from '../manage/reports.ts';
 import { teamRoutes } from '../manage/teams.ts';
-import type { UserParts } from '../manage/user-patch.ts';
+import type { UserDeps } from '../manage/user-patch.ts';
 import { userRoutes } from '../manage/users.ts';
 import { welcomeRoutes } from '../manage/welcome.ts';
 import { commit } from '../store/transact.ts';
@@ -90,9 +90,9 @@ function tokenParts(parts: Core, issuer: string, audience: string) {
   return { ...tokens, validate: createValidation(tokens) };
 }
 
-type TokenParts = ReturnType<typeof tokenParts>;
+type TokenDeps = ReturnType<typeof tokenParts>;
 
-function authRoutes({ passwords }: Core, tokens: TokenParts): readonly Route[] {
+function authRoutes({ passwords }: Core, tokens: TokenDeps): readonly Route[] {
   return [
     ...authorizeRoutes({ ...tokens, passwords }),
     ...deviceAuthorizationRoutes(tokens),
@@ -108,14 +108,14 @@ function authRoutes({ passwords }: Core, tokens: TokenParts): readonly Route[] {
 
 function apiRoutes(
   { config, accounts, directory, usage, reports, passwords, clock, retention, instances }: Core,
-  tokens: TokenParts,
+  tokens: TokenDeps,
 ): readonly Route[] {
   const { exposureDays, staleAfter, apiRate } = config;
-  const people: Pick<IdentityParts, 'digestOf' | 'forget'> = {
+  const people: Pick<IdentityDeps, 'digestOf' | 'forget'> = {
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     forget: (application, identity) => instances.forget(application, identity),
   };
-  const manage: ManageParts = {
+  const manage: ManageDeps = {
     directory,
     authenticate: createBearer(tokens),
     isStillValid: (claims) => isStillValid(tokens, claims),
@@ -149,12 +149,12 @@ function apiRoutes(
 }
 
 /** Pages of public clients may use these. */
-function forClientPages({ directory, audience }: TokenParts, routes: readonly Route[]): readonly Route[] {
+function forClientPages({ directory, audience }: TokenDeps, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
 }
 
 /** What changes of users do to how they sign in. */
-function signInParts(passwords: PasswordPool, tokens: TokenParts): Omit<UserParts, keyof ManageParts> {
+function signInParts(passwords: PasswordPool, tokens: TokenDeps): Omit<UserDeps, keyof ManageDeps> {
   const { accounts, health, randomBytes } = tokens;
   return {
     hashPassword: (password, caller) => passwords.hash(password, randomBytes, caller),

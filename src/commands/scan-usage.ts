@@ -4,7 +4,7 @@ import type { UsageTable } from '../store/scan.ts';
 import type { UsageStore } from '../store/usage.ts';
 
 /** What the scan of the usage store needs. */
-export interface ScanParts {
+export interface ScanDeps {
   readonly usage: UsageStore;
   readonly reports: ReportPool;
   readonly log: Log;
@@ -19,7 +19,7 @@ const betweenStepsMs = 20;
 const owner = '';
 
 /** Reads the whole usage store in the background, when the start had no time to: damage should be found before a request hits it. */
-export async function scanUsage({ usage, reports, log, pause }: ScanParts): Promise<void> {
+export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promise<void> {
   let inOrder = true;
   for (const table of tablesOf(usage)) {
     try {

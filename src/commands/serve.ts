@@ -26,8 +26,8 @@ declare const FLAGMETER_WORKERS: string | undefined;
 const fatalGraceMs = 500;
 
 /** How much of the grace is kept for closing, at most; and how long closing may take without any grace. Both in ms. */
-const mostClosingMs = 1000;
-const leastClosingMs = 250;
+const maxClosingMs = 1000;
+const minClosingMs = 250;
 
 /**
  * Runs the server until SIGTERM or SIGINT, or until its store fails.
@@ -188,7 +188,7 @@ function listenToSignals({ interactive }: Terminal): Signals {
 async function stop(service: Service, config: Config, code: number): Promise<void> {
   const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
   // Some of the grace is for what comes after the last answer: the last commit, and the end of the process.
-  const deadline = setTimeout(() => process.exit(code), Math.max(leastClosingMs, graceMs * 0.95));
-  await service.stop(graceMs - Math.min(mostClosingMs, graceMs / 4));
+  const deadline = setTimeout(() => process.exit(code), Math.max(minClosingMs, graceMs * 0.95));
+  await service.stop(graceMs - Math.min(maxClosingMs, graceMs / 4));
   clearTimeout(deadline);
 }

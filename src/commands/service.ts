@@ -20,7 +20,7 @@ import {
   openCore,
   readinessOf,
   refreshSigningKeys,
-  type ServiceParts,
+  type ServiceDeps,
 } from './core.ts';
 import { figuresOf } from './figures.ts';
 import type { Host, HostListener } from './listeners.ts';
@@ -58,7 +58,7 @@ const lookAtReadersEveryMs = 10_000;
  * Starts the whole service on an open store and bound listeners, which it closes when it stops.
  * @throws {Error} when the usage store cannot be opened; the store is closed then, and the listeners are as they were
  */
-export async function startService(parts: ServiceParts, bound: BoundListeners): Promise<Service> {
+export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
   const core = await openCore(parts);
   try {
     bound.serve(routersOf(core, bound.listeners), core.receiver);

@@ -1,12 +1,12 @@
 import { gunzipSync, type ZlibOptions } from 'node:zlib';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
 /**
  * Reads a body and undoes its `Content-Encoding`.
  * @param limit the most bytes that it may have, inflated
  * @param budget what its memory is taken from: see `Request.body`
- * @throws {Refusal} `body_too_large`; `invalid_content_encoding` when the encoding is unknown or the data is not in it
+ * @throws {ApiError} `body_too_large`; `invalid_content_encoding` when the encoding is unknown or the data is not in it
  * @throws {ClientGone} when the client went away in mid-body
  */
 export function readBody(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
@@ -20,7 +20,7 @@ export function readBody(request: Request, limit: number, budget?: ByteBudget): 
     case 'x-gzip':
       return readGzip(request, limit, budget);
     default:
-      return Promise.reject(new Refusal('invalid_content_encoding', 'Send the body as it is, or as gzip'));
+      return Promise.reject(new ApiError('invalid_content_encoding', 'Send the body as it is, or as gzip'));
   }
 }
 
@@ -38,7 +38,7 @@ async function readGzip(request: Request, limit: number, budget?: ByteBudget): P
 /**
  * Undoes gzip. Synchronous: a body that passes the limit inflates faster than a thread could be asked to do it.
  * @param limit the most bytes that there may be, inflated
- * @throws {Refusal} `body_too_large`, `invalid_content_encoding`
+ * @throws {ApiError} `body_too_large`, `invalid_content_encoding`
  */
 export function inflate(packed: Uint8Array, limit: number): Uint8Array {
   try {
@@ -46,10 +46,10 @@ export function inflate(packed: Uint8Array, limit: number): Uint8Array {
     if (engine.bytesWritten === packed.length) return buffer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new Refusal('body_too_large', `A body may have ${limit} bytes at most, inflated`);
+      throw new ApiError('body_too_large', `A body may have ${limit} bytes at most, inflated`);
     }
   }
-  throw new Refusal('invalid_content_encoding', 'The body is not whole and valid gzip');
+  throw new ApiError('invalid_content_encoding', 'The body is not whole and valid gzip');
 }
 
 /** With `info` zlib also tells how many bytes it took, which shows what follows the end: its types do not say so. */
@@ -63,24 +63,24 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The text of a body.
- * @throws {Refusal} `invalid_encoding` when it is not UTF-8
+ * @throws {ApiError} `invalid_encoding` when it is not UTF-8
  */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new Refusal('invalid_encoding', 'Send UTF-8');
+    throw new ApiError('invalid_encoding', 'Send UTF-8');
   }
 }
 
 /**
  * The value of a JSON text. How deep it is and what numbers it holds is for the caller to check.
- * @throws {Refusal} `invalid_json`; the detail repeats nothing of the text, which may hold a secret
+ * @throws {ApiError} `invalid_json`; the detail repeats nothing of the text, which may hold a secret
  */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal('invalid_json', 'Send one JSON value');
+    throw new ApiError('invalid_json', 'Send one JSON value');
   }
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 
 const token = "[!#$%&'*+.^_`|~\\w-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
@@ -6,7 +6,7 @@ const gap = '[ \\t]*';
 /** Any parameter is let through, but a charset must be UTF-8. Between semicolons there may be nothing. */
 const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
 
-/** Checks a `Content-Type` header. @throws {Refusal} `invalid_content_type` */
+/** Checks a `Content-Type` header. @throws {ApiError} `invalid_content_type` */
 export type ContentTypeCheck = (value: string | undefined) => void;
 
 /**
@@ -19,6 +19,6 @@ export function contentTypeCheck(...types: readonly string[]): ContentTypeCheck 
   const [usual] = types;
   return (value) => {
     if (value !== undefined && (value === usual || pattern.test(value))) return;
-    throw new Refusal('invalid_content_type', `Send ${types.join(' or ')}, in UTF-8`);
+    throw new ApiError('invalid_content_type', `Send ${types.join(' or ')}, in UTF-8`);
   };
 }

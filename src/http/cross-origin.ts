@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { problem } from './problem.ts';
 import type { Reply, Route } from './types.ts';
 
@@ -65,7 +65,7 @@ async function settle(handle: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await handle();
   } catch (error) {
-    if (error instanceof Refusal) return problem(error);
+    if (error instanceof ApiError) return problem(error);
     throw error;
   }
 }

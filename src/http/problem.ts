@@ -1,19 +1,19 @@
-import { catalogue, type Refusal } from '../errors.ts';
+import { type ApiError, catalogue } from '../errors.ts';
 import type { Reply } from './types.ts';
 
 /**
  * The answer for a refusal: `application/problem+json` (RFC 9457) with our stable `code`. One that is given again and
  * again is written once.
  */
-export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): Reply {
+export function problem(refusal: ApiError, headers: Readonly<Record<string, string>> = {}): Reply {
   const reply = written.get(refusal) ?? write(refusal);
   const { status, body, code } = reply;
   return { status, headers: { ...reply.headers, ...headers }, body: body!, code: code! };
 }
 
-const written = new WeakMap<Refusal, Reply>();
+const written = new WeakMap<ApiError, Reply>();
 
-function write(refusal: Refusal): Reply {
+function write(refusal: ApiError): Reply {
   const { status, title } = catalogue[refusal.code];
   const retryAfter =
     refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };

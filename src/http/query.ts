@@ -1,11 +1,11 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { percentDecode } from './percent.ts';
 
 /**
  * Reads a query, or a form body, as `application/x-www-form-urlencoded`: `+` is a space, a name without `=` has an
  * empty value, and of a name that comes twice the last one wins.
  * @param text without the leading `?`
- * @throws {Refusal} `invalid_query` when an escape is malformed or not UTF-8
+ * @throws {ApiError} `invalid_query` when an escape is malformed or not UTF-8
  */
 export function parseQuery(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
@@ -20,6 +20,6 @@ export function parseQuery(text: string): Map<string, string> {
 
 function decode(encoded: string): string {
   const text = percentDecode(encoded.replaceAll('+', ' '));
-  if (text === undefined) throw new Refusal('invalid_query', 'A parameter is not percent-encoded UTF-8');
+  if (text === undefined) throw new ApiError('invalid_query', 'A parameter is not percent-encoded UTF-8');
   return text;
 }

@@ -1,4 +1,4 @@
-import { Refusal, refusalOf } from '../errors.ts';
+import { ApiError, refusalOf } from '../errors.ts';
 import { percentDecode } from './percent.ts';
 import { problem } from './problem.ts';
 import { type RequestIds, requestIdHeader } from './request-ids.ts';
@@ -76,7 +76,7 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   function fail(error: unknown, request: Request, { tally: { route } }: Endpoint): Reply {
     if (error instanceof ClientGone) return nobodyReads;
     const reply = problem(refusalOf(error));
-    if (error instanceof Refusal) return reply;
+    if (error instanceof ApiError) return reply;
     const requestId = ids?.of(request) ?? '';
     hooks.failed?.(error, { requestId, route });
     return ids === undefined ? reply : named(reply, requestId);
@@ -123,12 +123,12 @@ function answeredWith(
   return { method, route, status, code, ms, bytes, requestId };
 }
 
-const notFound = problem(new Refusal('not_found', 'No route has this path'));
+const notFound = problem(new ApiError('not_found', 'No route has this path'));
 const nobodyReads: Reply = { status: 400 };
 
 function methodNotAllowed(allow: string, method: string): Reply {
   if (method === 'OPTIONS' && allow.includes('OPTIONS')) return { status: 204, headers: { allow } };
-  return problem(new Refusal('method_not_allowed', `This path takes ${allow}`), { allow });
+  return problem(new ApiError('method_not_allowed', `This path takes ${allow}`), { allow });
 }
 
 function collect(
@@ -209,7 +209,7 @@ function paramsOf(resource: Resource, { names }: Endpoint, path: string): Params
   const params: Record<string, string> = Object.create(null);
   for (const [at, name] of names.entries()) {
     const value = percentDecode(values[at]!);
-    if (value === undefined) throw new Refusal('invalid_path', 'The path is not percent-encoded UTF-8');
+    if (value === undefined) throw new ApiError('invalid_path', 'The path is not percent-encoded UTF-8');
     params[name] = value;
   }
   return params;

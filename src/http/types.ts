@@ -19,7 +19,7 @@ export interface Request {
    *   connection after the reply.
    * @param budget what the body's memory is taken from as it arrives. Of one that is returned, and larger than what is free,
    *   the caller gives it back; of any other nothing is held.
-   * @throws {Refusal} `body_too_large`, `body_too_slow`, or what the budget says
+   * @throws {ApiError} `body_too_large`, `body_too_slow`, or what the budget says
    * @throws {ClientGone} when the client went away in mid-body
    */
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array>;
@@ -29,7 +29,7 @@ export interface Request {
 export interface ByteBudget {
   /** Bodies of at most so many bytes are not counted. */
   readonly free: number;
-  /** @throws {Refusal} when there is not so much left */
+  /** @throws {ApiError} when there is not so much left */
   take(bytes: number): void;
   give(bytes: number): void;
 }

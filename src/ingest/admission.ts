@@ -3,11 +3,11 @@ import type { LargeBodies } from '../admission/large-bodies.ts';
 import type { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { RateLimited, RateLimits } from '../admission/rate-limits.ts';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { StoreHealth } from './store-health.ts';
 
 /** What decides whether a packet or report is let in. */
-export interface AdmissionParts {
+export interface AdmissionDeps {
   readonly clock: Clock;
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
@@ -18,48 +18,48 @@ export interface AdmissionParts {
 }
 
 /** Why no packet or report can be taken now: `store_unavailable` or `backpressure`; nothing when one can. */
-export function refusalNow({ health, monitor, clock, collect }: AdmissionParts): Refusal | undefined {
+export function refusalNow({ health, monitor, clock, collect }: AdmissionDeps): ApiError | undefined {
   if (!health.ready) return unavailable;
   collect();
   const now = clock.monotonic();
   return monitor.admits(now) ? undefined : backpressure(monitor.retryAfter(now));
 }
 
-/** @throws {Refusal} see `refusalNow` */
-export function admit(parts: AdmissionParts): void {
+/** @throws {ApiError} see `refusalNow` */
+export function admit(parts: AdmissionDeps): void {
   const refusal = refusalNow(parts);
   if (refusal !== undefined) throw refusal;
 }
 
-/** As `admit`, for an application: one that fills the queue while others send is refused before they are. @throws {Refusal} */
-export function admitOf(parts: AdmissionParts, { application }: KeyHolder): void {
+/** As `admit`, for an application: one that fills the queue while others send is refused before they are. @throws {ApiError} */
+export function admitOf(parts: AdmissionDeps, { application }: KeyHolder): void {
   admit(parts);
   const now = parts.clock.monotonic();
   if (!parts.monitor.admitsOf(application.number, now)) throw backpressure(parts.monitor.retryAfter(now));
 }
 
-const unavailable = new Refusal('store_unavailable', 'The store cannot take data; see the log', 5);
+const unavailable = new ApiError('store_unavailable', 'The store cannot take data; see the log', 5);
 
 /** Refusals by the seconds they ask to wait, of which there are few: making an error costs more than refusing. */
-const busy: Refusal[] = [];
+const busy: ApiError[] = [];
 
-function backpressure(seconds: number): Refusal {
-  busy[seconds] ??= new Refusal('backpressure', 'Too much is waiting for the disk', seconds);
+function backpressure(seconds: number): ApiError {
+  busy[seconds] ??= new ApiError('backpressure', 'Too much is waiting for the disk', seconds);
   return busy[seconds];
 }
 
 /**
  * Takes the tokens of one packet or report, by the bytes of its body.
- * @throws {Refusal} `rate_limited` when the application has not enough left
+ * @throws {ApiError} `rate_limited` when the application has not enough left
  */
-export function takeTokens({ rates, clock }: AdmissionParts, application: RateLimited, bytes: number): void {
+export function takeTokens({ rates, clock }: AdmissionDeps, application: RateLimited, bytes: number): void {
   const wait = rates.take(application, clock.monotonic(), bytes);
   if (wait === 0) return;
-  throw new Refusal('rate_limited', 'The application sends more than its rate allows', wait);
+  throw new ApiError('rate_limited', 'The application sends more than its rate allows', wait);
 }
 
 /** As `takeTokens`, for a body that `chargeLarge` has not charged. */
-export function chargeSmall(parts: AdmissionParts, { application }: KeyHolder, bytes: number): void {
+export function chargeSmall(parts: AdmissionDeps, { application }: KeyHolder, bytes: number): void {
   if (bytes <= parts.bodies.free) takeTokens(parts, application, bytes);
 }
 
@@ -73,10 +73,10 @@ const strangers: RateLimited = { number: -1, rate: 256, burst: 4096 };
  * Charges a body that is large enough to delay others before it is decoded: one that is refused afterwards costs as much.
  * @param key that the body seems to have
  * @returns its sender, in whose turn it is decoded
- * @throws {Refusal} `rate_limited`
+ * @throws {ApiError} `rate_limited`
  */
 export function chargeLarge(
-  parts: AdmissionParts & { readonly keys: { findKey(key: string): KeyHolder | undefined } },
+  parts: AdmissionDeps & { readonly keys: { findKey(key: string): KeyHolder | undefined } },
   key: string | undefined,
   bytes: number,
 ): string {

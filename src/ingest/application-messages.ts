@@ -1,6 +1,6 @@
 import type { MessageIdentity } from './message-identity.ts';
 
-const leastRoom = 16;
+const minRoom = 16;
 /** A message takes four words: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
 /** Places that a message is searched in. At most half of all are taken, so only an attacker fills so many in a row. */
@@ -18,11 +18,11 @@ const never = Number.NEGATIVE_INFINITY;
 export class ApplicationMessages {
   /** Unix ms of the message that came last; nothing is newer. */
   newest = never;
-  #room = leastRoom;
-  #words = new Uint32Array(leastRoom * wordsPerMessage);
-  #times = new Float64Array(leastRoom);
+  #room = minRoom;
+  #words = new Uint32Array(minRoom * wordsPerMessage);
+  #times = new Float64Array(minRoom);
   /** Where messages are, plus one, by a word of their identity; 0 is free. */
-  #places = new Int32Array(leastRoom * 2);
+  #places = new Int32Array(minRoom * 2);
   #first = 0;
   #end = 0;
 
@@ -102,7 +102,7 @@ export class ApplicationMessages {
     const first = this.#first;
     const { size } = this;
     const times = this.#times.subarray(first, this.#end);
-    while (this.#room >= leastRoom * 2 && this.#room > size * 4) this.#room /= 2;
+    while (this.#room >= minRoom * 2 && this.#room > size * 4) this.#room /= 2;
     while (this.#room < size * 2) this.#room *= 2;
     this.#words = new Uint32Array(this.#room * wordsPerMessage);
     this.#words.set(words.subarray(first * wordsPerMessage, this.#end * wordsPerMessage));

@@ -1,5 +1,5 @@
 import type { Batch } from './batch.ts';
-import type { CountingParts } from './counting-parts.ts';
+import type { CountingDeps } from './counting-parts.ts';
 import type { LedgerPlace } from './ledger.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
@@ -7,10 +7,10 @@ import type { MessageIdentity } from './message-identity.ts';
  * Counts a message unless it was counted before, which the ledger then says. Resolves when the message is on disk.
  * @param identity without one, nothing tells a repetition from a message like it, and each counts
  * @param count adds all that the message says to a batch, without waiting for anything
- * @throws {Refusal} when the message was not kept
+ * @throws {ApiError} when the message was not kept
  */
 export function countOnce(
-  { messages, ledger, clock }: CountingParts,
+  { messages, ledger, clock }: CountingDeps,
   identity: MessageIdentity | undefined,
   place: LedgerPlace,
   count: () => Batch,

@@ -1,12 +1,12 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import type { AdmissionParts } from './admission.ts';
+import type { AdmissionDeps } from './admission.ts';
 import type { Lane } from './lane.ts';
 import type { Ledger } from './ledger.ts';
 import type { SeenMessages } from './seen-messages.ts';
 import type { SeriesDictionary } from './series-dictionary.ts';
 
 /** What everything that counts something needs of the rest of the service. */
-export interface CountingParts extends AdmissionParts {
+export interface CountingDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
   readonly dictionary: SeriesDictionary;
   readonly messages: SeenMessages;

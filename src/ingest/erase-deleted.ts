@@ -1,8 +1,8 @@
 import type { Deletion } from '../store/records.ts';
-import { type WorkParts, workOff } from './work-off.ts';
+import { type WorkDeps, workOff } from './work-off.ts';
 
 /** What it takes to erase what was deleted. */
-export interface EraseParts extends WorkParts {
+export interface EraseDeps extends WorkDeps {
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** Resolves when nothing that an application sent before can be written any more: see `Intake`. */
   settled(applicationNumber: number): Promise<void>;
@@ -20,10 +20,10 @@ const stepLimit = 64;
  * environment unknown, so no packet joins a batch for it any more. What had joined one before is written, or refused, before
  * the first step: nothing comes back after the last one. Whatever ends the process, the next one starts again with what is left.
  * Gives false when the service is stopping.
- * @throws {Refusal} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`
  * @throws {CommitFailed} when the store did not take a step
  */
-export async function eraseDeleted(parts: EraseParts): Promise<boolean> {
+export async function eraseDeleted(parts: EraseDeps): Promise<boolean> {
   for (const deletion of [...parts.deletions.values()]) {
     const { application } = deletion;
     await parts.settled(application);

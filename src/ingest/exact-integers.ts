@@ -1,5 +1,5 @@
 /** Digits of the longest integer that is taken: far more than any hash has. */
-const mostDigits = 256;
+const maxDigits = 256;
 
 const decimal = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,4}))?$/i;
 
@@ -15,7 +15,7 @@ export function canonicalInteger(spelled: string): string | undefined {
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   if (digits === '') return '0';
   const point = digits.length - fraction.length + Number(exponent);
-  if (point < 1 || point > mostDigits || /[1-9]/.test(digits.slice(point))) return undefined;
+  if (point < 1 || point > maxDigits || /[1-9]/.test(digits.slice(point))) return undefined;
   return `${sign}${digits.slice(0, point).padEnd(point, '0')}`;
 }
 

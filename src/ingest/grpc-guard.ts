@@ -8,7 +8,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
-import { type ErrorCode, Refusal } from '../errors.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
 import { tooLarge } from './grpc-operations.ts';
 
 /** A call as grpc-js makes it (`BaseServerInterceptingCall`): its types leave the fields out. */
@@ -41,7 +41,7 @@ export interface GuardOptions {
   /** The connection of a session has brought a whole call. */
   used(session: object, peer: () => Peer): void;
   /** The library, or the guard itself, refuses a call before its handler has seen it. Gives what to end it with. */
-  refused(refusal: Refusal, call: OpenCall): StatusObject;
+  refused(refusal: ApiError, call: OpenCall): StatusObject;
   /** Most bytes of a message. */
   readonly maxReport: number;
 }
@@ -126,7 +126,7 @@ export class GrpcGuard {
       if (now - open.since < messageTimeoutMs) break;
       if (open.streams && open.head !== undefined && open.call.decoder.readState === 0)
         this.#renew(open, now);
-      else this.#end(open, new Refusal('deadline_exceeded', 'The message was not whole in time'));
+      else this.#end(open, new ApiError('deadline_exceeded', 'The message was not whole in time'));
     }
   }
 
@@ -184,7 +184,7 @@ export class GrpcGuard {
   #makeRoom(): void {
     if (this.bytes <= this.#options.maxBytes) return;
     for (const open of this.#open) {
-      this.#end(open, new Refusal('backpressure', 'Too many messages are not whole', 5));
+      this.#end(open, new ApiError('backpressure', 'Too many messages are not whole', 5));
       if (this.bytes <= this.#options.maxBytes) return;
     }
   }
@@ -207,7 +207,7 @@ export class GrpcGuard {
   }
 
   /** The peer may never end its side, so the stream is reset after the answer (RFC 9113 §8.1). */
-  #end(open: Open, refusal: Refusal): void {
+  #end(open: Open, refusal: ApiError): void {
     const answer = this.#refuse(open, refusal);
     if (this.#release(open)) this.broken += 1;
     // Not in the middle of reading from the stream.
@@ -219,7 +219,7 @@ export class GrpcGuard {
     });
   }
 
-  #refuse(open: Open, refusal: Refusal): StatusObject {
+  #refuse(open: Open, refusal: ApiError): StatusObject {
     open.refused = true;
     return this.#options.refused(refusal, open);
   }
@@ -248,13 +248,13 @@ const reasons: readonly (readonly [code: number, details: RegExp, ErrorCode, det
 ];
 
 /** @param open whether the message is not whole yet: later the deadline of a call says nothing of its report */
-function refusalOf({ code, details }: StatusObject, open: boolean, maxReport: number): Refusal | undefined {
+function refusalOf({ code, details }: StatusObject, open: boolean, maxReport: number): ApiError | undefined {
   if (code === status.RESOURCE_EXHAUSTED) return tooLarge(maxReport);
   if (code === status.DEADLINE_EXCEEDED) {
     return open
-      ? new Refusal('deadline_exceeded', 'The deadline passed before the message was whole')
+      ? new ApiError('deadline_exceeded', 'The deadline passed before the message was whole')
       : undefined;
   }
   const found = reasons.find(([of, pattern]) => of === code && pattern.test(details));
-  return found && new Refusal(found[2], found[3]);
+  return found && new ApiError(found[2], found[3]);
 }

@@ -5,7 +5,7 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { methodOf } from './grpc-method.ts';
 import { operations } from './grpc-operations.ts';
 import { ProtoReader } from './proto-reader.ts';
@@ -128,7 +128,7 @@ function readService(request: Buffer): string | undefined {
     }
     return service;
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof ApiError) return undefined;
     throw error;
   }
 }

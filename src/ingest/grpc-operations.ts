@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { numberField } from './proto-writer.ts';
 import type { MetricsReport, ReportGlimpse, ReportReceiver, ReportRoute, UsageReport } from './report.ts';
 import { glimpseMessage } from './report-proto.ts';
@@ -14,7 +14,7 @@ export interface Operation {
   readonly route: ReportRoute;
   /**
    * Resolves with the encoded answer when the report is on disk.
-   * @throws {Refusal} nothing has changed then
+   * @throws {ApiError} nothing has changed then
    */
   run(receiver: ReportReceiver, arrival: Arrival): Promise<Buffer>;
   /** The sender of a message, read from its beginning. */
@@ -66,8 +66,8 @@ function answerOf(statCount: number): Buffer {
 }
 
 /** The refusal of a message that is too large. */
-export function tooLarge(maxReport: number): Refusal {
-  return new Refusal('body_too_large', `A message may have ${maxReport} bytes at most`);
+export function tooLarge(maxReport: number): ApiError {
+  return new ApiError('body_too_large', `A message may have ${maxReport} bytes at most`);
 }
 
 /** The path of an operation: that of its HTTP/2 and of its gRPC-Web requests. */

@@ -1,5 +1,5 @@
 import { type Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { type DescribedFile, files } from './grpc-descriptors.ts';
 import { methodOf } from './grpc-method.ts';
 import { ProtoReader } from './proto-reader.ts';
@@ -47,7 +47,7 @@ function respond(request: Buffer): Buffer | undefined {
   try {
     return joinFields(bytesField(2, request), answer(request));
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof ApiError) return undefined;
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
-import { Refusal, refusalOf } from '../errors.ts';
+import { ApiError, refusalOf } from '../errors.ts';
 import type { OpenCall } from './grpc-guard.ts';
 import { methodOf } from './grpc-method.ts';
 import { type Operation, operations, pathOf } from './grpc-operations.ts';
@@ -17,7 +17,7 @@ import type { ReportReceiver } from './report.ts';
 import type { Arrival } from './take-report.ts';
 
 /** What the calls need of the rest of the service. */
-export interface ReportParts {
+export interface ReportDeps {
   readonly receiver: ReportReceiver;
   readonly clock: Clock;
   /** Most bytes of a message, inflated. */
@@ -32,8 +32,8 @@ const operationAt = new Map(operations.map((operation) => [pathOf(operation), op
 
 /** Records in the ledger a call that is refused before its handler runs, and gives the status to end it with. */
 export function refuseEarly(
-  { receiver }: ReportParts,
-  refusal: Refusal,
+  { receiver }: ReportDeps,
+  refusal: ApiError,
   { path, metadata, head }: OpenCall,
 ): StatusObject {
   const operation = operationAt.get(path);
@@ -54,7 +54,7 @@ function senderNameOf(metadata: Metadata): string | undefined {
 }
 
 /** Serves the operations that take reports. */
-export function addReports(server: Server, parts: ReportParts): void {
+export function addReports(server: Server, parts: ReportDeps): void {
   for (const operation of operations) {
     const { service, method } = operation;
     const definition = { [method]: methodOf(pathOf({ service, method })) };
@@ -65,7 +65,7 @@ export function addReports(server: Server, parts: ReportParts): void {
 }
 
 async function serve(
-  parts: ReportParts,
+  parts: ReportDeps,
   operation: Operation,
   call: Call,
   answer: sendUnaryData<Buffer>,
@@ -73,12 +73,12 @@ async function serve(
   try {
     answer(null, await operation.run(parts.receiver, arrivalOf(parts, call)));
   } catch (error) {
-    if (!(error instanceof Refusal)) parts.onError(error);
+    if (!(error instanceof ApiError)) parts.onError(error);
     answer(failure(statusOf(refusalOf(error))));
   }
 }
 
-function arrivalOf({ clock }: ReportParts, call: Call): Arrival {
+function arrivalOf({ clock }: ReportDeps, call: Call): Arrival {
   const { metadata, request } = call;
   return {
     transport,
@@ -94,7 +94,7 @@ function arrivalOf({ clock }: ReportParts, call: Call): Arrival {
 /** The timer that ends a call in time is late when the process is busy, so the clock is asked too. */
 function checkDeadline(call: Call, clock: Clock): void {
   if (!call.cancelled && Number(call.getDeadline()) > clock.now()) return;
-  throw new Refusal('deadline_exceeded', 'The call ended before its report was taken; nothing was counted');
+  throw new ApiError('deadline_exceeded', 'The call ended before its report was taken; nothing was counted');
 }
 
 function failure(rpc: RpcStatus): ServerErrorResponse {

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { Refusal } from '../errors.ts';
+import type { ApiError } from '../errors.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
 
 /** How a call ended, as gRPC says it. */
@@ -25,7 +25,7 @@ const codes: ReadonlyMap<number, number> = new Map([
 ]);
 
 /** The status of a refused call. */
-export function statusOf(refusal: Refusal): RpcStatus {
+export function statusOf(refusal: ApiError): RpcStatus {
   const code = codes.get(refusal.status) ?? status.INTERNAL;
   const message = Buffer.from(refusal.message).toString();
   const stable = ['flagmeter-code', refusal.code] as const;

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { inflate } from '../http/body.ts';
 import type { RpcStatus } from './grpc-status.ts';
 
@@ -15,21 +15,21 @@ const trailers = 0x80;
  * The one message of a request's body.
  * @param encoding what the message is compressed with, where its flag says that it is: `grpc-encoding`
  * @param limit the most bytes that it may have, inflated
- * @throws {Refusal} `invalid_protobuf` unless that is one whole frame with a message; `message_compressed`;
+ * @throws {ApiError} `invalid_protobuf` unless that is one whole frame with a message; `message_compressed`;
  *   `invalid_content_encoding`; `body_too_large`
  */
 export function readFrame(body: Uint8Array, encoding: string | undefined, limit: number): Uint8Array {
   const flag = body[0]!;
   const message = body.subarray(headerBytes);
   if (!(flag <= compressed) || body.length < headerBytes || lengthIn(body) !== message.length) {
-    throw new Refusal(
+    throw new ApiError(
       'invalid_protobuf',
       'The body must be one frame with a message: its flag, length and bytes',
     );
   }
   if (flag !== compressed) return message;
   if (encoding === undefined || encoding === 'gzip') return inflate(message, limit);
-  throw new Refusal('message_compressed', 'Send the message as it is, or as gzip');
+  throw new ApiError('message_compressed', 'Send the message as it is, or as gzip');
 }
 
 function lengthIn(frame: Uint8Array): number {
@@ -76,14 +76,14 @@ const piece = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
  * The bytes of a `-text` body: base64, in one or several padded pieces, one after the other.
- * @throws {Refusal} `invalid_protobuf` when it is none
+ * @throws {ApiError} `invalid_protobuf` when it is none
  */
 export function decodeBase64(body: Uint8Array): Uint8Array {
   const pieces = Buffer.from(body)
     .toString('latin1')
     .split(/(?<==)(?=[^=])/);
   if (!pieces.every((each) => each.length % 4 === 0 && piece.test(each))) {
-    throw new Refusal('invalid_protobuf', 'The body must be base64, padded');
+    throw new ApiError('invalid_protobuf', 'The body must be base64, padded');
   }
   return Buffer.concat(pieces.map((each) => Buffer.from(each, 'base64')));
 }

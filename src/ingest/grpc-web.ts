@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { Refusal, refusalOf } from '../errors.ts';
+import { ApiError, refusalOf } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { problem } from '../http/problem.ts';
 import { ClientGone, type Reply, type Request, type Route } from '../http/types.ts';
@@ -11,7 +11,7 @@ import { senderNameOf } from './sender-name.ts';
 import type { Arrival } from './take-report.ts';
 
 /** What the routes need of the rest of the service. */
-export interface GrpcWebParts {
+export interface GrpcWebDeps {
   readonly receiver: ReportReceiver;
   readonly clock: Clock;
   /** Most bytes of a message. */
@@ -21,7 +21,7 @@ export interface GrpcWebParts {
 }
 
 /** The operations that take reports, as gRPC-Web over HTTP. They are for servers, so no page may call them: no CORS. */
-export function grpcWebRoutes(parts: GrpcWebParts): readonly Route[] {
+export function grpcWebRoutes(parts: GrpcWebDeps): readonly Route[] {
   return operations.map((operation) => ({
     method: 'POST',
     path: pathOf(operation),
@@ -32,7 +32,7 @@ export function grpcWebRoutes(parts: GrpcWebParts): readonly Route[] {
 const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 
 /** The status of a call is in the last frame of the body, so the HTTP status is 200 whatever it is. */
-async function receive(parts: GrpcWebParts, operation: Operation, request: Request): Promise<Reply> {
+async function receive(parts: GrpcWebDeps, operation: Operation, request: Request): Promise<Reply> {
   const type = contentType.exec(request.header('content-type') ?? '');
   if (type === null) return refuseType(parts, operation, request);
   const text = type[1] !== undefined;
@@ -41,15 +41,15 @@ async function receive(parts: GrpcWebParts, operation: Operation, request: Reque
     return reply(text, messageFrame(answer), trailersFrame(ok));
   } catch (error) {
     if (error instanceof ClientGone) throw error;
-    if (!(error instanceof Refusal)) parts.onError(error);
+    if (!(error instanceof ApiError)) parts.onError(error);
     return reply(text, trailersFrame(statusOf(refusalOf(error))));
   }
 }
 
 const ok: RpcStatus = { code: 0, message: '', trailers: [] };
 
-function refuseType({ receiver }: GrpcWebParts, { route }: Operation, request: Request): Reply {
-  const refusal = new Refusal('unsupported_media_type', 'Send application/grpc-web');
+function refuseType({ receiver }: GrpcWebDeps, { route }: Operation, request: Request): Reply {
+  const refusal = new ApiError('unsupported_media_type', 'Send application/grpc-web');
   receiver.refused(
     refusal,
     route,
@@ -61,7 +61,7 @@ function refuseType({ receiver }: GrpcWebParts, { route }: Operation, request: R
 
 const transport = 'grpc-web';
 
-function arrivalOf({ receiver, clock, maxReport }: GrpcWebParts, request: Request, text: boolean): Arrival {
+function arrivalOf({ receiver, clock, maxReport }: GrpcWebDeps, request: Request, text: boolean): Arrival {
   const start = clock.monotonic();
   return {
     transport,
@@ -80,7 +80,7 @@ function arrivalOf({ receiver, clock, maxReport }: GrpcWebParts, request: Reques
       if (message.length > maxReport) throw tooLarge(maxReport);
       if (clock.monotonic() - start < timeoutOf(request.header('grpc-timeout'))) return;
       const why = 'The deadline passed before the report was taken; nothing was counted';
-      throw new Refusal('deadline_exceeded', why);
+      throw new ApiError('deadline_exceeded', why);
     },
   };
 }
@@ -99,11 +99,11 @@ const unitMs: Readonly<Record<string, number>> = {
   n: 0.000_001,
 };
 
-/** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"); for ever without one. @throws {Refusal} */
+/** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"); for ever without one. @throws {ApiError} */
 function timeoutOf(header: string | undefined): number {
   if (header === undefined) return Number.POSITIVE_INFINITY;
   const [, value, unit] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? [];
-  if (value === undefined) throw new Refusal('invalid_protobuf', 'grpc-timeout must be like 500m');
+  if (value === undefined) throw new ApiError('invalid_protobuf', 'grpc-timeout must be like 500m');
   return Number(value) * unitMs[unit!]!;
 }
 

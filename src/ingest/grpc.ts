@@ -5,9 +5,9 @@ import { GrpcAcceptor } from './grpc-acceptor.ts';
 import { GrpcGuard } from './grpc-guard.ts';
 import { Health } from './grpc-health.ts';
 import { addReflection } from './grpc-reflection.ts';
-import { addReports, type ReportParts, refuseEarly } from './grpc-reports.ts';
+import { addReports, type ReportDeps, refuseEarly } from './grpc-reports.ts';
 
-export interface GrpcOptions extends ReportParts {
+export interface GrpcOptions extends ReportDeps {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -44,7 +44,7 @@ const usualConnections = 2_048;
 const usualWatches = 1_024;
 
 /** Calls whose messages are not whole may hold this much, or a few of the largest messages. */
-const leastBytes = 64 * 1024 * 1024;
+const minBytes = 64 * 1024 * 1024;
 
 /** How often calls that take too long are ended, ms. */
 const sweepEveryMs = 1000;
@@ -86,7 +86,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const guard = new GrpcGuard({
     clock,
     maxReport,
-    maxBytes: options.maxBytes ?? Math.max(leastBytes, 4 * maxReport),
+    maxBytes: options.maxBytes ?? Math.max(minBytes, 4 * maxReport),
     used: (session, peer) => acceptor.used(session, peer),
     refused: (refusal, call) => refuseEarly(options, refusal, call),
   });

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
-import { type AdmissionParts, admit, admitOf, takeTokens } from './admission.ts';
+import { type AdmissionDeps, admit, admitOf, takeTokens } from './admission.ts';
 import type { KeyFinder } from './counting-parts.ts';
 import type { Instances, Profile } from './instances.ts';
 import type { Ledger, LedgerSource } from './ledger.ts';
@@ -15,7 +15,7 @@ import { Named } from './packet.ts';
 import { isIdentity } from './person.ts';
 
 /** What the minting route needs of the rest of the service. */
-export interface IdentityParts extends AdmissionParts {
+export interface IdentityDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
   readonly instances: Instances;
   readonly ledger: Ledger;
@@ -43,7 +43,7 @@ const checker = Compile(MintSchema);
 const checkContentType = contentTypeCheck('application/json');
 
 /** `POST /api/frontend/identities`. Only servers mint: no answer has CORS headers, and there is no preflight. */
-export function identityRoutes(parts: IdentityParts): readonly Route[] {
+export function identityRoutes(parts: IdentityDeps): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -58,7 +58,7 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
  * Answers 200 when the id is on disk. Checked in the order 503, 401, 403, 413, 400, 429: the key is in a header, so
  * whoever has none learns nothing else, and has no body read.
  */
-async function receive(parts: IdentityParts, request: Request): Promise<Reply> {
+async function receive(parts: IdentityDeps, request: Request): Promise<Reply> {
   try {
     admit(parts);
     findHolder(parts, request.header('authorization'));
@@ -79,7 +79,7 @@ async function receive(parts: IdentityParts, request: Request): Promise<Reply> {
       body: JSON.stringify({ identity: profile.identity, instanceId }),
     };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     parts.ledger.refused(error, sourceOf(request), {
       holder: findKey(parts, request.header('authorization')),
       origin: request.header('origin'),
@@ -95,28 +95,28 @@ function sourceOf(request: Request): LedgerSource {
   return { route: 'identities', transport: 'http', userAgent: request.header('user-agent') };
 }
 
-function findKey({ keys }: IdentityParts, header: string | undefined): KeyHolder | undefined {
+function findKey({ keys }: IdentityDeps, header: string | undefined): KeyHolder | undefined {
   const text = authorization.exec(header ?? '')?.[1];
   return text === undefined ? undefined : keys.findKey(text);
 }
 
-function findHolder(parts: IdentityParts, header: string | undefined): KeyHolder {
+function findHolder(parts: IdentityDeps, header: string | undefined): KeyHolder {
   const holder = findKey(parts, header);
   if (holder === undefined) {
-    throw new Refusal('unknown_backend_key', 'Send the Backend key of an application in Authorization');
+    throw new ApiError('unknown_backend_key', 'Send the Backend key of an application in Authorization');
   }
   if (holder.key.type === 'Backend') return holder;
-  throw new Refusal(
+  throw new ApiError(
     'not_backend_key',
     'Only a Backend key mints: browsers and apps get their ids from a server',
   );
 }
 
-/** Checks a parsed body. @throws {Refusal} of status 400, saying what is wrong and where */
+/** Checks a parsed body. @throws {ApiError} of status 400, saying what is wrong and where */
 export function checkMint(body: unknown): Profile {
   if (!checker.Check(body)) throw explain(body);
   const { identity, groups = [], claims = {} } = body;
-  if (!isIdentity(identity)) throw new Refusal('invalid_identity', identityMust);
+  if (!isIdentity(identity)) throw new ApiError('invalid_identity', identityMust);
   return { identity, groups, claims };
 }
 
@@ -125,13 +125,13 @@ const groupsMust = 'groups must be an array of at most 100 strings; leave it out
 const claimsMust =
   'claims must be an object of at most 50 strings, numbers and booleans; leave it out when there are none';
 
-function explain(body: unknown): Refusal {
+function explain(body: unknown): ApiError {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return new Refusal('invalid_body', 'The body must be an object');
+    return new ApiError('invalid_body', 'The body must be an object');
   }
   const [error] = checker.Errors(body);
   const field = error?.instancePath.split('/')[1];
-  if (field === 'groups') return new Refusal('invalid_body', groupsMust);
-  if (field === 'claims') return new Refusal('invalid_body', claimsMust);
-  return new Refusal('invalid_identity', identityMust);
+  if (field === 'groups') return new ApiError('invalid_body', groupsMust);
+  if (field === 'claims') return new ApiError('invalid_body', claimsMust);
+  return new ApiError('invalid_identity', identityMust);
 }

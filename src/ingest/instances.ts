@@ -16,7 +16,7 @@ import type { FoundPerson, Person } from './person.ts';
 import { hashIdentity, type UserHash } from './user-hash.ts';
 
 /** What instance ids need of the rest of the service. Times are milliseconds. */
-export interface InstanceParts {
+export interface InstanceDeps {
   readonly store: UsageStore;
   /** See `openDigestSecret`. */
   readonly secret: Buffer;
@@ -45,14 +45,14 @@ interface Known {
 }
 
 /** Ids that are remembered: about 20 MB. */
-const mostKnown = 50_000;
+const maxKnown = 50_000;
 /** How long an id is remembered before it is read again. */
 const knownMs = 60_000;
 const dayMs = 86_400_000;
 
 /** Instance ids: minting them, finding out whose they are, and forgetting people. */
 export class Instances {
-  readonly #parts: InstanceParts;
+  readonly #parts: InstanceDeps;
   /** Only ids that are valid are remembered: what strangers make up takes no memory. */
   readonly #known = new Map<string, Known>();
   /** Which ids are remembered of a person, so that minting and forgetting take effect at once. */
@@ -62,7 +62,7 @@ export class Instances {
   /** How far an id's end moves at the least: use is written this seldom. */
   readonly #strideMs: number;
 
-  constructor(parts: InstanceParts) {
+  constructor(parts: InstanceDeps) {
     this.#parts = parts;
     this.#strideMs = Math.min(dayMs, parts.ttlMs / 10);
   }
@@ -81,7 +81,7 @@ export class Instances {
    * Mints an id for an identity, which ends the life of earlier ones. Resolves when it is on disk.
    * @param bytes size of the request
    * @param now Unix ms
-   * @throws {Refusal} `store_unavailable`
+   * @throws {ApiError} `store_unavailable`
    */
   async mint({ application }: KeyHolder, profile: Profile, bytes: number, now: number): Promise<string> {
     const { laneOf, randomBytes, ttlMs, graceMs } = this.#parts;
@@ -120,7 +120,7 @@ export class Instances {
 
   /**
    * Forgets what is kept of an identity: its ids and its exposures in all environments. Resolves when that is on disk.
-   * @throws {Refusal} `store_unavailable`
+   * @throws {ApiError} `store_unavailable`
    */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = nameOf(number, hashIdentity(identity));
@@ -156,7 +156,7 @@ export class Instances {
   }
 
   #remember(instanceId: string, known: Known): void {
-    if (this.#known.size >= mostKnown) {
+    if (this.#known.size >= maxKnown) {
       this.#known.clear();
       this.#idsOf.clear();
     }

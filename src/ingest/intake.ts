@@ -87,7 +87,7 @@ export class Intake {
 
   /**
    * Resolves when nothing that an application sent before can be written any more.
-   * @throws {Refusal} `store_unavailable`: the store does not take anything
+   * @throws {ApiError} `store_unavailable`: the store does not take anything
    */
   settled(applicationNumber: number): Promise<void> {
     return this.laneOf(applicationNumber).settled(applicationNumber);

@@ -1,7 +1,7 @@
 import type { QueueMonitor, Waiting } from '../admission/queue-monitor.ts';
 import type { Committer } from '../aggregate/committer.ts';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { NewSeries } from '../store/series.ts';
 import { Batch } from './batch.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
@@ -104,7 +104,7 @@ export class Lane {
 
   /**
    * Resolves when all that an application has sent before, and what the ledger says of it, is on disk or was refused.
-   * @throws {Refusal} `store_unavailable`: then some of it may still go with a later batch
+   * @throws {ApiError} `store_unavailable`: then some of it may still go with a later batch
    */
   async settled(application: number): Promise<void> {
     await this.submit(application, nothing).durable;
@@ -177,7 +177,7 @@ export class Lane {
       this.#monitor.leave(waiting);
       this.#listener.failed(error);
       batch.settle.refused(
-        new Refusal('store_unavailable', 'The store did not take the data; nothing of it was kept', 5),
+        new ApiError('store_unavailable', 'The store did not take the data; nothing of it was kept', 5),
       );
     } finally {
       batch.release();

@@ -5,7 +5,7 @@ import type { LedgerExample, LedgerLine, LedgerTally } from '../store/ledger.ts'
 export type LedgerRow = Omit<LedgerLine, keyof LedgerTally>;
 
 /** Rows that may wait: while the disk is full none of them leaves. */
-const mostRows = 20_000;
+const maxRows = 20_000;
 
 /** What was counted and is not on disk yet, row by row. */
 export class LedgerTallies {
@@ -13,7 +13,7 @@ export class LedgerTallies {
   #tallies = new Map<LedgerRow, LedgerTally>();
 
   /** @param limit most rows; what would make more is not counted */
-  constructor(limit = mostRows) {
+  constructor(limit = maxRows) {
     this.#limit = limit;
   }
 

@@ -1,6 +1,6 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { Clock } from '../clock.ts';
-import { catalogue, type ErrorCode, type Refusal } from '../errors.ts';
+import { type ApiError, catalogue, type ErrorCode } from '../errors.ts';
 import {
   type LedgerExample,
   type LedgerRoute,
@@ -37,7 +37,7 @@ export interface Refused {
   readonly origin?: string | undefined;
 }
 
-interface LedgerParts {
+interface LedgerDeps {
   readonly store: UsageStore;
   readonly clock: Clock;
   /** Where an application's tallies wait for the next commit. */
@@ -50,7 +50,7 @@ interface Tallying {
 }
 
 /** Rows that are held to be found again: about 30 MB. */
-const mostRows = 50_000;
+const maxRows = 50_000;
 
 /** Status of what was accepted. */
 const acceptedStatus = (route: LedgerRoute) => (route === 'telemetry' ? 202 : 200);
@@ -64,11 +64,11 @@ export class Ledger {
   readonly unattributed = new Map<ErrorCode, number>();
   /** Refusals that an application sees, by code. */
   readonly attributed = new Map<ErrorCode, number>();
-  readonly #parts: LedgerParts;
+  readonly #parts: LedgerDeps;
   readonly #books = new Map<number, LedgerBook>();
   #rows = 0;
 
-  constructor(parts: LedgerParts) {
+  constructor(parts: LedgerDeps) {
     this.#parts = parts;
   }
 
@@ -108,12 +108,12 @@ export class Ledger {
   }
 
   /** Counts a refusal of a body that was not read, whose application is therefore unknown. */
-  refusedUnread({ code }: Refusal): void {
+  refusedUnread({ code }: ApiError): void {
     this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
   }
 
   /** Counts a refusal: for the application that it concerns, else only for the process. */
-  refused(refusal: Refusal, source: LedgerSource, refused: Refused): void {
+  refused(refusal: ApiError, source: LedgerSource, refused: Refused): void {
     const { holder, environment = '' } = refused;
     const { code, status } = refusal;
     if (holder === undefined) {
@@ -160,7 +160,7 @@ export class Ledger {
   /** Books can be let go of at any time: what they counted is elsewhere, and their rows are in the store. */
   #grown(rows: number): void {
     this.#rows += rows;
-    if (this.#rows <= mostRows) return;
+    if (this.#rows <= maxRows) return;
     this.#books.clear();
     this.#rows = 0;
   }
@@ -178,7 +178,7 @@ function acceptedSubject(place: Omit<LedgerPlace, 'application'>): SentSubject {
 }
 
 /** The detail of a 400 says what the packet holds and where, so the title, which never changes, stands for it. */
-function exampleOf({ code, status, message }: Refusal, { key }: KeyHolder, refused: Refused): LedgerExample {
+function exampleOf({ code, status, message }: ApiError, { key }: KeyHolder, refused: Refused): LedgerExample {
   const leaked = code === 'unknown_key' && key.type === 'Backend';
   const detail = status === 400 ? catalogue[code].title : message;
   return {

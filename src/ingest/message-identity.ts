@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Environment } from '../store/records.ts';
 import { type Digest, digestWords } from './digest.ts';
 import type { MetricsReport, ReportHead, UsageReport } from './report.ts';
@@ -121,9 +121,9 @@ const keyPattern = /^[ -~]{1,255}$/;
 
 /**
  * The value of an `Idempotency-Key` header, if there is one.
- * @throws {Refusal} `invalid_idempotency_key`
+ * @throws {ApiError} `invalid_idempotency_key`
  */
 export function checkIdempotencyKey(value: string | undefined): string | undefined {
   if (value === undefined || keyPattern.test(value)) return value;
-  throw new Refusal('invalid_idempotency_key', 'Send 1 to 255 printable ASCII characters, or leave it out');
+  throw new ApiError('invalid_idempotency_key', 'Send 1 to 255 printable ASCII characters, or leave it out');
 }

@@ -3,7 +3,7 @@ import type { Route } from '../http/types.ts';
 import type { MetricsReport } from './report.ts';
 import { glimpseJson } from './report-json.ts';
 import { decodeMetrics } from './report-json-metrics.ts';
-import { type ReportRouteParts, reportRoute } from './report-route.ts';
+import { type ReportRouteDeps, reportRoute } from './report-route.ts';
 import type { ReportFormat } from './take-report.ts';
 
 const metricsJson: ReportFormat<MetricsReport> = {
@@ -14,6 +14,6 @@ const metricsJson: ReportFormat<MetricsReport> = {
 };
 
 /** `POST /api/metrics`: answers how many entries of `stats` came, once they are on disk. */
-export function metricsRoutes(parts: ReportRouteParts): readonly Route[] {
+export function metricsRoutes(parts: ReportRouteDeps): readonly Route[] {
   return [reportRoute(parts, '/api/metrics', metricsJson, (count) => ({ count }))];
 }

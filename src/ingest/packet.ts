@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isName } from '../accounts/names.ts';
-import { type ErrorCode, Refusal } from '../errors.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 
 const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
@@ -58,7 +58,7 @@ const checker = Compile(PacketSchema);
 
 /**
  * Checks a parsed body.
- * @throws {Refusal} of status 400, saying what is wrong and where
+ * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function checkPacket(body: unknown): Packet {
   if (!checker.Check(body)) throw explain(body);
@@ -75,10 +75,10 @@ export function hasUnknownField(packet: Packet): boolean {
   return false;
 }
 
-/** @throws {Refusal} `invalid_name` unless `name` can be the name of a `what`. */
+/** @throws {ApiError} `invalid_name` unless `name` can be the name of a `what`. */
 export function checkName(name: string, what: string): void {
   if (isName(name)) return;
-  throw new Refusal(
+  throw new ApiError(
     'invalid_name',
     `The name of the ${what} must have 1 to 256 UTF-8 bytes and no control characters`,
   );
@@ -90,10 +90,10 @@ const refusals: readonly (readonly [schemaPath: RegExp, code: ErrorCode])[] = [
   [/^#\/properties\/m\/patternProperties\//, 'invalid_number'],
 ];
 
-function explain(body: unknown): Refusal {
+function explain(body: unknown): ApiError {
   const [error] = checker.Errors(body);
-  if (error === undefined) return new Refusal('invalid_body', 'The body is not a telemetry packet');
+  if (error === undefined) return new ApiError('invalid_body', 'The body is not a telemetry packet');
   const row = refusals.find(([path]) => path.test(error.schemaPath));
   const where = error.instancePath === '' ? 'The body' : `The value at ${error.instancePath.slice(0, 300)}`;
-  return new Refusal(row?.[1] ?? 'invalid_body', `${where} ${error.message}`);
+  return new ApiError(row?.[1] ?? 'invalid_body', `${where} ${error.message}`);
 }

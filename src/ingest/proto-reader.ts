@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { recall } from './recalled-texts.ts';
 
 /** How a value is laid out: the low three bits of its tag. */
@@ -35,7 +35,7 @@ export class ProtoReader {
     this.#end = bytes.length;
   }
 
-  /** Moves to the next field; false at the end of the message. @throws {Refusal} `invalid_protobuf` */
+  /** Moves to the next field; false at the end of the message. @throws {ApiError} `invalid_protobuf` */
   next(): boolean {
     if (this.#at === this.#end) return false;
     this.#readVarint();
@@ -52,11 +52,11 @@ export class ProtoReader {
     return this.#low | 0;
   }
 
-  /** An `int32` that counts. @throws {Refusal} `invalid_count` when it is negative */
+  /** An `int32` that counts. @throws {ApiError} `invalid_count` when it is negative */
   count(): number {
     const value = this.int32();
     if (value >= 0) return value;
-    throw new Refusal('invalid_count', 'A count must be an integer from 0 to 2147483647');
+    throw new ApiError('invalid_count', 'A count must be an integer from 0 to 2147483647');
   }
 
   /** Adds what a repeated `int32` holds, packed or not, to `all`. */
@@ -80,17 +80,17 @@ export class ProtoReader {
     return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
-  /** A `double`. @throws {Refusal} `invalid_number` when it is not finite */
+  /** A `double`. @throws {ApiError} `invalid_number` when it is not finite */
   double(): number {
     this.#expect(fixed64);
     const from = this.#at;
     this.#pass(8);
     const value = this.#bytes.readDoubleLE(from);
     if (Number.isFinite(value)) return value;
-    throw new Refusal('invalid_number', 'A number must be finite');
+    throw new ApiError('invalid_number', 'A number must be finite');
   }
 
-  /** A `string`. @throws {Refusal} `invalid_encoding` when it is not UTF-8 */
+  /** A `string`. @throws {ApiError} `invalid_encoding` when it is not UTF-8 */
   string(): string {
     const end = this.#takeDelimited();
     const text = decode(this.#bytes, this.#at, end);
@@ -98,7 +98,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** A `string` that is likely to come again, and is no secret. @throws {Refusal} as `string` */
+  /** A `string` that is likely to come again, and is no secret. @throws {ApiError} as `string` */
   name(): string {
     const end = this.#takeDelimited();
     const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
@@ -117,7 +117,7 @@ export class ProtoReader {
     this.#end = outer;
   }
 
-  /** Passes over the value of a field that nobody knows. @throws {Refusal} `invalid_protobuf` */
+  /** Passes over the value of a field that nobody knows. @throws {ApiError} `invalid_protobuf` */
   skip(): void {
     switch (this.#layout) {
       case varint:
@@ -204,7 +204,7 @@ function decode(bytes: Buffer, from: number, end: number): string {
   try {
     return utf8.decode(bytes.subarray(from, end));
   } catch {
-    throw new Refusal('invalid_encoding', 'A text in the message is not UTF-8');
+    throw new ApiError('invalid_encoding', 'A text in the message is not UTF-8');
   }
 }
 
@@ -214,8 +214,8 @@ function isAscii(bytes: Buffer, from: number, end: number): boolean {
   return true;
 }
 
-function malformed(): Refusal {
-  return new Refusal(
+function malformed(): ApiError {
+  return new ApiError(
     'invalid_protobuf',
     'The message ends in mid-field, or a field is not laid out as it must be',
   );

@@ -1,9 +1,9 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Retention } from '../store/retention.ts';
 import { admit, admitOf, chargeLarge, chargeSmall } from './admission.ts';
 import type { Batch } from './batch.ts';
 import { countOnce } from './count-once.ts';
-import type { CountingParts } from './counting-parts.ts';
+import type { CountingDeps } from './counting-parts.ts';
 import type { LedgerSource } from './ledger.ts';
 import type { LedgerNote } from './ledger-notes.ts';
 import {
@@ -27,7 +27,7 @@ import { countedAt } from './report-time.ts';
 import type { EnvironmentSeries } from './series-dictionary.ts';
 import { hashReported } from './user-hash.ts';
 
-export interface ReceiverParts extends CountingParts {
+export interface ReceiverDeps extends CountingDeps {
   readonly retention: Retention;
 }
 
@@ -40,7 +40,7 @@ interface Kind<Report> {
 }
 
 /** The receiver of usage and metrics reports of every transport. */
-export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
+export function createReportReceiver(parts: ReceiverDeps): ReportReceiver {
   const usage: Kind<UsageReport> = {
     route: 'usage',
     identify: identityOfUsage,
@@ -69,7 +69,7 @@ export function createReportReceiver(parts: ReceiverParts): ReportReceiver {
 
 /** Checked at once, in the order 404, 503, 429; then the report is counted, unless it was before. */
 function receive<Report extends ReportHead>(
-  parts: ReceiverParts,
+  parts: ReceiverDeps,
   kind: Kind<Report>,
   report: Report,
   sender: Sender,
@@ -106,13 +106,13 @@ function sourceOf(
   return { route, transport, userAgent, instance: instanceName };
 }
 
-/** Any type of key may report. @throws {Refusal} of status 404 */
-function findEnvironment({ keys }: ReceiverParts, { appKey, environment: name }: ReportHead) {
+/** Any type of key may report. @throws {ApiError} of status 404 */
+function findEnvironment({ keys }: ReceiverDeps, { appKey, environment: name }: ReportHead) {
   const holder = keys.findKey(appKey);
-  if (holder === undefined) throw new Refusal('unknown_key', 'appKey is not a key of any application');
+  if (holder === undefined) throw new ApiError('unknown_key', 'appKey is not a key of any application');
   const environment = holder.environments.get(name);
   if (environment !== undefined) return { holder, environment };
-  throw new Refusal('unknown_environment', 'environment is not one of the application; case matters');
+  throw new ApiError('unknown_environment', 'environment is not one of the application; case matters');
 }
 
 function addUsage(

@@ -1,8 +1,8 @@
 import { recordWidth } from '../aggregate/envelope.ts';
 
 /** Spare arrays that are kept, and the bytes up to which one is worth keeping. */
-const mostSpares = 16;
-const mostBytes = 1024 * 1024;
+const maxSpares = 16;
+const maxBytes = 1024 * 1024;
 const firstRecords = 1024;
 
 /**
@@ -27,7 +27,7 @@ export class RecordArrays {
 
   /** Takes an array back that nobody reads any more. */
   give(array: Float64Array): void {
-    if (this.#spares.length < mostSpares && array.byteLength <= mostBytes) this.#spares.push(array);
+    if (this.#spares.length < maxSpares && array.byteLength <= maxBytes) this.#spares.push(array);
   }
 }
 

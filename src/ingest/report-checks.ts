@@ -1,5 +1,5 @@
 import { isName } from '../accounts/names.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { checkName } from './packet.ts';
 import type { ReportHead } from './report.ts';
 
@@ -8,12 +8,12 @@ export type SentHead = Omit<ReportHead, 'notes'>;
 
 /**
  * The head of a report. An empty instance name counts as missing, and one that is not valid is left out.
- * @throws {Refusal} of status 400 when the key or the environment cannot be one; whether they exist is not asked here
+ * @throws {ApiError} of status 400 when the key or the environment cannot be one; whether they exist is not asked here
  */
 export function checkHead(sent: SentHead): ReportHead {
   const { appKey, environment, instanceName } = sent;
   if (appKey === '' || appKey.length > 256) {
-    throw new Refusal('invalid_body', 'appKey must be an application key of 1 to 256 characters');
+    throw new ApiError('invalid_body', 'appKey must be an application key of 1 to 256 characters');
   }
   checkName(environment, 'environment');
   if (!instanceName) return { ...sent, instanceName: undefined, notes: [] };

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { FeatureUsers, MetricsReport, MetricValue, ReportHead, VariantUsage } from './report.ts';
 
 /**
@@ -96,7 +96,7 @@ export function endReport(head: ReportHead, statCount: number, drafts: MetricDra
  * to, for current SDKs send these alone. A `value` of zero beside others is an absent one, because protobuf cannot tell
  * the two apart. Old senders have counts and no values: the legacy counts are read when there is no value at all.
  *
- * @throws {Refusal} `invalid_number`: the sum of the values is not finite
+ * @throws {ApiError} `invalid_number`: the sum of the values is not finite
  */
 export function addValues(
   drafts: MetricDrafts,
@@ -129,7 +129,7 @@ function merge(variants: VariantValues, merging: Merging): number {
   if (merging === 'last') return variants.at(-1)![1];
   const sum = variants.reduce((total, [, value]) => total + value, 0);
   if (Number.isFinite(sum)) return sum;
-  throw new Refusal('invalid_number', 'The sum of the variantValues of a metric must be finite');
+  throw new ApiError('invalid_number', 'The sum of the variantValues of a metric must be finite');
 }
 
 function valuesByVariant(

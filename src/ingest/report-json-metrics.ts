@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { parseJson } from '../http/body.ts';
 import { sentTime } from './openapi/sender-schemas.ts';
 import type { MetricsReport } from './report.ts';
@@ -54,7 +54,7 @@ const checker = Compile(MetricsReportSchema);
 
 /**
  * Reads a metrics report from JSON.
- * @throws {Refusal} of status 400, saying what is wrong and where
+ * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeMetrics(json: string): MetricsReport {
   const body = checkShape(checker, parseJson(json));
@@ -68,10 +68,10 @@ export function decodeMetrics(json: string): MetricsReport {
   return endReport(readHead(exact), stats.length, drafts);
 }
 
-/** A misspelt name would count nothing. @throws {Refusal} `invalid_body` */
+/** A misspelt name would count nothing. @throws {ApiError} `invalid_body` */
 function checkLists(body: MetricsBody): void {
   if (lists.some((list) => body[list] !== undefined)) return;
-  throw new Refusal('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
+  throw new ApiError('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
 }
 
 function timeOf({ time }: Static<typeof Observation>): number | undefined {

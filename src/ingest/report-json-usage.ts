@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { parseJson } from '../http/body.ts';
 import { canonicalInteger } from './exact-integers.ts';
 import { hashed } from './openapi/sender-schemas.ts';
@@ -66,7 +66,7 @@ const checker = Compile(UsageReportSchema);
 
 /**
  * Reads a usage report from JSON.
- * @throws {Refusal} of status 400, saying what is wrong and where
+ * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeUsage(json: string): UsageReport {
   const body = checkShape(checker, parseJson(json));
@@ -100,7 +100,7 @@ function readHashes(sent: UsageBody['uniqueUserHashes']): string[] {
   return (sent ?? []).map((hash) => {
     if (Number.isSafeInteger(hash)) return String(hash);
     const integer = canonicalInteger(String(hash));
-    if (integer === undefined) throw new Refusal('invalid_hash', 'One of the hashes is no such integer');
+    if (integer === undefined) throw new ApiError('invalid_hash', 'One of the hashes is no such integer');
     return integer;
   });
 }

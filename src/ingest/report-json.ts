@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
-import { type ErrorCode, Refusal } from '../errors.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
 import { quoteLargeNumbers } from './exact-integers.ts';
 import { narrowToFault, pointerBefore } from './first-fault.ts';
 import { glimpseOf } from './glimpse.ts';
@@ -54,7 +54,7 @@ export const headFields = {
   processStartTime: text({ description: 'When that process started.', ...sentTime }),
 };
 
-/** The fields of `headFields`, checked. @throws {Refusal} of status 400 */
+/** The fields of `headFields`, checked. @throws {ApiError} of status 400 */
 export function readHead(body: Static<Type.TObject<typeof headFields>>): ReportHead {
   const { appKey, environment, instanceName, processStartTime } = body;
   return checkHead({
@@ -77,14 +77,14 @@ export function withExactNumbers<T>(json: string, body: T): T {
 /** Whom a JSON body concerns that was refused. */
 export const glimpseJson = glimpseOf('appKey', 'environment', 'instanceName');
 
-/** Unix ms of an RFC 3339 time. @throws {Refusal} `invalid_time`, naming the field by `where` */
+/** Unix ms of an RFC 3339 time. @throws {ApiError} `invalid_time`, naming the field by `where` */
 export function readTime(spelled: string, where: string): number {
   const time = parseTime(spelled);
-  if (time === undefined) throw new Refusal('invalid_time', `${where} must be like 2026-01-31T12:00:00Z`);
+  if (time === undefined) throw new ApiError('invalid_time', `${where} must be like 2026-01-31T12:00:00Z`);
   return time;
 }
 
-/** The body as what the schema of `checker` describes. @throws {Refusal} of status 400, saying what is wrong and where */
+/** The body as what the schema of `checker` describes. @throws {ApiError} of status 400, saying what is wrong and where */
 export function checkShape<T extends Type.TSchema>(
   checker: Validator<Type.TProperties, T>,
   body: unknown,
@@ -92,11 +92,11 @@ export function checkShape<T extends Type.TSchema>(
   if (checker.Check(body)) return body as Static<T>;
   const narrowed = narrowToFault(body, (part) => checker.Check(part)) ?? { body, at: 0 };
   const [error] = checker.Errors(narrowed.body);
-  if (error === undefined) throw new Refusal('invalid_body', 'The body does not have the expected shape');
+  if (error === undefined) throw new ApiError('invalid_body', 'The body does not have the expected shape');
   const code = refusals.find(([path]) => path.test(error.schemaPath))?.[1] ?? 'invalid_body';
   const pointer = pointerBefore(error.instancePath, narrowed);
   const where = pointer === '' ? 'The body' : `The value at ${pointer.slice(0, 300)}`;
-  throw new Refusal(code, `${where} ${error.message}`);
+  throw new ApiError(code, `${where} ${error.message}`);
 }
 
 /** Which refusal a value means that the schema at a path does not take; the first row that fits. */

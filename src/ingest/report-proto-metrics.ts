@@ -12,7 +12,7 @@ import { finishHead, newHead, readMapEntry, readTimestamp } from './report-proto
 
 /**
  * Decodes a `Metrics.MetricStat` (`proto/metrics.proto`).
- * @throws {Refusal} of status 400, saying what is wrong with it
+ * @throws {ApiError} of status 400, saying what is wrong with it
  */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();

@@ -12,7 +12,7 @@ interface Sums {
 
 /**
  * Decodes a `Usage.FeatureStat` (`proto/usage.proto`).
- * @throws {Refusal} of status 400, saying what is wrong with it
+ * @throws {ApiError} of status 400, saying what is wrong with it
  */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();

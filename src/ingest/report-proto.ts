@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { ProtoReader } from './proto-reader.ts';
 import type { ReportGlimpse, ReportHead } from './report.ts';
 import { checkHead, type SentHead } from './report-checks.ts';
@@ -20,9 +20,9 @@ export function newHead(): HeadDraft {
   };
 }
 
-/** The fields of a head, checked. @throws {Refusal} of status 400 */
+/** The fields of a head, checked. @throws {ApiError} of status 400 */
 export function finishHead(draft: HeadDraft): ReportHead {
-  if (draft.time === undefined) throw new Refusal('invalid_time', 'time is missing');
+  if (draft.time === undefined) throw new ApiError('invalid_time', 'time is missing');
   return checkHead(draft as SentHead);
 }
 
@@ -41,7 +41,7 @@ export function glimpseMessage(message: Uint8Array, instanceField: number): Repo
       else reader.skip();
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
   }
   return found;
 }
@@ -50,7 +50,7 @@ export function glimpseMessage(message: Uint8Array, instanceField: number): Repo
 const earliest = -62_135_596_800;
 const latest = 253_402_300_799;
 
-/** Unix ms of a `google.protobuf.Timestamp`. @throws {Refusal} `invalid_time` */
+/** Unix ms of a `google.protobuf.Timestamp`. @throws {ApiError} `invalid_time` */
 export function readTimestamp(reader: ProtoReader): number {
   const outer = reader.enter();
   let seconds = 0;
@@ -62,7 +62,10 @@ export function readTimestamp(reader: ProtoReader): number {
   }
   reader.leave(outer);
   if (seconds < earliest || seconds > latest || nanos < 0 || nanos > 999_999_999) {
-    throw new Refusal('invalid_time', 'A time must be in the years 1 to 9999, its nanos from 0 to 999999999');
+    throw new ApiError(
+      'invalid_time',
+      'A time must be in the years 1 to 9999, its nanos from 0 to 999999999',
+    );
   }
   return unixMs(seconds, nanos);
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
@@ -8,7 +8,7 @@ import { senderNameOf } from './sender-name.ts';
 import { type ReportFormat, takeReport } from './take-report.ts';
 
 /** What the routes of reports need of the rest of the service. */
-export interface ReportRouteParts {
+export interface ReportRouteDeps {
   readonly receiver: ReportReceiver;
   /** Most bytes of a body, inflated. */
   readonly maxReport: number;
@@ -19,7 +19,7 @@ export interface ReportRouteParts {
  * @param answer what to answer, of the number of `stats` received
  */
 export function reportRoute<Report extends UsageReport | MetricsReport>(
-  { receiver, maxReport }: ReportRouteParts,
+  { receiver, maxReport }: ReportRouteDeps,
   path: string,
   format: ReportFormat<Report>,
   answer: (statCount: number) => object,
@@ -36,7 +36,7 @@ export function reportRoute<Report extends UsageReport | MetricsReport>(
       const body = JSON.stringify(answer(statCount));
       return { status: 200, headers: { 'content-type': 'application/json' }, body };
     } catch (error) {
-      if (error instanceof Refusal) return problem(error);
+      if (error instanceof ApiError) return problem(error);
       throw error;
     }
   }

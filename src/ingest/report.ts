@@ -1,5 +1,5 @@
 import type { LargeBodies } from '../admission/large-bodies.ts';
-import type { Refusal } from '../errors.ts';
+import type { ApiError } from '../errors.ts';
 import type { LedgerNote } from './ledger-notes.ts';
 
 /**
@@ -82,18 +82,18 @@ export interface Sender {
 
 /**
  * Takes reports in, whatever transport they came by. Resolves when the report is on disk.
- * @throws {Refusal} with the status and code of why not; nothing has changed then
+ * @throws {ApiError} with the status and code of why not; nothing has changed then
  */
 export interface ReportReceiver {
   /** What the memory of reports under way is taken from, and where large ones wait for their turn. */
   readonly bodies: LargeBodies;
-  /** Refuses at once, before a body is read, while the service cannot take data. @throws {Refusal} */
+  /** Refuses at once, before a body is read, while the service cannot take data. @throws {ApiError} */
   admit(): void;
-  /** Charges a large report to its sender before it is decoded: see `chargeLarge`. @throws {Refusal} `rate_limited` */
+  /** Charges a large report to its sender before it is decoded: see `chargeLarge`. @throws {ApiError} `rate_limited` */
   charge(glimpse: ReportGlimpse, bytes: number): string;
   /** @param bytes that the report came in, inflated */
   usage(report: UsageReport, sender: Sender, bytes: number): Promise<void>;
   metrics(report: MetricsReport, sender: Sender, bytes: number): Promise<void>;
   /** Tells the ledger of a report that was refused, by one of the above or before it came to them. */
-  refused(refusal: Refusal, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void;
+  refused(refusal: ApiError, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void;
 }

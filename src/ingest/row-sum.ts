@@ -7,7 +7,7 @@ const scratch = new Uint8Array(longest);
 
 /** Hashes of names, for the same few come again and again. */
 const hashes = new Map<string, UserHash>();
-const mostHashes = 8192;
+const maxHashes = 8192;
 
 /** Stands for a name that is missing. */
 const noName: UserHash = { high: 0, low: 1 };
@@ -73,7 +73,7 @@ function hashOf(name: string): UserHash {
   if (known !== undefined) return known;
   const hash = murmur3(scratch, encoder.encodeInto(name, scratch).written);
   if (name.length > longest) return hash;
-  if (hashes.size >= mostHashes) hashes.clear();
+  if (hashes.size >= maxHashes) hashes.clear();
   hashes.set(name, hash);
   return hash;
 }

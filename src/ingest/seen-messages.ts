@@ -5,7 +5,7 @@ import { digestWords } from './digest.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
 /** Messages that are remembered, about 15 MB: four hundred a second for the life of one. */
-export const mostSeenMessages = 2 ** 18;
+export const maxSeenMessages = 2 ** 18;
 
 /** What part of its messages an application forgets at once when it has more than its share. */
 const forgottenPart = 1 / 64;
@@ -41,7 +41,7 @@ export class SeenMessages {
    * @param known what is on disk, the oldest first
    * @param limit most messages to remember
    */
-  constructor(known: Iterable<Message> = [], limit = mostSeenMessages) {
+  constructor(known: Iterable<Message> = [], limit = maxSeenMessages) {
     this.#limit = limit;
     for (const { identity, at } of known) this.#remember(digestWords(Buffer.from(identity)), at, onDisk);
   }

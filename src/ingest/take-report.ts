@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { beginningOf } from './glimpse.ts';
 import { checkIdempotencyKey } from './message-identity.ts';
 import type {
@@ -13,11 +13,11 @@ import type {
 /** How one kind of report comes in one format, and where it goes. */
 export interface ReportFormat<Report extends UsageReport | MetricsReport> {
   readonly route: ReportRoute;
-  /** @throws {Refusal} of status 400, saying what is wrong */
+  /** @throws {ApiError} of status 400, saying what is wrong */
   readonly decode: (bytes: Uint8Array) => Report;
   /** Makes out what it can of a report that was refused, even of one that cannot be decoded. */
   readonly glimpse: (bytes: Uint8Array) => ReportGlimpse;
-  /** @throws {Refusal} as the receiver does */
+  /** @throws {ApiError} as the receiver does */
   readonly handOver: (
     receiver: ReportReceiver,
     report: Report,
@@ -32,16 +32,16 @@ export interface Arrival {
   readonly userAgent: string | undefined;
   /** The `Idempotency-Key` as it was sent. */
   readonly idempotencyKey: string | undefined;
-  /** The report's bytes, or what waits for them. @throws {Refusal} when there are none to be had */
+  /** The report's bytes, or what waits for them. @throws {ApiError} when there are none to be had */
   readonly body: Uint8Array | (() => Promise<Uint8Array>);
-  /** Says what the transport has against the report. @throws {Refusal} */
+  /** Says what the transport has against the report. @throws {ApiError} */
   readonly check: (bytes: Uint8Array) => void;
 }
 
 /**
  * Takes a report, whatever it comes by. Checked in the order 503, 413, 400, 404, 429; the ledger is told of each refusal.
  * @returns the number of `stats` received, once the report is on disk
- * @throws {Refusal} nothing has changed then
+ * @throws {ApiError} nothing has changed then
  */
 export async function takeReport<Report extends UsageReport | MetricsReport>(
   receiver: ReportReceiver,
@@ -72,7 +72,7 @@ export async function takeReport<Report extends UsageReport | MetricsReport>(
     await kept;
     return statCount;
   } catch (error) {
-    if (error instanceof Refusal) {
+    if (error instanceof ApiError) {
       receiver.refused(
         error,
         route,

@@ -1,5 +1,5 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
@@ -11,7 +11,7 @@ import { attribute } from './attribute.ts';
 import type { Batch } from './batch.ts';
 import { allowOrigin, preflight } from './cors.ts';
 import { countOnce } from './count-once.ts';
-import type { CountingParts } from './counting-parts.ts';
+import type { CountingDeps } from './counting-parts.ts';
 import { beginningOf, glimpseOf } from './glimpse.ts';
 import type { Instances } from './instances.ts';
 import type { LedgerPlace } from './ledger.ts';
@@ -19,7 +19,7 @@ import { checkIdempotencyKey, identityOfKey } from './message-identity.ts';
 import { checkPacket, hasUnknownField, type Packet } from './packet.ts';
 
 /** What the telemetry route needs of the rest of the service. */
-export interface TelemetryParts extends CountingParts {
+export interface TelemetryDeps extends CountingDeps {
   readonly instances: Instances;
   /** Most bytes of a body, inflated. */
   readonly maxBody: number;
@@ -28,7 +28,7 @@ export interface TelemetryParts extends CountingParts {
 const path = '/api/frontend/telemetry';
 
 /** `POST /api/frontend/telemetry` and its preflight. */
-export function telemetryRoutes(parts: TelemetryParts): readonly Route[] {
+export function telemetryRoutes(parts: TelemetryDeps): readonly Route[] {
   return [
     { method: 'POST', path, handle: (request) => receive(parts, request) },
     {
@@ -52,7 +52,7 @@ const glimpse = glimpseOf('k', 'e');
  * Answers one packet: 202 when it is on disk. Checked in the order 503, 413, 400, 404, 403, 429, so that a refusal
  * costs as little as it can and a refused packet has changed nothing.
  */
-function receive(parts: TelemetryParts, request: Request): Reply | Promise<Reply> {
+function receive(parts: TelemetryDeps, request: Request): Reply | Promise<Reply> {
   const origin = request.header('origin') || undefined;
   const refusal = refusalNow(parts);
   if (refusal === undefined) return take(parts, request, origin);
@@ -60,7 +60,7 @@ function receive(parts: TelemetryParts, request: Request): Reply | Promise<Reply
   return problem(refusal, allowOrigin(origin));
 }
 
-async function take(parts: TelemetryParts, request: Request, origin: string | undefined): Promise<Reply> {
+async function take(parts: TelemetryDeps, request: Request, origin: string | undefined): Promise<Reply> {
   const { bodies } = parts;
   let body: Uint8Array | undefined;
   let packet: Packet | undefined;
@@ -89,7 +89,7 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
     await kept;
     return origin === undefined ? accepted : { status: 202, headers: allowOrigin(origin) };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     recordRefusal(parts, request, error, packet ?? (body && glimpse(beginningOf(body))));
     return problem(error, isReadable(error, origin) ? allowOrigin(origin) : {});
   } finally {
@@ -97,15 +97,15 @@ async function take(parts: TelemetryParts, request: Request, origin: string | un
   }
 }
 
-function findHolder({ keys }: TelemetryParts, packet: Packet): KeyHolder {
+function findHolder({ keys }: TelemetryDeps, packet: Packet): KeyHolder {
   const holder = keys.findKey(packet.k);
   if (holder !== undefined && holder.key.type !== 'Backend') return holder;
   if (holder !== undefined) keys.markLeaked(holder);
-  throw new Refusal('unknown_key', 'k is not a Frontend or Mobile key of any application');
+  throw new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application');
 }
 
 /** The application is known here, so only its own origins may read the answer. */
-class UnknownEnvironment extends Refusal {
+class UnknownEnvironment extends ApiError {
   readonly holder: KeyHolder;
 
   constructor(holder: KeyHolder) {
@@ -115,7 +115,7 @@ class UnknownEnvironment extends Refusal {
 }
 
 /** Whether a page of this origin may read why its packet was refused. */
-function isReadable(refusal: Refusal, origin: string | undefined): boolean {
+function isReadable(refusal: ApiError, origin: string | undefined): boolean {
   if (refusal instanceof UnknownEnvironment)
     return origin !== undefined && refusal.holder.allowsOrigin(origin);
   return refusal.status !== 403;
@@ -123,9 +123,9 @@ function isReadable(refusal: Refusal, origin: string | undefined): boolean {
 
 /** Puts a refusal down to the application whose key is in the body, as far as that could be read. */
 function recordRefusal(
-  { keys, ledger }: TelemetryParts,
+  { keys, ledger }: TelemetryDeps,
   request: Request,
-  refusal: Refusal,
+  refusal: ApiError,
   { k, e }: ReturnType<typeof glimpse> = {},
 ): void {
   ledger.refused(
@@ -142,10 +142,10 @@ function recordRefusal(
 function checkOrigin(holder: KeyHolder, request: Request, origin: string | undefined): void {
   if (origin !== undefined) {
     if (holder.allowsOrigin(origin)) return;
-    throw new Refusal('origin_not_allowed', 'The application does not allow this origin');
+    throw new ApiError('origin_not_allowed', 'The application does not allow this origin');
   }
   const browser = holder.key.type === 'Frontend' || request.header('sec-fetch-site') !== undefined;
-  if (browser) throw new Refusal('origin_missing', 'A browser must send its Origin with this key');
+  if (browser) throw new ApiError('origin_missing', 'A browser must send its Origin with this key');
 }
 
 /** A packet that nothing speaks against. */
@@ -157,7 +157,7 @@ interface Admitted {
 }
 
 /** Resolves when the packet is on disk. One that its sender has named by a `key` counts once, however often it comes. */
-function keep(parts: TelemetryParts, admitted: Admitted, key: string | undefined): Promise<void> {
+function keep(parts: TelemetryDeps, admitted: Admitted, key: string | undefined): Promise<void> {
   if (key === undefined) return addToBatch(parts, admitted).durable;
   const identity = identityOfKey('telemetry', admitted, key);
   return countOnce(parts, identity, placeOf(admitted), () => addToBatch(parts, admitted));
@@ -167,7 +167,7 @@ function placeOf({ holder: { application }, environment, userAgent }: Admitted):
   return { ...source, application, environment, userAgent };
 }
 
-function addToBatch(parts: TelemetryParts, admitted: Admitted): Batch {
+function addToBatch(parts: TelemetryDeps, admitted: Admitted): Batch {
   const { holder, environment, packet, userAgent } = admitted;
   const now = parts.clock.now();
   const { person, use, instanceDropped } = attribute(parts.instances, packet, holder.application, now);

@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Application } from '../store/records.ts';
 import { horizonsAt, type Retention } from '../store/retention.ts';
-import { type EraseParts, eraseDeleted } from './erase-deleted.ts';
+import { type EraseDeps, eraseDeleted } from './erase-deleted.ts';
 import { workOff } from './work-off.ts';
 
 /** What upkeep needs of the rest of the service. */
-export interface UpkeepParts extends EraseParts {
+export interface UpkeepDeps extends EraseDeps {
   readonly clock: Clock;
   readonly retention: Retention;
   /** Days that exposures are kept. */
@@ -24,29 +24,23 @@ const betweenRoundsMs = 60_000;
  * Removes what is kept of what was deleted, rolls old buckets up into wider ones and deletes what is over its retention, in
  * the background, for as long as the service runs: round after round, in small transactions.
  */
-export async function keepUp(parts: UpkeepParts): Promise<void> {
+export async function keepUp(parts: UpkeepDeps): Promise<void> {
   do {
     await runRound(parts);
   } while (await parts.pause(betweenRoundsMs));
 }
 
 /** One round over every deletion and every environment; ends early when the service is stopping. */
-export async function runRound(parts: UpkeepParts): Promise<void> {
+export async function runRound(parts: UpkeepDeps): Promise<void> {
   try {
     if (await eraseDeleted(parts)) await retire(parts);
   } catch (error) {
     // A refusal says that the store does not take anything, which is known; the next round tries again.
-    if (!(error instanceof Refusal)) parts.failed(error);
+    if (!(error instanceof ApiError)) parts.failed(error);
   }
 }
 
-async function retire({
-  clock,
-  retention,
-  exposureDays,
-  applications,
-  ...parts
-}: UpkeepParts): Promise<void> {
+async function retire({ clock, retention, exposureDays, applications, ...parts }: UpkeepDeps): Promise<void> {
   const now = clock.now();
   const horizons = horizonsAt(now, retention);
   for (const application of [...applications.values()]) {

@@ -3,7 +3,7 @@ import type { Route } from '../http/types.ts';
 import type { UsageReport } from './report.ts';
 import { glimpseJson } from './report-json.ts';
 import { decodeUsage } from './report-json-usage.ts';
-import { type ReportRouteParts, reportRoute } from './report-route.ts';
+import { type ReportRouteDeps, reportRoute } from './report-route.ts';
 import type { ReportFormat } from './take-report.ts';
 
 const usageJson: ReportFormat<UsageReport> = {
@@ -14,6 +14,6 @@ const usageJson: ReportFormat<UsageReport> = {
 };
 
 /** `POST /api/usage/stats`: answers how many entries of `stats` came, once they are on disk. */
-export function usageRoutes(parts: ReportRouteParts): readonly Route[] {
+export function usageRoutes(parts: ReportRouteDeps): readonly Route[] {
   return [reportRoute(parts, '/api/usage/stats', usageJson, (featureCount) => ({ featureCount }))];
 }

@@ -2,7 +2,7 @@ import type { Committer } from '../aggregate/committer.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 
 /** What upkeep gets its work done by. */
-export interface WorkParts {
+export interface WorkDeps {
   /** The worker that alone writes to an application's data. */
   committerOf(applicationNumber: number): Pick<Committer, 'maintain'>;
   /** Resolves after `ms`; false when the service is stopping, and upkeep with it. */
@@ -17,7 +17,7 @@ const betweenStepsMs = 2;
  * @throws {CommitFailed} when the store did not take a step
  */
 export async function workOff(
-  { committerOf, pause }: WorkParts,
+  { committerOf, pause }: WorkDeps,
   applicationNumber: number,
   step: Maintenance,
 ): Promise<boolean> {

@@ -4,7 +4,7 @@ import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { ApiKey } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { route } from './route.ts';
@@ -23,7 +23,7 @@ export const newApiKeySchema = Type.Object(
 const readNewApiKey = jsonBody(newApiKeySchema);
 
 /** `/api/v2/teams/{id}/api-keys` and what is below. */
-export function apiKeyRoutes(parts: ManageParts): readonly Route[] {
+export function apiKeyRoutes(parts: ManageDeps): readonly Route[] {
   return [
     route(parts, 'GET /teams/:id/api-keys', ({ directory, team, request }) => {
       const { items, nextCursor } = pageOf(

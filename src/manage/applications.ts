@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { createApplication, deleteApplication, patchApplication } from '../accounts/applications.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
 import type { Application } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { environmentJson } from './environments.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { jsonBody } from './json-body.ts';
@@ -55,7 +55,7 @@ const readNewApplication = jsonBody(newApplicationSchema);
 const readPatch = jsonBody(applicationPatchSchema);
 
 /** `/api/v2/applications` and what is one segment below. */
-export function applicationRoutes(parts: ManageParts): readonly Route[] {
+export function applicationRoutes(parts: ManageDeps): readonly Route[] {
   return [
     route(parts, 'GET /applications', list),
     route(parts, 'POST /applications', create),
@@ -98,7 +98,7 @@ function list({ directory, caller, request }: Call): Reply {
 
 async function create({ directory, caller, request }: Call): Promise<Reply> {
   const { teamId = caller.primaryTeam, ...wanted } = await readNewApplication(request);
-  if (!caller.teams.includes(teamId)) throw new Refusal('not_found', 'There is no such team');
+  if (!caller.teams.includes(teamId)) throw new ApiError('not_found', 'There is no such team');
   const application = await createApplication(directory, { ...wanted, teamId });
   return created(['applications', application.id], applicationJson(application));
 }

@@ -4,18 +4,18 @@ import type { Reply, Route } from '../http/types.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { AuditEntry } from '../store/records.ts';
 import { ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { readCursor, readLimit, writeCursor } from './lists.ts';
 import { readTime } from './query-time.ts';
 import { type Call, route } from './route.ts';
 
 /** What the audit log is read from. */
-export interface AuditParts extends ManageParts {
+export interface AuditDeps extends ManageDeps {
   readonly accounts: Pick<AccountStore, 'audit'>;
 }
 
 /** Entries that one page looks at: they may be of other teams, and then the page is shorter and goes on by its cursor. */
-const mostRead = 10_000;
+const maxRead = 10_000;
 /** Entries that are read before other requests have a turn: it takes about a millisecond. */
 const stride = 200;
 
@@ -23,11 +23,11 @@ const stride = 200;
  * `GET /audit?from=&to=&action=&actor=`: who did what, when, from where, in the teams of the caller and to the service as
  * a whole; the latest first. `action` is one or its beginning (`application`), `actor` an id.
  */
-export function auditRoutes(parts: AuditParts): readonly Route[] {
+export function auditRoutes(parts: AuditDeps): readonly Route[] {
   return [route(parts, 'GET /audit', (call) => list(parts, call))];
 }
 
-async function list({ accounts }: AuditParts, { caller, request }: Call): Promise<Reply> {
+async function list({ accounts }: AuditDeps, { caller, request }: Call): Promise<Reply> {
   const query = parseQuery(request.query);
   const wanted = filterOf(query);
   const from = readTime(query, 'from') ?? 0;
@@ -37,7 +37,7 @@ async function list({ accounts }: AuditParts, { caller, request }: Call): Promis
     (entry.teamId === null || caller.teams.includes(entry.teamId)) && wanted(entry);
   const items: AuditEntry[] = [];
   let last = cursor === undefined ? undefined : readCursor(cursor);
-  for (let read = 0; read < mostRead; read += stride) {
+  for (let read = 0; read < maxRead; read += stride) {
     const entries = auditEntries(accounts, last, stride);
     for (const entry of entries) {
       if (entry.at < from) return page(items, undefined);
@@ -55,7 +55,7 @@ function page(items: readonly AuditEntry[], last: number | undefined): Reply {
   return ok({ items: items.map(entryJson), nextCursor: last === undefined ? null : writeCursor(last) });
 }
 
-/** @throws {Refusal} `invalid_query` */
+/** @throws {ApiError} `invalid_query` */
 function filterOf(query: ReadonlyMap<string, string>): (entry: AuditEntry) => boolean {
   const to = readTime(query, 'to') ?? Number.POSITIVE_INFINITY;
   const action = query.get('action');

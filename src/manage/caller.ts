@@ -14,7 +14,7 @@ export interface Caller {
 }
 
 /** What every resource of the management API works on. */
-export interface ManageParts {
+export interface ManageDeps {
   readonly directory: Directory;
   readonly authenticate: Authenticate;
   /** Whether a token that was authenticated is good still: a body may take its time to come. */

@@ -4,7 +4,7 @@ import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { route } from './route.ts';
@@ -29,7 +29,7 @@ export const newClientSchema = Type.Object(
 const readNewClient = jsonBody(newClientSchema);
 
 /** `/api/v2/teams/{id}/clients`, the applications that the team's members sign in to, and what is below. */
-export function clientRoutes(parts: ManageParts): readonly Route[] {
+export function clientRoutes(parts: ManageDeps): readonly Route[] {
   return [
     route(parts, 'GET /teams/:id/clients', ({ directory, team, request }) => {
       const { items, nextCursor } = pageOf(

@@ -4,7 +4,7 @@ import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { Environment } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { route } from './route.ts';
@@ -18,7 +18,7 @@ export const newEnvironmentSchema = Type.Object(
 const readNewEnvironment = jsonBody(newEnvironmentSchema);
 
 /** `/api/v2/applications/{id}/environments` and what is below. */
-export function environmentRoutes(parts: ManageParts): readonly Route[] {
+export function environmentRoutes(parts: ManageDeps): readonly Route[] {
   return [
     route(parts, 'GET /applications/:id/environments', ({ application, request }) => {
       const { items, nextCursor } = pageOf(application.environments, request.query, ({ number }) => number);

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { entityTag } from '../http/entity-tag.ts';
 import type { Reply, Request } from '../http/types.ts';
 import { ok } from './answers.ts';
@@ -20,14 +20,14 @@ export function withTag(reply: Reply, version: object): Reply {
  * Lets a change through only when it is made to what its caller has seen (RFC 9110 §13.1.1). Call it after the last
  * `await` before the change: nothing may come in between.
  * @param thing as it is now, in the shape that `tagged` had for its tag
- * @throws {Refusal} `precondition_failed`
+ * @throws {ApiError} `precondition_failed`
  */
 export function checkMatch(request: Request, thing: object): void {
   const wanted = request.header('if-match');
   if (wanted === undefined || wanted.trim() === '*') return;
   const tags = wanted.split(',').map((tag) => tag.trim());
   if (tags.includes(tagOf(thing))) return;
-  throw new Refusal(
+  throw new ApiError(
     'precondition_failed',
     'It was changed since you read it: read it again, then make your change to what it is now',
   );

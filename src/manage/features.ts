@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { declareFeature, deleteFeature, patchFeature } from '../accounts/features.ts';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Reply, Route } from '../http/types.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
 import { created, deleted, okJson } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
 import { type FeatureJson, featureJson, type Sight, type Staleness } from './features-report.ts';
 import { jsonBody } from './json-body.ts';
@@ -16,7 +16,7 @@ import type { ReportPool } from './report-pool.ts';
 import { type ApplicationCall, route } from './route.ts';
 
 /** What the routes of features need of the rest of the service. */
-export interface FeatureParts extends ManageParts {
+export interface FeatureDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;
   /** Days without a packet after which a feature is stale. */
@@ -47,7 +47,7 @@ const readPatch = jsonBody(featurePatchSchema);
 const dayMs = 86_400_000;
 
 /** `/api/v2/applications/{id}/features` and what is below: the declared features, and those only seen in packets. */
-export function featureRoutes(parts: FeatureParts): readonly Route[] {
+export function featureRoutes(parts: FeatureDeps): readonly Route[] {
   return [
     route(parts, 'GET /applications/:id/features', (call) => list(parts, call)),
     route(parts, 'POST /applications/:id/features', (call) => create(parts, call)),
@@ -65,7 +65,7 @@ export function featureRoutes(parts: FeatureParts): readonly Route[] {
 }
 
 async function list(
-  parts: FeatureParts,
+  parts: FeatureDeps,
   { directory, application, request }: ApplicationCall,
 ): Promise<Reply> {
   const query = parseQuery(request.query);
@@ -82,7 +82,7 @@ async function list(
 }
 
 async function create(
-  parts: FeatureParts,
+  parts: FeatureDeps,
   { directory, application, request }: ApplicationCall,
 ): Promise<Reply> {
   const wanted = await readNewFeature(request);
@@ -96,7 +96,7 @@ async function create(
 }
 
 async function show(
-  parts: FeatureParts,
+  parts: FeatureDeps,
   { directory, application, params: { feature: name = '' } }: ApplicationCall,
 ): Promise<Reply> {
   const sight = await look(parts, application, name);
@@ -106,7 +106,7 @@ async function show(
 
 /** Everything is looked up before the change: between what the caller is compared with and the change nothing is awaited. */
 async function patch(
-  parts: FeatureParts,
+  parts: FeatureDeps,
   { directory, application, request, params: { feature: name = '' } }: ApplicationCall,
 ): Promise<Reply> {
   const wanted = await readPatch(request);
@@ -118,19 +118,19 @@ async function patch(
   return tagged(shown, versionOf(shown));
 }
 
-function look({ reports }: FeatureParts, application: Application, name: string): Promise<Sight | undefined> {
+function look({ reports }: FeatureDeps, application: Application, name: string): Promise<Sight | undefined> {
   return reports.make(application.teamId, 'sight', { environments: numbersOf(application), feature: name });
 }
 
-/** @throws {Refusal} `not_found` when nobody has declared or seen it */
+/** @throws {ApiError} `not_found` when nobody has declared or seen it */
 function existing(
-  parts: FeatureParts,
+  parts: FeatureDeps,
   name: string,
   declaration: FeatureDeclaration | undefined,
   sight: Sight | undefined,
 ): FeatureJson {
   if (declaration === undefined && sight === undefined) {
-    throw new Refusal(
+    throw new ApiError(
       'not_found',
       'There is no such feature: it is not declared, and no packet has named it',
     );
@@ -147,6 +147,6 @@ function numbersOf({ environments }: Application): readonly number[] {
   return environments.map(({ number }) => number);
 }
 
-function stalenessOf({ clock, staleAfter }: FeatureParts): Staleness {
+function stalenessOf({ clock, staleAfter }: FeatureDeps): Staleness {
   return { now: clock.now(), staleAfterMs: staleAfter * dayMs };
 }

@@ -1,6 +1,6 @@
 import { targetOf } from '../accounts/applications.ts';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Reply, Route } from '../http/types.ts';
 import { exposuresKey, oldestKept, readExposures } from '../store/exposures.ts';
@@ -8,12 +8,12 @@ import type { Application } from '../store/records.ts';
 import { seriesName } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { deleted, ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { findEnvironment } from './reports.ts';
 import { type ApplicationCall, route } from './route.ts';
 
 /** What the routes of identities need of the rest of the service. */
-export interface IdentityParts extends ManageParts {
+export interface IdentityDeps extends ManageDeps {
   readonly store: UsageStore;
   readonly clock: Clock;
   /** Days that exposures are kept. */
@@ -39,7 +39,7 @@ export interface ExposureJson {
  * `GET …/identities/{identity}/exposures?environment=`, and `DELETE …/identities/{identity}` and
  * `DELETE …/identities?identity=`, which forget a person.
  */
-export function identityRoutes(parts: IdentityParts): readonly Route[] {
+export function identityRoutes(parts: IdentityDeps): readonly Route[] {
   const path = '/applications/:id/identities/:identity';
   return [
     route(parts, `GET ${path}/exposures`, ({ application, request, params: { identity = '' } }) => {
@@ -58,15 +58,15 @@ export function identityRoutes(parts: IdentityParts): readonly Route[] {
   ];
 }
 
-/** @throws {Refusal} `invalid_query` */
+/** @throws {ApiError} `invalid_query` */
 function identityIn(query: string): string {
   const identity = parseQuery(query).get('identity');
   if (identity) return identity;
-  throw new Refusal('invalid_query', 'identity must say who is to be forgotten');
+  throw new ApiError('invalid_query', 'identity must say who is to be forgotten');
 }
 
 async function forget(
-  { forget: forgetPerson }: IdentityParts,
+  { forget: forgetPerson }: IdentityDeps,
   { application, directory }: ApplicationCall,
   identity: string,
 ): Promise<Reply> {
@@ -80,7 +80,7 @@ async function forget(
 
 /** In the order of features and variants; what was last seen too long ago is left out, though not swept up yet. */
 function exposuresOf(
-  { store, clock, exposureDays }: IdentityParts,
+  { store, clock, exposureDays }: IdentityDeps,
   environment: number,
   digest: Buffer,
 ): readonly ExposureJson[] {

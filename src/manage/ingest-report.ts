@@ -4,7 +4,7 @@ import type { Reply, Request, Route } from '../http/types.ts';
 import type { Application } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { okJson } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import type { ReportPool } from './report-pool.ts';
 import { readReportRange } from './report-range.ts';
 import { findEnvironment } from './reports.ts';
@@ -15,7 +15,7 @@ const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 
 /** What the ledger's report is made from. */
-export interface IngestReportParts extends ManageParts {
+export interface IngestReportDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;
 }
@@ -25,7 +25,7 @@ export interface IngestReportParts extends ManageParts {
  * of the application's: also what named none that there was, and what was of one that has been deleted, both as `null`.
  * What was refused shows after a second.
  */
-export function ingestReportRoutes(parts: IngestReportParts): readonly Route[] {
+export function ingestReportRoutes(parts: IngestReportDeps): readonly Route[] {
   return [
     route(parts, 'GET /applications/:id/ingest', ({ application, request }) =>
       answer(parts, application, request),
@@ -34,7 +34,7 @@ export function ingestReportRoutes(parts: IngestReportParts): readonly Route[] {
 }
 
 async function answer(
-  { reports, clock }: IngestReportParts,
+  { reports, clock }: IngestReportDeps,
   { teamId, number, environments }: Application,
   request: Request,
 ): Promise<Reply> {

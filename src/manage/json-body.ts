@@ -1,13 +1,13 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import type { Request } from '../http/types.ts';
 
 /** Most bytes of a body, inflated. */
 export const longestBody = 65_536;
 
-/** Reads a request's JSON body and checks it. @throws {Refusal} as `jsonBody` says */
+/** Reads a request's JSON body and checks it. @throws {ApiError} as `jsonBody` says */
 export type ReadJson<Schema extends TSchema> = (request: Request) => Promise<Static<Schema>>;
 
 type ValidationError = ReturnType<ReturnType<typeof Compile>['Errors']>[number];
@@ -25,7 +25,7 @@ export function jsonBody<Schema extends TSchema>(schema: Schema): ReadJson<Schem
     compiled ??= Compile(schema);
     const checker = compiled;
     if (checker.Check(value)) return value as Static<Schema>;
-    throw new Refusal('invalid_body', explain(checker.Errors(value)));
+    throw new ApiError('invalid_body', explain(checker.Errors(value)));
   };
 }
 

@@ -5,7 +5,7 @@ import { named } from '../http/openapi/named-schemas.ts';
 import type { Route } from '../http/types.ts';
 import type { ApplicationKey } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { route } from './route.ts';
@@ -25,7 +25,7 @@ export const newKeySchema = Type.Object(
 const readNewKey = jsonBody(newKeySchema);
 
 /** `/api/v2/applications/{id}/keys` and what is below. */
-export function keyRoutes(parts: ManageParts): readonly Route[] {
+export function keyRoutes(parts: ManageDeps): readonly Route[] {
   return [
     route(parts, 'GET /applications/:id/keys', ({ directory, application, request }) => {
       const keys = directory.keysOf(application.id);

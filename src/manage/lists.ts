@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
 
 /** One page of a list; `nextCursor` is `null` on the last one. */
@@ -21,13 +21,13 @@ const greatestLimit = 200;
  * and a cursor holds the place of the last item shown: whatever comes or goes in between, an item that is there
  * all the time is shown exactly once.
  * @param placeOf an item's place among all items, from 0; no two have the same, and it never changes
- * @throws {Refusal} `invalid_query`
+ * @throws {ApiError} `invalid_query`
  */
 export function pageOf<T>(items: Iterable<T>, query: string, placeOf: (item: T) => number): Page<T> {
   return cutPage(items, readPage(query, readCursor), placeOf);
 }
 
-/** Reads which page is asked for of a list whose places are names. @throws {Refusal} `invalid_query` */
+/** Reads which page is asked for of a list whose places are names. @throws {ApiError} `invalid_query` */
 export function readNamePage(query: string): PageRequest<string> {
   return readPage(query, (cursor) => placeIn(cursor, /^.+$/s));
 }
@@ -46,12 +46,12 @@ export function cutPage<T, Place extends number | string>(
   return { items: page, nextCursor };
 }
 
-/** What a list is to be narrowed to: items of which `name` is true, or of which it is not. @throws {Refusal} `invalid_query` */
+/** What a list is to be narrowed to: items of which `name` is true, or of which it is not. @throws {ApiError} `invalid_query` */
 export function readFilter(query: ReadonlyMap<string, string>, name: string): boolean | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
   if (text !== 'true' && text !== 'false')
-    throw new Refusal('invalid_query', `${name} must be true or false`);
+    throw new ApiError('invalid_query', `${name} must be true or false`);
   return text === 'true';
 }
 
@@ -62,12 +62,12 @@ function readPage<Place>(query: string, readPlace: (cursor: string) => Place): P
   return { limit, after: cursor === undefined ? undefined : readPlace(cursor) };
 }
 
-/** How many items a page may have. @throws {Refusal} `invalid_query` */
+/** How many items a page may have. @throws {ApiError} `invalid_query` */
 export function readLimit(text: string | undefined): number {
   if (text === undefined) return usualLimit;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > greatestLimit) {
-    throw new Refusal('invalid_query', `limit must be an integer from 1 to ${greatestLimit}`);
+    throw new ApiError('invalid_query', `limit must be an integer from 1 to ${greatestLimit}`);
   }
   return limit;
 }
@@ -79,7 +79,7 @@ export function writeCursor(place: number | string): string {
   return Buffer.from(`${mark}${place}`).toString('base64url');
 }
 
-/** The place in a cursor. @throws {Refusal} `invalid_query` */
+/** The place in a cursor. @throws {ApiError} `invalid_query` */
 export function readCursor(text: string): number {
   return Number(placeIn(text, /^\d{1,16}$/));
 }
@@ -87,5 +87,5 @@ export function readCursor(text: string): number {
 function placeIn(cursor: string, pattern: RegExp): string {
   const place = Buffer.from(cursor, 'base64url').toString().slice(mark.length);
   if (pattern.test(place) && writeCursor(place) === cursor) return place;
-  throw new Refusal('invalid_query', 'cursor must be the nextCursor of a page of this list');
+  throw new ApiError('invalid_query', 'cursor must be the nextCursor of a page of this list');
 }

@@ -41,7 +41,7 @@ export interface MeasurementsReport {
  * Merges the measurement cells of an environment.
  * @param only the one metric to report; every metric when undefined
  * @param gauges names of the metrics whose values are not to be added up: of each, or of each of its variants, the last one counts
- * @throws {Refusal} `too_many_points`
+ * @throws {ApiError} `too_many_points`
  */
 export function* measurementsReport(
   store: UsageStore,

@@ -1,15 +1,15 @@
 import { addMember, findMember, membersOf, removeMember } from '../accounts/members.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Reply, Route } from '../http/types.ts';
 import type { User } from '../store/records.ts';
 import { created, deleted, ok } from './answers.ts';
-import type { Caller, ManageParts } from './caller.ts';
+import type { Caller, ManageDeps } from './caller.ts';
 import { pageOf } from './lists.ts';
 import { route, type TeamCall } from './route.ts';
 import { userJson } from './user-json.ts';
 
 /** `/api/v2/teams/{id}/members` and what is below. An Admin adds whom he shares a team with already, and nobody else. */
-export function memberRoutes(parts: ManageParts): readonly Route[] {
+export function memberRoutes(parts: ManageDeps): readonly Route[] {
   const path = '/teams/:id/members';
   return [
     route(parts, `GET ${path}`, ({ directory, caller, team, request }) => {
@@ -30,16 +30,16 @@ export function memberRoutes(parts: ManageParts): readonly Route[] {
   ];
 }
 
-/** Nobody is drawn into a team by somebody who is a stranger to all of his. @throws {Refusal} `not_found` */
+/** Nobody is drawn into a team by somebody who is a stranger to all of his. @throws {ApiError} `not_found` */
 function checkKnown({ teams }: Caller, user: User | undefined): void {
   if (user?.teams.some((team) => teams.includes(team))) return;
-  throw new Refusal('not_found', 'There is no such user');
+  throw new ApiError('not_found', 'There is no such user');
 }
 
 async function remove({ directory, caller, team, params: { userId = '' } }: TeamCall): Promise<Reply> {
   const { id, teams } = findMember(directory, team.id, userId);
   if (id === caller.id && teams.length === 1) {
-    throw new Refusal(
+    throw new ApiError(
       'conflict',
       'This is your only team, and who is in none is deleted; another Admin can do it',
     );

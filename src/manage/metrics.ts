@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { declareMetric, deleteMetric } from '../accounts/metrics.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Reply, Route } from '../http/types.ts';
 import { created, deleted, ok, okJson } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { jsonBody } from './json-body.ts';
 import { readFilter, readNamePage } from './lists.ts';
 import { metricJson } from './metrics-report.ts';
@@ -12,7 +12,7 @@ import type { ReportPool } from './report-pool.ts';
 import { type ApplicationCall, route } from './route.ts';
 
 /** What the routes of metrics need of the rest of the service. */
-export interface MetricParts extends ManageParts {
+export interface MetricDeps extends ManageDeps {
   readonly reports: ReportPool;
 }
 
@@ -34,7 +34,7 @@ export const metricSchema = Type.Object(
 const readMetric = jsonBody(metricSchema);
 
 /** `/api/v2/applications/{id}/metrics` and what is below: the declared metrics, and those only seen in packets. */
-export function metricRoutes(parts: MetricParts): readonly Route[] {
+export function metricRoutes(parts: MetricDeps): readonly Route[] {
   return [
     route(parts, 'GET /applications/:id/metrics', async ({ directory, application, request }) => {
       const only = readFilter(parseQuery(request.query), 'declared');
@@ -63,7 +63,7 @@ async function declare({
   params: { metric: name = '' },
 }: ApplicationCall): Promise<Reply> {
   const { kind, unit = null, name: said = name } = await readMetric(request);
-  if (said !== name) throw new Refusal('invalid_body', 'Field name must be the name in the path');
+  if (said !== name) throw new ApiError('invalid_body', 'Field name must be the name in the path');
   const isNew = !directory.metricsOf(id).has(name);
   const shown = metricJson(name, await declareMetric(directory, id, name, { kind, unit }));
   return isNew ? created(['applications', id, 'metrics', name], shown) : ok(shown);

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** Points that all series of a report may have together: they are held in memory until it is sent. */
 export const maxPoints = 200_000;
@@ -11,11 +11,11 @@ export class PointBudget {
     this.#left = left;
   }
 
-  /** @throws {Refusal} `too_many_points` */
+  /** @throws {ApiError} `too_many_points` */
   take(): void {
     this.#left -= 1;
     if (this.#left >= 0) return;
-    throw new Refusal(
+    throw new ApiError(
       'too_many_points',
       `The report would have more than ${maxPoints} points: take a wider step or a shorter range, or ask for one feature or metric`,
     );

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 
@@ -20,7 +20,7 @@ export class ReadingTurns {
 
   /**
    * Runs a reading to its end, in turns.
-   * @throws {Refusal} `store_unavailable` when the thread is ending
+   * @throws {ApiError} `store_unavailable` when the thread is ending
    */
   async finish<T>(reading: Reading<T>): Promise<T> {
     const result = this.#run(reading);
@@ -45,7 +45,7 @@ export class ReadingTurns {
       await new Promise((resolve) => setImmediate(resolve));
     }
     reading.return(undefined as T);
-    throw new Refusal('store_unavailable', 'The service is stopping', 5);
+    throw new ApiError('store_unavailable', 'The service is stopping', 5);
   }
 
   #turn<T>(reading: Reading<T>): IteratorResult<undefined, T> {

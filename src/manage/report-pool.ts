@@ -1,6 +1,6 @@
 import { Piscina } from 'piscina';
 import { FairQueue } from '../admission/fair-queue.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Made, Reports } from './make-report.ts';
 import type { ReportOutcome, ReportRequest } from './report-worker.ts';
 
@@ -8,7 +8,7 @@ import type { ReportOutcome, ReportRequest } from './report-worker.ts';
 export interface ReportPool {
   /**
    * Makes a report when it is the team's turn.
-   * @throws {Refusal} `rate_limited` or `backpressure` when too many reports wait already, `too_many_points`
+   * @throws {ApiError} `rate_limited` or `backpressure` when too many reports wait already, `too_many_points`
    */
   make<Name extends keyof Reports>(
     teamId: string,
@@ -51,7 +51,7 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
         const { code, message } = outcome;
         throw typeof code === 'number'
           ? Object.assign(new Error(message), { code })
-          : new Refusal(code, message);
+          : new ApiError(code, message);
       });
     },
     async close() {

@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../store/retention.ts';
 import { readTime } from './query-time.ts';
 
@@ -14,13 +14,13 @@ export interface ReportRange {
 }
 
 /** Most buckets that one series of a report may have. */
-const mostBuckets = 10_000;
+const maxBuckets = 10_000;
 
 /**
  * Reads `from`, `to` and `step` of a report's query. Without `to` it ends now, without `from` it is a day long, without
  * `step` it has hours.
  * @param now Unix ms
- * @throws {Refusal} `invalid_query`
+ * @throws {ApiError} `invalid_query`
  */
 export function readReportRange(
   query: ReadonlyMap<string, string>,
@@ -28,14 +28,14 @@ export function readReportRange(
   retention: Retention,
 ): ReportRange {
   const step = query.get('step') ?? 'hour';
-  if (!isStep(step)) throw new Refusal('invalid_query', 'step must be minute, hour or day');
+  if (!isStep(step)) throw new ApiError('invalid_query', 'step must be minute, hour or day');
   const to = Math.ceil((readTime(query, 'to') ?? now + 1) / 60_000);
   const from = Math.floor((readTime(query, 'from') ?? (to - steps.day) * 60_000) / 60_000);
-  if (from >= to) throw new Refusal('invalid_query', 'from must be before to');
-  if ((to - from) / steps[step] > mostBuckets) {
-    throw new Refusal(
+  if (from >= to) throw new ApiError('invalid_query', 'from must be before to');
+  if ((to - from) / steps[step] > maxBuckets) {
+    throw new ApiError(
       'invalid_query',
-      `from and to are more than ${mostBuckets} steps apart: take a wider step`,
+      `from and to are more than ${maxBuckets} steps apart: take a wider step`,
     );
   }
   // Of what is old enough to be rolled up, a range has whole buckets: the same ones before and after the roll-up.

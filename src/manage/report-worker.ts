@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
-import { type ErrorCode, isStoreFailure, Refusal } from '../errors.ts';
+import { ApiError, type ErrorCode, isStoreFailure } from '../errors.ts';
 import type { Reading } from '../store/snapshot.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { logThreadConsole } from '../worker-log.ts';
@@ -29,8 +29,8 @@ export async function make({ name, task }: ReportRequest): Promise<ReportOutcome
   try {
     return { ok: true, made: await turns.finish(start(task)) };
   } catch (error) {
-    if (!(error instanceof Refusal || isStoreFailure(error))) throw error;
-    const { code, message } = error as Refusal | (Error & { code: number });
+    if (!(error instanceof ApiError || isStoreFailure(error))) throw error;
+    const { code, message } = error as ApiError | (Error & { code: number });
     return { ok: false, code, message };
   }
 }

@@ -1,25 +1,25 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Route } from '../http/types.ts';
 import type { Application, Environment } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { okJson } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import type { UsageTask } from './make-report.ts';
 import type { ReportPool } from './report-pool.ts';
 import { readReportRange } from './report-range.ts';
 import { type ApplicationCall, route } from './route.ts';
 
-export interface ReportParts extends ManageParts {
+export interface ReportDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;
   readonly retention: Retention;
 }
 
 /** `GET …/usage?environment=&feature=&from=&to=&step=` and `GET …/measurements?environment=&metric=&from=&to=&step=`. */
-export function reportRoutes(parts: ReportParts): readonly Route[] {
+export function reportRoutes(parts: ReportDeps): readonly Route[] {
   const { reports } = parts;
   return [
     route(parts, 'GET /applications/:id/usage', async (call) =>
@@ -34,7 +34,7 @@ export function reportRoutes(parts: ReportParts): readonly Route[] {
 }
 
 function readTask(
-  { clock, retention }: ReportParts,
+  { clock, retention }: ReportDeps,
   { application, request }: ApplicationCall,
   filter: 'feature' | 'metric',
 ): UsageTask {
@@ -50,13 +50,13 @@ function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<st
 
 /**
  * The environment that a query names.
- * @throws {Refusal} `invalid_query` when it names none, `unknown_environment`
+ * @throws {ApiError} `invalid_query` when it names none, `unknown_environment`
  */
 export function findEnvironment(environments: readonly Environment[], name: string | undefined): Environment {
-  if (name === undefined) throw new Refusal('invalid_query', 'environment is missing');
+  if (name === undefined) throw new ApiError('invalid_query', 'environment is missing');
   const environment = environments.find((each) => each.name === name);
   if (environment !== undefined) return environment;
   const meant = environments.find((each) => each.name.toLowerCase() === name.toLowerCase());
   const hint = meant === undefined ? '' : `; case matters, and there is ${meant.name}`;
-  throw new Refusal('unknown_environment', `The application has no such environment${hint}`);
+  throw new ApiError('unknown_environment', `The application has no such environment${hint}`);
 }

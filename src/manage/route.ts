@@ -2,12 +2,12 @@ import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { holderKeyOf } from '../auth/client-rates.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { problem } from '../http/problem.ts';
 import type { Params, Reply, Request, Route } from '../http/types.ts';
 import type { Application, Role, Team, User } from '../store/records.ts';
 import { type Access, access, type RouteName } from './access.ts';
-import { type Caller, type Claims, callerOf, type ManageParts } from './caller.ts';
+import { type Caller, type Claims, callerOf, type ManageDeps } from './caller.ts';
 
 /** One request of a caller who may make it. */
 export interface Call {
@@ -43,7 +43,7 @@ type CallOf<Name extends RouteName> = Call & Within[(typeof access)[Name]['withi
  * @param name its row in the table of `access.ts`
  */
 export function route<Name extends RouteName>(
-  parts: ManageParts,
+  parts: ManageDeps,
   name: Name,
   handle: (call: CallOf<Name>) => Reply | Promise<Reply>,
 ): Route {
@@ -109,13 +109,13 @@ function challenge(error: unknown): Reply {
   throw error;
 }
 
-/** @throws {Refusal} `rate_limited` */
-function takeRate({ rates, directory }: ManageParts, claims: Claims): void {
+/** @throws {ApiError} `rate_limited` */
+function takeRate({ rates, directory }: ManageDeps, claims: Claims): void {
   const wait = rates.take(holderKeyOf(claims), directory.clock.monotonic());
-  if (wait > 0) throw new Refusal('rate_limited', 'This client has made too many requests', wait);
+  if (wait > 0) throw new ApiError('rate_limited', 'This client has made too many requests', wait);
 }
 
-/** What the path's id names, for this caller. @throws {Refusal} `not_found`: the same for what is not there and what is not his */
+/** What the path's id names, for this caller. @throws {ApiError} `not_found`: the same for what is not there and what is not his */
 function find(directory: Directory, { within }: Access, caller: Caller, id: string): object {
   switch (within) {
     case 'service':
@@ -140,17 +140,17 @@ function known<T>(
   caller: Caller,
 ): T {
   if (thing !== undefined && teams?.some((team) => caller.teams.includes(team))) return thing;
-  throw new Refusal('not_found', `There is no such ${what}`);
+  throw new ApiError('not_found', `There is no such ${what}`);
 }
 
-/** @throws {Refusal} `forbidden` */
+/** @throws {ApiError} `forbidden` */
 function checkRole({ least, orSelf }: Access, caller: Caller, params: Params): void {
   if (orSelf && params['id'] === caller.id) return;
   requireRole(caller, least);
 }
 
-/** @throws {Refusal} `forbidden` when the caller's role is less than `least` */
+/** @throws {ApiError} `forbidden` when the caller's role is less than `least` */
 export function requireRole(caller: Caller, least: Role): void {
   if (least === 'User' || caller.role === 'Admin') return;
-  throw new Refusal('forbidden', 'This needs the role Admin');
+  throw new ApiError('forbidden', 'This needs the role Admin');
 }

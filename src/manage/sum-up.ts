@@ -31,7 +31,7 @@ const stride = 128;
  * Adds up an environment's cells over a range, whatever the widths of the buckets they are in. Minutes are added up to
  * hours, hours to days, and days by the caller: just as the roll-up does it, so that a sum of doubles comes out the same
  * to the last bit whether or not it was rolled up. A day is read from one snapshot, in which nothing is rolled up.
- * @throws {Refusal} `too_many_points`
+ * @throws {ApiError} `too_many_points`
  */
 export function* sumUp<T>(
   source: CellSource<T>,

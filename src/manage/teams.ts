@@ -2,19 +2,19 @@ import Type from 'typebox';
 import { membersOf } from '../accounts/members.ts';
 import { isMore, usualPlan } from '../accounts/plans.ts';
 import { createTeam, deleteTeam, patchTeam } from '../accounts/teams.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
 import type { Plan, Team } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
-import type { ManageParts } from './caller.ts';
+import type { ManageDeps } from './caller.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { type Call, route } from './route.ts';
 
 /** What the routes of teams need of the rest of the service. */
-export interface TeamParts extends ManageParts {
+export interface TeamDeps extends ManageDeps {
   /** `fixed`: an Admin cannot raise a plan, only the operator of the service can. */
   readonly plans: 'fixed' | 'open';
 }
@@ -39,7 +39,7 @@ const readNewTeam = jsonBody(newTeamSchema);
 const readPatch = jsonBody(teamPatchSchema);
 
 /** `/api/v2/teams` and what is one segment below. */
-export function teamRoutes(parts: TeamParts): readonly Route[] {
+export function teamRoutes(parts: TeamDeps): readonly Route[] {
   return [
     route(parts, 'GET /teams', list),
     route(parts, 'POST /teams', (call) => create(parts, call)),
@@ -71,7 +71,7 @@ function list({ directory, caller, request }: Call): Reply {
   return ok({ items: items.map(teamJson), nextCursor });
 }
 
-async function create(parts: TeamParts, call: Call): Promise<Reply> {
+async function create(parts: TeamDeps, call: Call): Promise<Reply> {
   const { name, plan: wanted } = await readNewTeam(call.request);
   const own = call.directory.teams.get(call.caller.primaryTeam)?.plan ?? 'free';
   checkRise(parts, wanted, own);
@@ -80,10 +80,10 @@ async function create(parts: TeamParts, call: Call): Promise<Reply> {
   return created(['teams', team.id], teamJson(team));
 }
 
-/** A team made by one on a small plan is no way to a large one either. @throws {Refusal} `forbidden` */
-function checkRise({ plans }: TeamParts, wanted: Plan | undefined, from: Plan): void {
+/** A team made by one on a small plan is no way to a large one either. @throws {ApiError} `forbidden` */
+function checkRise({ plans }: TeamDeps, wanted: Plan | undefined, from: Plan): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
-  throw new Refusal('forbidden', 'Only the operator of the service raises plans, with --plans open');
+  throw new ApiError('forbidden', 'Only the operator of the service raises plans, with --plans open');
 }
 
 /**
@@ -95,7 +95,7 @@ function foundersOf({ directory, caller }: Call): readonly string[] {
   const members = membersOf(directory, caller.primaryTeam);
   const admins = members.filter(({ role }) => role === 'Admin').map(({ id }) => id);
   if (admins.length > 0) return admins;
-  throw new Refusal(
+  throw new ApiError(
     'conflict',
     'The team of this API key has no Admin who could be in the new team; add one first',
   );

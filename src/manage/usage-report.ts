@@ -50,7 +50,7 @@ interface Tally {
 /**
  * Adds up the count cells of an environment and counts its users.
  * @param only the one feature to report; every feature when undefined
- * @throws {Refusal} `too_many_points`
+ * @throws {ApiError} `too_many_points`
  */
 export function* usageReport(
   store: UsageStore,

@@ -1,19 +1,19 @@
 import Type, { type Static } from 'typebox';
 import { mustExist } from '../accounts/checks.ts';
 import { checkPassword, checkUserPatch, patchUser } from '../accounts/users.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply } from '../http/types.ts';
 import type { User } from '../store/records.ts';
 import { roleSchema } from './api-keys.ts';
-import type { Caller, ManageParts } from './caller.ts';
+import type { Caller, ManageDeps } from './caller.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { jsonBody } from './json-body.ts';
 import type { UserCall } from './route.ts';
 import { userJson } from './user-json.ts';
 
 /** What the routes of users need of the rest of the service. */
-export interface UserParts extends ManageParts {
+export interface UserDeps extends ManageDeps {
   /** Gives the hash that is kept. It takes long, and must not keep other requests waiting: of one caller only so many wait. */
   hashPassword(password: string, caller: string): Promise<string>;
   /** Whether a password is a user's; `address` is where the request came from. Who guesses is braked: it may refuse. */
@@ -61,7 +61,7 @@ const readPatch = jsonBody(userPatchSchema);
  * and the rest only as an Admin of all of their teams.
  */
 export async function patchUserFor(
-  parts: UserParts,
+  parts: UserDeps,
   { directory, caller, user: seen, request }: UserCall,
 ): Promise<Reply> {
   const patch = await readPatch(request);
@@ -73,7 +73,7 @@ export async function patchUserFor(
   const user = mustExist('user', directory.users.get(seen.id));
   const { password: _, ...changes } = changesFor(caller, user, patch);
   if (needsProof(caller, user, patch) && proof !== user.passwordHash) {
-    throw new Refusal('conflict', 'The user was changed meanwhile: read him again, then make your change');
+    throw new ApiError('conflict', 'The user was changed meanwhile: read him again, then make your change');
   }
   checkMatch(request, userJson(user, caller));
   if (hash === undefined) return tagged(userJson(await patchUser(directory, user.id, changes), caller));
@@ -82,7 +82,7 @@ export async function patchUserFor(
   return tagged(userJson(patched, caller));
 }
 
-/** What a patch changes of a user: who sends all of him back changes nothing by it. @throws {Refusal} `forbidden`, `invalid_body` */
+/** What a patch changes of a user: who sends all of him back changes nothing by it. @throws {ApiError} `forbidden`, `invalid_body` */
 function changesFor(caller: Caller, user: User, { currentPassword: _, ...patch }: Patch): Changes {
   const known = { ...user, password: undefined };
   const fields = Object.keys(patch) as (keyof Changes)[];
@@ -90,7 +90,7 @@ function changesFor(caller: Caller, user: User, { currentPassword: _, ...patch }
   if (user.id === caller.id) checkOwn(caller, changed);
   else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
   if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
-    throw new Refusal('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
+    throw new ApiError('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
   }
   return Object.fromEntries(changed.map((field) => [field, patch[field]]));
 }
@@ -101,18 +101,18 @@ function changesFor(caller: Caller, user: User, { currentPassword: _, ...patch }
  */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
 
-/** @throws {Refusal} `forbidden` */
+/** @throws {ApiError} `forbidden` */
 function checkOwn(caller: Caller, changed: readonly (keyof Changes)[]): void {
-  if (changed.includes('role')) throw new Refusal('forbidden', 'Another Admin changes your role');
+  if (changed.includes('role')) throw new ApiError('forbidden', 'Another Admin changes your role');
   if (changed.includes('email') && caller.role !== 'Admin') {
-    throw new Refusal('forbidden', 'An Admin changes your e-mail address');
+    throw new ApiError('forbidden', 'An Admin changes your e-mail address');
   }
 }
 
-/** @throws {Refusal} `forbidden` */
+/** @throws {ApiError} `forbidden` */
 export function checkManagesAllOf(caller: Caller, { teams }: User): void {
   if (teams.every((team) => caller.teams.includes(team))) return;
-  throw new Refusal(
+  throw new ApiError(
     'forbidden',
     'The user is in other teams too, so this takes an Admin who is in all of them',
   );
@@ -136,18 +136,18 @@ function checkFirst(
 
 /**
  * Where it takes the user's current password, gives the hash that it belongs to.
- * @throws {Refusal} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
+ * @throws {ApiError} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
  */
 async function proofOf(
-  { provePassword }: UserParts,
+  { provePassword }: UserDeps,
   { caller, user, request }: Pick<UserCall, 'caller' | 'user' | 'request'>,
   patch: Patch,
 ): Promise<string | undefined> {
   if (!needsProof(caller, user, patch)) return undefined;
   const { currentPassword } = patch;
   if (currentPassword === undefined) {
-    throw new Refusal('invalid_body', 'Field currentPassword must be your password as it is now');
+    throw new ApiError('invalid_body', 'Field currentPassword must be your password as it is now');
   }
   if (await provePassword(user, currentPassword, request.remoteAddress)) return user.passwordHash;
-  throw new Refusal('forbidden', 'currentPassword is not your password');
+  throw new ApiError('forbidden', 'currentPassword is not your password');
 }

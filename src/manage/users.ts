@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { mustExist } from '../accounts/checks.ts';
 import { newPassword } from '../accounts/passwords.ts';
 import { checkNewUser, checkPassword, createUser, deleteUser } from '../accounts/users.ts';
-import { Refusal } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply, Route } from '../http/types.ts';
 import { created, deleted, ok } from './answers.ts';
@@ -13,13 +13,7 @@ import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
 import { type Call, route, type UserCall } from './route.ts';
 import { apiKeyAsUser, userJson } from './user-json.ts';
-import {
-  checkManagesAllOf,
-  emailSchema,
-  passwordSchema,
-  patchUserFor,
-  type UserParts,
-} from './user-patch.ts';
+import { checkManagesAllOf, emailSchema, passwordSchema, patchUserFor, type UserDeps } from './user-patch.ts';
 
 /** The body of `POST /users`. */
 export const newUserSchema = Type.Object(
@@ -38,7 +32,7 @@ export const newUserSchema = Type.Object(
 const readNewUser = jsonBody(newUserSchema);
 
 /** `/api/v2/users` and what is below. */
-export function userRoutes(parts: UserParts): readonly Route[] {
+export function userRoutes(parts: UserDeps): readonly Route[] {
   return [
     route(parts, 'GET /users', list),
     route(parts, 'POST /users', (call) => create(parts, call)),
@@ -63,7 +57,7 @@ function me({ directory, caller }: Call): Reply {
   return ok(apiKeyAsUser(mustExist('user', directory.apiKeys.get(caller.id))));
 }
 
-async function create(parts: UserParts, { directory, caller, request }: Call): Promise<Reply> {
+async function create(parts: UserDeps, { directory, caller, request }: Call): Promise<Reply> {
   const { password, teams = [caller.primaryTeam], ...rest } = await readNewUser(request);
   const chosen = password ?? newPassword(directory.randomBytes);
   const wanted = { role: 'User' as const, ...rest, teams };
@@ -77,14 +71,14 @@ async function create(parts: UserParts, { directory, caller, request }: Call): P
   return created(['users', user.id], password === undefined ? { ...json, password: chosen } : json);
 }
 
-/** @throws {Refusal} `not_found` */
+/** @throws {ApiError} `not_found` */
 function checkOwnTeams(caller: Caller, teams: readonly string[]): void {
   if (teams.every((team) => caller.teams.includes(team))) return;
-  throw new Refusal('not_found', 'There is no such team');
+  throw new ApiError('not_found', 'There is no such team');
 }
 
 async function remove({ directory, caller, user }: UserCall): Promise<Reply> {
-  if (user.id === caller.id) throw new Refusal('conflict', 'You cannot delete yourself; another Admin can');
+  if (user.id === caller.id) throw new ApiError('conflict', 'You cannot delete yourself; another Admin can');
   checkManagesAllOf(caller, user);
   await deleteUser(directory, user.id);
   return deleted;

@@ -23,7 +23,7 @@ export const registersPerChunk = 1024;
 export const chunkValueBytes = 1 + (registersPerChunk / 4) * 3;
 
 /** A chunk has coupons as long as they take no more room than its registers would. */
-export const mostCoupons = (chunkValueBytes - 1) / 4;
+export const maxCoupons = (chunkValueBytes - 1) / 4;
 
 /** The ordinal of the sketch of all of an environment's users; no series has it. */
 export const environmentOrdinal = seriesPerEnvironment - 1;

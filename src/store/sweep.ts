@@ -22,7 +22,7 @@ const stepLimit = 256;
 
 /**
  * Makes the steps that remove what is over, each in a transaction of its own.
- * @throws {Refusal} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`
  */
 export function sweepSteps<T>(
   environment: Environment,

@@ -1,4 +1,4 @@
-import { isStoreFailure, Refusal } from '../errors.ts';
+import { ApiError, isStoreFailure } from '../errors.ts';
 import type { Environment } from './environment.ts';
 
 /** Whether the stores of a data directory take data, and who hears of it when they do not. */
@@ -29,7 +29,7 @@ export function transact<T>(environment: Environment, action: () => T, undo: () 
 /**
  * Commits what a caller waits for: `action` is one transaction, which is on disk when this returns. A failure of the
  * store is told to `health` and refuses the caller; while the store is not ready, nothing is tried.
- * @throws {Refusal} `store_unavailable`; nothing was kept then
+ * @throws {ApiError} `store_unavailable`; nothing was kept then
  * @throws whatever the action throws
  */
 export function commit<T>(environment: Environment, health: Health, action: () => T): T {
@@ -43,6 +43,6 @@ export function commit<T>(environment: Environment, health: Health, action: () =
   }
 }
 
-function unavailable(): Refusal {
-  return new Refusal('store_unavailable', 'The store cannot take the change; nothing of it was kept', 5);
+function unavailable(): ApiError {
+  return new ApiError('store_unavailable', 'The store cannot take the change; nothing of it was kept', 5);
 }

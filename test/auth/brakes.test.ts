@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   type Attempt,
-  type BrakeParts,
+  type BrakeDeps,
   isBrakeOver,
   releaseBrakes,
   takeBrakes,
@@ -17,7 +17,7 @@ afterAll(cleanUp);
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-interface BrakeFixture extends BrakeParts {
+interface BrakeFixture extends BrakeDeps {
   readonly clock: TestClock;
 }
 

@@ -9,13 +9,13 @@ import { InvalidationList } from '../../src/auth/invalidation.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
-import { Refusal } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
 import type { SigningKey } from '../../src/store/auth-records.ts';
 import type { ApiKey, Role } from '../../src/store/records.ts';
 import { type Fixture, openFixture } from '../accounts/fixture.ts';
 
-export interface RequestParts {
+export interface RequestDeps {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
@@ -24,7 +24,7 @@ export interface RequestParts {
 /** A request as an engine would hand it over, without the engine. */
 export function requestOf(
   target: string,
-  { method = 'GET', headers = {}, body = '' }: RequestParts = {},
+  { method = 'GET', headers = {}, body = '' }: RequestDeps = {},
 ): Request {
   const [path = '', query = ''] = target.split('?');
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
@@ -35,7 +35,7 @@ export function requestOf(
     remoteAddress: '127.0.0.1',
     header: (name) => headers[name],
     body: async (limit) => {
-      if (bytes.length > limit) throw new Refusal('body_too_large', 'Too large');
+      if (bytes.length > limit) throw new ApiError('body_too_large', 'Too large');
       return bytes;
     },
   };
@@ -50,7 +50,7 @@ export interface Answer {
   readonly text: string;
 }
 
-export async function send(dispatch: Dispatch, target: string, parts?: RequestParts): Promise<Answer> {
+export async function send(dispatch: Dispatch, target: string, parts?: RequestDeps): Promise<Answer> {
   const { status, headers = {}, body = '' }: Reply = await dispatch(requestOf(target, parts));
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   return { status, headers, text, json: text === '' ? undefined : JSON.parse(text) };

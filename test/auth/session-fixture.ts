@@ -23,7 +23,7 @@ import {
   type AuthFixture,
   type AuthSettings,
   openAuthFixture,
-  type RequestParts,
+  type RequestDeps,
   requestOf,
   send,
   settingsOf,
@@ -203,7 +203,7 @@ function routesOf(settings: AuthSettings): Dispatch {
 export async function browse(
   { dispatch }: Pick<SessionFixture, 'dispatch'>,
   target: string,
-  parts?: RequestParts,
+  parts?: RequestDeps,
 ): Promise<{ status: number; headers: Readonly<Record<string, string>>; text: string }> {
   const { status, headers = {}, body = '' } = await dispatch(requestOf(target, parts));
   return { status, headers, text: String(body) };

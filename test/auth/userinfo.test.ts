@@ -7,7 +7,7 @@ import { userinfoRoutes } from '../../src/auth/userinfo.ts';
 import { createValidation } from '../../src/auth/validate-token.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { User } from '../../src/store/records.ts';
-import { type Answer, openAuthFixture, type RequestParts, send } from './fixture.ts';
+import { type Answer, openAuthFixture, type RequestDeps, send } from './fixture.ts';
 
 async function openUserinfo() {
   const fixture = await openAuthFixture();
@@ -24,7 +24,7 @@ async function openUserinfo() {
     issueAccessToken(settings, {
       ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam },
     });
-  const ask = (parts: RequestParts = {}): Promise<Answer> => send(dispatch, '/connect/userinfo', parts);
+  const ask = (parts: RequestDeps = {}): Promise<Answer> => send(dispatch, '/connect/userinfo', parts);
   const askWith = (token: string) => ask({ headers: { authorization: `Bearer ${token}` } });
   return { ...fixture, user, issue, ask, askWith };
 }
@@ -81,7 +81,7 @@ describe('the userinfo endpoint', () => {
     expect(both.headers['www-authenticate']).toMatch(/^Bearer error="invalid_request"/);
   });
 
-  test.each<[string, RequestParts]>([
+  test.each<[string, RequestDeps]>([
     ['no token', {}],
     ['another scheme', { headers: { authorization: 'Basic YTpi' } }],
     ['an empty form', { method: 'POST', headers: formType }],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { RequestIds } from '../../src/http/request-ids.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { ClientGone, type Handler, type Reply, type Route } from '../../src/http/types.ts';
@@ -135,7 +135,7 @@ describe('a handler', () => {
     expect(run(() => reply)).toBe(reply);
   });
 
-  it.each(failing(new Refusal('rate_limited', 'Wait', 1.2)))(
+  it.each(failing(new ApiError('rate_limited', 'Wait', 1.2)))(
     'that %s a refusal answers a problem',
     async (_, handle) => {
       const reply = await run(handle);

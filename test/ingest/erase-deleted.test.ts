@@ -11,7 +11,7 @@ import { CommitFailed, type Committer } from '../../src/aggregate/committer.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { addPacket } from '../../src/ingest/add-packet.ts';
 import type { Batch } from '../../src/ingest/batch.ts';
-import { type EraseParts, eraseDeleted } from '../../src/ingest/erase-deleted.ts';
+import { type EraseDeps, eraseDeleted } from '../../src/ingest/erase-deleted.ts';
 import { identityRoutes } from '../../src/ingest/identities.ts';
 import { Instances } from '../../src/ingest/instances.ts';
 import { Intake } from '../../src/ingest/intake.ts';
@@ -56,7 +56,7 @@ async function open() {
   const intake = new Intake([committer], health, clock, { ...roomyLimits, batchPackets: 10 });
   const dictionary = new SeriesDictionary(store, { features: 100, variants: 64, metrics: 100 });
   const forgotten: number[] = [];
-  const parts: EraseParts = {
+  const parts: EraseDeps = {
     deletions: directory.deletions,
     committerOf: () => committer,
     settled: (application) => intake.settled(application),

@@ -3,7 +3,7 @@ import { toJson } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { systemClock } from '../../src/clock.ts';
-import { type ErrorCode, Refusal } from '../../src/errors.ts';
+import { ApiError, type ErrorCode } from '../../src/errors.ts';
 import { uwsEngine } from '../../src/http/engines/uws.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Listener } from '../../src/http/types.ts';
@@ -84,7 +84,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     ['rate_limited', 'ResourceExhausted'],
     ['backpressure', 'Unavailable'],
   ])('that is refused with %s ends as %s', async (code, status) => {
-    receiver.refusal = new Refusal(code, '100 % ünlucky\r\ngrpc-status: 0', 1.5);
+    receiver.refusal = new ApiError(code, '100 % ünlucky\r\ngrpc-status: 0', 1.5);
     const outcome = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport));
     expect(outcome).toMatchObject({ status, message: '100 % ünlucky\r\ngrpc-status: 0' });
     expect(outcome.trailers.get('flagmeter-code')).toBe(code);
@@ -264,7 +264,7 @@ describe('gRPC-Web', () => {
   });
 
   it('refuses before it reads, while no data can be taken', async () => {
-    receiver.closed = new Refusal('store_unavailable', 'full', 5);
+    receiver.closed = new ApiError('store_unavailable', 'full', 5);
     expect(await trailersOf(await post('x'))).toContain('grpc-status: 14\r\n');
   });
 

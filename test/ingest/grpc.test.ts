@@ -4,7 +4,7 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { type ErrorCode, Refusal } from '../../src/errors.ts';
+import { ApiError, type ErrorCode } from '../../src/errors.ts';
 import { readTls } from '../../src/http/tls.ts';
 import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc.ts';
 import { decodeMetrics } from '../../src/ingest/report-json-metrics.ts';
@@ -140,8 +140,8 @@ describe('a call that is refused', () => {
     ['store_unavailable', 503, 'UNAVAILABLE'],
     ['deadline_exceeded', 504, 'DEADLINE_EXCEEDED'],
   ])('with %s (%i) ends as %s', async (code, httpStatus, name) => {
-    receiver.refusal = new Refusal(code, 'because of 100 % ünlucky \ud800 luck');
-    expect((receiver.refusal as Refusal).status).toBe(httpStatus);
+    receiver.refusal = new ApiError(code, 'because of 100 % ünlucky \ud800 luck');
+    expect((receiver.refusal as ApiError).status).toBe(httpStatus);
     const outcome = await call(connect(), sendStats, usageMessage);
     expect(outcome).toMatchObject({
       code: status[name as keyof typeof status],
@@ -155,14 +155,14 @@ describe('a call that is refused', () => {
     ['rate_limited', 8],
     ['backpressure', 14],
   ] as const)('with %s says when to come again', async (code, number) => {
-    receiver.refusal = new Refusal(code, 'later', 299.2);
+    receiver.refusal = new ApiError(code, 'later', 299.2);
     const { trailers } = await call(connect(), sendMetrics, metricsMessage);
     const [details] = trailers.get('grpc-status-details-bin') as [Buffer];
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
   it('before it is read, while no data can be taken, says that', async () => {
-    receiver.closed = new Refusal('backpressure', 'full', 2);
+    receiver.closed = new ApiError('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({
       code: 14,

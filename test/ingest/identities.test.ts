@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { type IdentityParts, identityRoutes } from '../../src/ingest/identities.ts';
+import { type IdentityDeps, identityRoutes } from '../../src/ingest/identities.ts';
 import type { StoreHealth } from '../../src/ingest/store-health.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { send } from '../auth/fixture.ts';
@@ -167,7 +167,7 @@ describe('a mint', () => {
   });
 });
 
-test.each<[string, Partial<IdentityParts>, string]>([
+test.each<[string, Partial<IdentityDeps>, string]>([
   ['the store takes nothing', { health: { ready: false } as StoreHealth }, 'store_unavailable'],
   ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
 ])('while %s a mint is answered 503 before anything else is looked at', async (_, state, code) => {
@@ -180,7 +180,7 @@ test.each<[string, Partial<IdentityParts>, string]>([
     ledger: { refused: () => {} },
     ...state,
   };
-  const dispatch = createRouter(identityRoutes(parts as unknown as IdentityParts));
+  const dispatch = createRouter(identityRoutes(parts as unknown as IdentityDeps));
   const answer = await send(dispatch, '/api/frontend/identities', { method: 'POST' });
   expect(answer).toMatchObject({ status: 503, json: { code } });
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { healthRoutes } from '../../src/http/health.ts';
 import { documentRoute } from '../../src/http/openapi/document-route.ts';
 import { checkMint, identityRoutes } from '../../src/ingest/identities.ts';
@@ -153,7 +153,7 @@ describe('Mint', () => {
   });
 
   test.each(none.map((value) => [value]))('refuses what the service refuses: %j', (value) => {
-    expect(() => checkMint(value)).toThrow(Refusal);
+    expect(() => checkMint(value)).toThrow(ApiError);
     expect(conforms('Mint', value)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isName } from '../../src/accounts/names.ts';
-import { Refusal } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { bytesField, joinFields, numberField } from '../../src/ingest/proto-writer.ts';
 import { decodeMetrics } from '../../src/ingest/report-json-metrics.ts';
 import { decodeUsage } from '../../src/ingest/report-json-usage.ts';
@@ -271,7 +271,7 @@ function readOrRefuse(decode: (bytes: Uint8Array) => unknown, message: Uint8Arra
   try {
     decode(message);
   } catch (error) {
-    expect(error).toBeInstanceOf(Refusal);
-    expect((error as Refusal).status).toBe(400);
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).status).toBe(400);
   }
 }

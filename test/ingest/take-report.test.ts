@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { operations } from '../../src/ingest/grpc-operations.ts';
 import type { Arrival } from '../../src/ingest/take-report.ts';
 import { RecordingReceiver } from './support/recording-receiver.ts';
@@ -22,7 +22,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, message }) 
   };
   const sender = { transport: 'grpc', userAgent: 'sdk/1' };
   const refuse = (code: 'backpressure' | 'body_too_large' | 'deadline_exceeded') => () => {
-    throw new Refusal(code, 'no');
+    throw new ApiError(code, 'no');
   };
 
   /** Runs the operation, which must refuse; gives the receiver. */
@@ -51,14 +51,14 @@ describe.each(kinds)('a report by $operation.service', ({ operation, message }) 
 
   test('that the receiver refuses is put down to whom it concerns, once', async () => {
     const receiver = new RecordingReceiver();
-    receiver.refusal = new Refusal('rate_limited', 'no', 1);
+    receiver.refusal = new ApiError('rate_limited', 'no', 1);
     await refused('rate_limited', {}, receiver);
     expect(receiver.told).toMatchObject([{ code: 'rate_limited', glimpse: concerned }]);
   });
 
   test('that is refused before it is looked at is put down to whom it concerns, if it is here', async () => {
     const receiver = new RecordingReceiver();
-    receiver.closed = new Refusal('backpressure', 'full', 1);
+    receiver.closed = new ApiError('backpressure', 'full', 1);
     await refused('backpressure', {}, receiver);
     await refused('backpressure', { body: refuse('body_too_large') }, receiver);
     receiver.closed = undefined;

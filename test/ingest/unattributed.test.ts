@@ -8,7 +8,7 @@ import { identityRoutes } from '../../src/ingest/identities.ts';
 import { Ledger } from '../../src/ingest/ledger.ts';
 import { LedgerTallies } from '../../src/ingest/ledger-tallies.ts';
 import { metricsRoutes } from '../../src/ingest/metrics.ts';
-import { createReportReceiver, type ReceiverParts } from '../../src/ingest/receive-report.ts';
+import { createReportReceiver, type ReceiverDeps } from '../../src/ingest/receive-report.ts';
 import { telemetryRoutes } from '../../src/ingest/telemetry.ts';
 import { usageRoutes } from '../../src/ingest/usage.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
@@ -44,7 +44,7 @@ async function openHost() {
     maxBody: 200,
     maxReport: 200,
   };
-  const receiver = createReportReceiver(parts as unknown as ReceiverParts);
+  const receiver = createReportReceiver(parts as unknown as ReceiverDeps);
   const routed = { ...parts, receiver, onError: (error: unknown) => expect.unreachable(String(error)) };
   const dispatch = createRouter([
     ...telemetryRoutes(routed as never),

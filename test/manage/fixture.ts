@@ -22,7 +22,7 @@ import { teamRoutes } from '../../src/manage/teams.ts';
 import { userRoutes } from '../../src/manage/users.ts';
 import type { ApiKey, Role, User } from '../../src/store/records.ts';
 import { commit } from '../../src/store/transact.ts';
-import { type Answer, type AuthFixture, openAuthFixture, type RequestParts } from '../auth/fixture.ts';
+import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { send } from './support/documented-send.ts';
 
 export interface ManageFixture extends AuthFixture {
@@ -37,7 +37,7 @@ export interface ManageFixture extends AuthFixture {
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   /** Sends any request. */
-  sendTo(target: string, request: RequestParts): Promise<Answer>;
+  sendTo(target: string, request: RequestDeps): Promise<Answer>;
   /** Sends a request with this `Authorization` header, or none. */
   callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
 }

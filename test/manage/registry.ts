@@ -18,7 +18,7 @@ import { reportRoutes } from '../../src/manage/reports.ts';
 import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
 import type { Reading } from '../../src/store/snapshot.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
-import type { Answer, RequestParts } from '../auth/fixture.ts';
+import type { Answer, RequestDeps } from '../auth/fixture.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ManageFixture, openManageFixture } from './fixture.ts';
@@ -29,7 +29,7 @@ const dayMs = 86_400_000;
 /** Features and metrics of an application, with what packets say of them. */
 export interface Registry extends ManageFixture {
   /** Sends a request below the application, by default as its User; a body is sent as JSON. */
-  ask(method: string, path: string, body?: unknown, headers?: RequestParts['headers']): Promise<Answer>;
+  ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<Answer>;
   /** All names of a list, page by page, two at a time; `between` is called after each page. */
   names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
   /** Counts a packet of an environment at the clock's time. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Refusal } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { findEnvironment } from '../../src/manage/reports.ts';
 
 const environments = ['Production', 'Straße'].map((name, number) => ({ name, number, createdAt: 0 }));
@@ -13,5 +13,5 @@ test.each([
   ['STRAßE', 'The application has no such environment; case matters, and there is Straße'],
   ['Prod', 'The application has no such environment'],
 ])('%s is refused, and the right name is told when only the case differs', (name, detail) => {
-  expect(() => findEnvironment(environments, name)).toThrow(new Refusal('unknown_environment', detail));
+  expect(() => findEnvironment(environments, name)).toThrow(new ApiError('unknown_environment', detail));
 });

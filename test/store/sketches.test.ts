@@ -5,7 +5,7 @@ import {
   chunkKeyFrom,
   chunkValueBytes,
   environmentOrdinal,
-  mostCoupons,
+  maxCoupons,
   readChunk,
   registersPerChunk,
   sketchChunks,
@@ -17,10 +17,10 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 /** The layout on disk: what is here is in people's stores. */
 it('has these sizes', () => {
-  expect({ chunkKeyBytes, chunkValueBytes, mostCoupons, environmentOrdinal }).toEqual({
+  expect({ chunkKeyBytes, chunkValueBytes, maxCoupons, environmentOrdinal }).toEqual({
     chunkKeyBytes: 13,
     chunkValueBytes: 769,
-    mostCoupons: 192,
+    maxCoupons: 192,
     environmentOrdinal: 1_048_575,
   });
 });

@@ -59,7 +59,7 @@ export class BodyInbox {
 
   /**
    * @param declared the `content-length`, when there is one
-   * @throws {Refusal} `body_too_large`, `body_too_slow`, or what the budget says
+   * @throws {ApiError} `body_too_large`, `body_too_slow`, or what the budget says
    * @throws {ClientGone} when it does not arrive
    */
   read(limit: number, declared: string | undefined, budget?: ByteBudget): Promise<Uint8Array> {

@@ -1,11 +1,11 @@
-import { Refusal } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 
 /** The refusal of a body that is larger than it may be. */
-export function tooLarge(limit: number): Refusal {
-  return new Refusal('body_too_large', `A body may have ${limit} bytes at most`);
+export function tooLarge(limit: number): ApiError {
+  return new ApiError('body_too_large', `A body may have ${limit} bytes at most`);
 }
 
 /** The refusal of a body that misses its deadline: see `BodyDeadlines`. */
-export function tooSlow(): Refusal {
-  return new Refusal('body_too_slow', 'Send at 2 KiB a second at least');
+export function tooSlow(): ApiError {
+  return new ApiError('body_too_slow', 'Send at 2 KiB a second at least');
 }

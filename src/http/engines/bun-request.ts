@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 import { type ByteBudget, ClientGone, type Request } from '../types.ts';
 import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { tooLarge, tooSlow } from './body-refusals.ts';
@@ -33,7 +33,7 @@ export class BunRequest implements Request {
   }
 
   /** Bun has refused what cannot be framed, but not what can be framed in spite of itself. */
-  fault(): Refusal | undefined {
+  fault(): ApiError | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.header('content-length') });
   }
 
@@ -82,7 +82,7 @@ export class BunRequest implements Request {
       return body;
     } catch (error) {
       charge.giveBack();
-      if (error instanceof Refusal) this.refused = reader;
+      if (error instanceof ApiError) this.refused = reader;
       throw error;
     } finally {
       this.#deadlines.end(arriving);

@@ -9,7 +9,7 @@ export class Charge {
     this.#budget = budget;
   }
 
-  /** So many bytes of the body have arrived. @throws {Refusal} what the budget says */
+  /** So many bytes of the body have arrived. @throws {ApiError} what the budget says */
   growTo(length: number): void {
     if (this.#budget === undefined || length <= this.#budget.free) return;
     this.#budget.take(length - this.#bytes);

@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which is what two `Host` headers are joined with. */
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
@@ -17,13 +17,13 @@ export interface Framing {
  * The refusal of a head that others could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is closed with the
  * answer, since it is unknown where the next request begins.
  */
-export function framingFault({ host: name, contentLength, transferEncoding }: Framing): Refusal | undefined {
+export function framingFault({ host: name, contentLength, transferEncoding }: Framing): ApiError | undefined {
   if (name !== undefined && !host.test(name))
-    return new Refusal('invalid_head', 'Send one Host, and a valid one');
+    return new ApiError('invalid_head', 'Send one Host, and a valid one');
   if (contentLength !== undefined && !digits.test(contentLength))
-    return new Refusal('invalid_head', 'Send one Content-Length');
+    return new ApiError('invalid_head', 'Send one Content-Length');
   if (transferEncoding === undefined) return undefined;
   if (transferEncoding.toLowerCase() !== 'chunked' || contentLength !== undefined)
-    return new Refusal('invalid_head', 'Send a Content-Length, or Transfer-Encoding: chunked');
+    return new ApiError('invalid_head', 'Send a Content-Length, or Transfer-Encoding: chunked');
   return undefined;
 }

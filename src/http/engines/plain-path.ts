@@ -1,8 +1,8 @@
-import { Refusal } from '../../errors.ts';
+import { ApiError } from '../../errors.ts';
 import { percentDecode } from '../percent.ts';
 
 /** The refusal of a path that is not plain. */
-export const resolvable = new Refusal('invalid_path', 'Send a path without . and .. segments, \\ and #');
+export const resolvable = new ApiError('invalid_path', 'Send a path without . and .. segments, \\ and #');
 
 /** A backslash, a fragment, or a segment that is `.` or `..`, also percent-encoded (RFC 3986 §3.3, §5.2.4, §6.2.2). */
 const unplain = /[\\#]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;

@@ -1,4 +1,4 @@
-import { Refusal } from '../../../src/errors.ts';
+import { ApiError } from '../../../src/errors.ts';
 import { bytesField, joinFields, numberField } from '../../../src/ingest/proto-writer.ts';
 
 /** Key, environment and time, which are laid out alike in both kinds of report. */
@@ -22,7 +22,7 @@ export function codeOf(decode: () => unknown): string {
   try {
     decode();
   } catch (error) {
-    if (error instanceof Refusal) return error.code;
+    if (error instanceof ApiError) return error.code;
     throw error;
   }
   return 'none';

@@ -1,5 +1,5 @@
 import { LargeBodies } from '../../../src/admission/large-bodies.ts';
-import type { ErrorCode, Refusal } from '../../../src/errors.ts';
+import type { ApiError, ErrorCode } from '../../../src/errors.ts';
 import type {
   MetricsReport,
   ReportGlimpse,
@@ -43,7 +43,7 @@ export class RecordingReceiver implements ReportReceiver {
     this.#take(report, sender);
   }
 
-  refused({ code }: Refusal, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void {
+  refused({ code }: ApiError, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void {
     this.told.push({ code, route, sender, glimpse });
   }
 

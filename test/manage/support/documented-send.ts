@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import type { Dispatch } from '../../../src/http/types.ts';
-import { type Answer, type RequestParts, send as sendAny } from '../../auth/fixture.ts';
+import { type Answer, type RequestDeps, send as sendAny } from '../../auth/fixture.ts';
 import { bodyDepartures, departures, operationOf } from './conformance.ts';
 
 /** Sends a request, and holds it and its answer against the document: a body that is served must be a documented one. */
-export async function send(dispatch: Dispatch, target: string, parts: RequestParts = {}): Promise<Answer> {
+export async function send(dispatch: Dispatch, target: string, parts: RequestDeps = {}): Promise<Answer> {
   const answer = await sendAny(dispatch, target, parts);
   const operation = operationOf(parts.method ?? 'GET', target.replace(/\?.*/, ''));
   if (operation === undefined) return answer;

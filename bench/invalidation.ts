@@ -82,7 +82,7 @@ async function fill(data: string, tokens: number) {
   const listed: Invalidated[] = [];
   for (let put = 0; put < tokens; put += perTransaction) {
     const some = Array.from({ length: Math.min(perTransaction, tokens - put) }, newToken);
-    accounts.environment.transactionSync(() => {
+    accounts.lmdb.transactionSync(() => {
       for (const one of some) list.add(one);
     });
     listed.push(...some.slice(0, 1 + (perTransaction * 10_000) / tokens));
@@ -93,7 +93,7 @@ async function fill(data: string, tokens: number) {
     lookupNs: timeLookups(list, others, false),
     listedNs: timeLookups(list, listed, true),
   };
-  await accounts.environment.close();
+  await accounts.lmdb.close();
   return figures;
 }
 
@@ -134,7 +134,7 @@ async function sweep(data: string) {
     failed: () => {},
   });
   const left = accounts.invalidated.getCount();
-  await accounts.environment.close();
+  await accounts.lmdb.close();
   if (left > 0) throw new Error(`the sweep left ${left} tokens`);
   const sorted = steps.toSorted((a, b) => a - b);
   return {

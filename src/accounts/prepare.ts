@@ -67,7 +67,7 @@ export async function openPrepared(data: string): Promise<AccountStore | undefin
     return { store: opened, state: stateOf(opened) };
   });
   if (state === 'prepared') return store;
-  await store.environment.close();
+  await store.lmdb.close();
   if (state === 'damaged')
     throw unusable(join(data, 'accounts/data.mdb'), 'it has users, but not the number of its layout');
   // 0.1.0 made the tables first, and prepared them then.
@@ -88,8 +88,8 @@ export async function prepareData(data: string, wanted: Preparation): Promise<Fi
   let first: FirstCredentials | undefined;
   await makeAside(data, ['accounts', 'usage'], async (aside) => {
     const accounts = openAccountStore(aside);
-    first = await prepareStore(accounts, wanted).finally(() => accounts.environment.close());
-    await openUsageStore(aside).environment.close();
+    first = await prepareStore(accounts, wanted).finally(() => accounts.lmdb.close());
+    await openUsageStore(aside).lmdb.close();
   });
   return first!;
 }
@@ -141,7 +141,7 @@ export async function prepareStore(store: AccountStore, wanted: Preparation): Pr
     ...(['team', 'user', 'apiKey'] as const).map((key) => ({ table: 'numbers' as const, key, value: 2 })),
     { table: 'numbers', key: 'layout', value: currentLayout(accountsLayout) },
   ];
-  const first = transact(store.environment, () => {
+  const first = transact(store.lmdb, () => {
     // Another preparation may have been under way at the same time.
     if (isPrepared(store)) return false;
     applyTo(store, writes);

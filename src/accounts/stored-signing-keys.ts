@@ -3,7 +3,7 @@ import type { RetiredKey, SigningAlgorithm, SigningKey } from '../store/auth-rec
 import { transact } from '../store/transact.ts';
 import { newSigningKey, publicMembers } from './new-signing-key.ts';
 
-type KeyStore = Pick<AccountStore, 'environment' | 'signingKeys'>;
+type KeyStore = Pick<AccountStore, 'lmdb' | 'signingKeys'>;
 
 /** A signing key in either state. */
 export type StoredKey = SigningKey | RetiredKey;
@@ -47,7 +47,7 @@ export async function rotateSigningKey(
 ): Promise<Rotation> {
   const made = await newSigningKey(now, alg ?? signingKeyOf(storedKeys(store)).alg);
   const current: SigningKey = { ...made, unaudited: true };
-  return transact(store.environment, () => {
+  return transact(store.lmdb, () => {
     const before = Array.from(store.signingKeys.getRange(), ({ value }) => value).filter(signs);
     const retired = before.map((key) => retire(key, now));
     for (const key of [...retired, current]) store.signingKeys.putSync(key.kid, key);

@@ -89,7 +89,7 @@ export class Tables {
     const entries = draft.entries(actor, this.#clock.now());
     const { writes } = draft;
     if (writes.length === 0) return result;
-    commit(this.#store.environment, this.#health, () => {
+    commit(this.#store.lmdb, this.#health, () => {
       applyTo(this.#store, writes);
       for (const entry of entries) this.#store.audit.putSync(auditKey(entry.number), entry);
     });

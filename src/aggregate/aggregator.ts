@@ -26,7 +26,7 @@ export function createAggregator(store: UsageStore, maxIdentities = 100_000): Ag
     for (const section of sections) section.forget();
   };
   return {
-    commit: (envelope) => transact(store.environment, () => write(envelope), forget),
-    maintain: (step) => transact(store.environment, () => maintain(store, hot, step), forget),
+    commit: (envelope) => transact(store.lmdb, () => write(envelope), forget),
+    maintain: (step) => transact(store.lmdb, () => maintain(store, hot, step), forget),
   };
 }

@@ -1,6 +1,6 @@
 import { type Block, blockKey, blockOf, cellsPerBlock, decodeBlock, encodeBlock } from '../store/blocks.ts';
 import type { CellCodec } from '../store/cells.ts';
-import type { Table } from '../store/environment.ts';
+import type { Table } from '../store/lmdb.ts';
 
 /** Buckets of time that are held when none of them has changes that are not put. */
 const maxBuckets = 4;

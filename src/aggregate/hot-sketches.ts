@@ -1,4 +1,4 @@
-import type { Table } from '../store/environment.ts';
+import type { Table } from '../store/lmdb.ts';
 import {
   chunkKeyBytes,
   chunksPerSketch,

@@ -6,7 +6,7 @@ import {
   type Measurement,
   measurementCodec,
 } from '../store/cells.ts';
-import type { Table } from '../store/environment.ts';
+import type { Table } from '../store/lmdb.ts';
 import type { Horizons } from '../store/retention.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { HotCells } from './hot-cells.ts';

@@ -89,7 +89,7 @@ function* read(
   const from = Math.min(...ordinals);
   const to = Math.max(...ordinals) + 1;
   for (let day = days.from; day < days.to && ordinals.length > 0; day++) {
-    yield* fromSnapshot(store.environment, function* (at) {
+    yield* fromSnapshot(store.lmdb, function* (at) {
       for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, from, to, at)) {
         sketches.get(ordinal)?.mergeChunk(chunk, content);
         yield;

@@ -19,4 +19,4 @@ const { commit, maintain } = createAggregator(store, maxIdentities);
 
 answerCalls(channel, { commit, maintain, [closing]: () => {} });
 // A worker must not be ended with LMDB open.
-await store.environment.close();
+await store.lmdb.close();

@@ -39,7 +39,7 @@ const forgetBrowserMs = 90 * dayMs;
 
 /** What brakes are kept with. */
 export interface BrakeDeps {
-  readonly accounts: Pick<AccountStore, 'environment' | 'brakes'>;
+  readonly accounts: Pick<AccountStore, 'lmdb' | 'brakes'>;
   readonly health: Health;
   readonly clock: Clock;
 }
@@ -67,7 +67,7 @@ export interface Taken {
 export function takeBrakes({ accounts, health, clock }: BrakeDeps, attempt: Attempt): Taken {
   const { brakes } = accounts;
   const now = clock.now();
-  return commit(accounts.environment, health, () => {
+  return commit(accounts.lmdb, health, () => {
     const keys = keysOf(brakes, attempt, now);
     const wait = Math.max(...keys.map((key) => waitMs(key, brakeOf(brakes, key, now), now)));
     if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };

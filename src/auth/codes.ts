@@ -37,7 +37,7 @@ export function issueCode(
     expiresAt: clock.now() + codeLifetimeMs,
     session: null,
   };
-  commit(accounts.environment, health, () => accounts.codes.putSync(hashSecret(code), record));
+  commit(accounts.lmdb, health, () => accounts.codes.putSync(hashSecret(code), record));
   return code;
 }
 
@@ -69,7 +69,7 @@ const refused: Redemption = { outcome: 'refused' };
 export function redeemCode(parts: SessionDeps, presented: PresentedCode): Redemption {
   const { accounts, health, clock } = parts;
   const key = hashSecret(presented.code);
-  return commit(accounts.environment, health, () => {
+  return commit(accounts.lmdb, health, () => {
     const code = accounts.codes.get(key);
     if (code === undefined || clock.now() >= code.expiresAt) return refused;
     if (code.session !== null) {

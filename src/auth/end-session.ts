@@ -83,7 +83,7 @@ interface Ending {
 async function end(parts: EndSessionDeps, request: Request, ending: Ending): Promise<void> {
   const { userId, signIn, access, session = access?.sid } = ending;
   const { accounts, health, invalidation } = parts;
-  const ended = commit(accounts.environment, health, () => {
+  const ended = commit(accounts.lmdb, health, () => {
     if (access !== undefined) invalidation.add(access);
     const over = session === undefined ? undefined : endSession(parts, session);
     for (const key of new Set([over?.signIn, signIn?.key]))

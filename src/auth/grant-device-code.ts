@@ -42,7 +42,7 @@ function start(
   allowance: Allowance,
 ): { readonly turn: Turn; readonly user: User } {
   const { accounts, directory, health } = parts;
-  return commit(accounts.environment, health, () => {
+  return commit(accounts.lmdb, health, () => {
     const user = signedInUser(directory, { userId: allowance.userId, clientId });
     const signIn = accounts.signIns.get(allowance.signIn);
     if (user === undefined || signIn === undefined || !isOf(signIn, user))

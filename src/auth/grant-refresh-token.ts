@@ -43,7 +43,7 @@ function redeemRefreshToken(
   const token = readRefreshToken(text);
   if (token === undefined) return refused;
   const { accounts, health } = parts;
-  return commit(accounts.environment, health, () => {
+  return commit(accounts.lmdb, health, () => {
     const session = accounts.sessions.get(token.session);
     if (session === undefined || session.clientId !== clientId) return refused;
     const user = userOf(parts, session);

@@ -52,7 +52,7 @@ async function answer(parts: InvalidateTokenDeps, request: Request): Promise<Rep
  */
 export function invalidate(parts: SessionDeps, claims: AccessClaims): void {
   const { accounts, health, invalidation } = parts;
-  commit(accounts.environment, health, () => {
+  commit(accounts.lmdb, health, () => {
     invalidation.add(claims);
     if (claims.sid !== undefined) endSession(parts, claims.sid);
   });

@@ -23,7 +23,7 @@ import {
 
 /** What a key ring works on. */
 export interface KeyRingDeps {
-  readonly accounts: Pick<AccountStore, 'environment' | 'signingKeys'>;
+  readonly accounts: Pick<AccountStore, 'lmdb' | 'signingKeys'>;
   readonly directory: Pick<Directory, 'change'>;
   readonly health: Health;
   readonly clock: Clock;
@@ -111,7 +111,7 @@ export class KeyRing implements SigningKeys {
     const now = clock.now();
     const expired = stored.filter((key) => !signs(key) && now >= key.retiredAt + retiredLifeMs);
     if (expired.length === 0) return stored;
-    commit(accounts.environment, health, () => {
+    commit(accounts.lmdb, health, () => {
       for (const { kid } of expired) accounts.signingKeys.removeSync(kid);
     });
     for (const { kid } of expired) log.info('a retired signing key was removed', { keyId: kid });
@@ -124,7 +124,7 @@ export class KeyRing implements SigningKeys {
     await directory.change((draft) =>
       draft.note('signing-key.rotated', null, { type: 'signing-key', id: kid, name: alg }),
     );
-    commit(accounts.environment, health, () => {
+    commit(accounts.lmdb, health, () => {
       const { unaudited, ...audited } = accounts.signingKeys.get(kid) ?? {};
       if ('kid' in audited) accounts.signingKeys.putSync(kid, audited);
     });

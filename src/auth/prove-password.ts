@@ -26,6 +26,6 @@ export async function provePassword(
   if (taken.wait > 0)
     throw new ApiError('rate_limited', 'Too many wrong passwords were sent for this user', taken.wait);
   const right = await passwords.verify(password, passwordHash, id);
-  if (right) commit(accounts.environment, health, () => releaseBrakes(settings, attempt, taken));
+  if (right) commit(accounts.lmdb, health, () => releaseBrakes(settings, attempt, taken));
   return right;
 }

@@ -41,7 +41,7 @@ async function revoke(parts: RevocationDeps, { form, request, authenticate }: Cl
 /** Ends a session, by any of its refresh tokens: one that was used before is no reason to keep it. Gives its user. */
 function revokeSession(parts: SessionDeps, key: string, clientId: string): string | undefined {
   const { accounts, health } = parts;
-  return commit(accounts.environment, health, () => {
+  return commit(accounts.lmdb, health, () => {
     const session = accounts.sessions.get(key);
     if (session === undefined) return undefined;
     checkOwner(session.clientId, clientId);

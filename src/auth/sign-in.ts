@@ -14,7 +14,7 @@ import { type CurrentSignIn, type SignInDeps, startSignIn } from './sign-ins.ts'
 
 /** What signing in works on. */
 export interface SignInSettings extends BrakeDeps, SignInDeps {
-  readonly accounts: Pick<AccountStore, 'environment' | 'brakes' | 'signIns'>;
+  readonly accounts: Pick<AccountStore, 'lmdb' | 'brakes' | 'signIns'>;
   readonly directory: Directory;
   readonly passwords: PasswordPool;
   readonly randomBytes: RandomBytes;
@@ -64,12 +64,12 @@ export async function signIn(
   }
   const own = directory.by(actorOf(user, address));
   if (!maySignIn(user, client)) {
-    commit(accounts.environment, health, () => releaseBrakes(settings, attempt, taken));
+    commit(accounts.lmdb, health, () => releaseBrakes(settings, attempt, taken));
     await note(own, 'sign-in.refused', user);
     return { outcome: 'not-a-member' };
   }
   const browser = renewBrowser(before, randomBytes);
-  const signIn = commit(accounts.environment, health, () => {
+  const signIn = commit(accounts.lmdb, health, () => {
     releaseBrakes(settings, attempt, taken);
     return startSignIn(settings, user, before, browser);
   });

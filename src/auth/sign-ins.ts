@@ -16,7 +16,7 @@ const useMs = 60_000;
 
 /** What sign-ins are kept with. */
 export interface SignInDeps {
-  readonly accounts: Pick<AccountStore, 'environment' | 'signIns'>;
+  readonly accounts: Pick<AccountStore, 'lmdb' | 'signIns'>;
   readonly directory: Pick<Directory, 'users'>;
   readonly health: Health;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export function currentSignIn(parts: SignInDeps, browser: Browser | undefined): 
   if (user === undefined || !isOf(signIn, user)) return undefined;
   if (now - signIn.lastSeenAt >= useMs) {
     const used = signInOf(user, authTime, now);
-    commit(accounts.environment, health, () => accounts.signIns.putSync(key, used));
+    commit(accounts.lmdb, health, () => accounts.signIns.putSync(key, used));
   }
   return { key, user, authTime };
 }

@@ -52,7 +52,7 @@ export async function sweepRound(parts: SweepDeps): Promise<void> {
 }
 
 function stepsAt({ accounts, health, directory, auditMs }: SweepDeps, now: number): readonly SweepStep[] {
-  const steps = <T>(sweep: Sweep<T>) => sweepSteps(accounts.environment, health, sweep);
+  const steps = <T>(sweep: Sweep<T>) => sweepSteps(accounts.lmdb, health, sweep);
   const { invalidated, sessions, codes, signIns, brakes, audit } = accounts;
   return [
     steps({

@@ -81,8 +81,8 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     usage,
     health,
     readers: [
-      new ReaderWatch('accounts', parts.accounts.environment, clock, log),
-      new ReaderWatch('usage', usage.environment, clock, log),
+      new ReaderWatch('accounts', parts.accounts.lmdb, clock, log),
+      new ReaderWatch('usage', usage.lmdb, clock, log),
     ],
     intake,
     signingKeys,
@@ -105,13 +105,13 @@ export async function closeCore(core: Core): Promise<void> {
   await core.intake.close();
   flushMarks(core);
   await Promise.all([core.reports.close(), core.passwords.close()]);
-  await Promise.all([core.usage.environment.close(), core.accounts.environment.close()]);
+  await Promise.all([core.usage.lmdb.close(), core.accounts.lmdb.close()]);
 }
 
 /** Fails the store when one of its files is not where it was opened any more, as each commit does. */
 export function lookAtFiles({ accounts, usage, health }: Core): void {
   try {
-    for (const { environment } of [accounts, usage]) environment.place.check();
+    for (const { lmdb } of [accounts, usage]) lmdb.place.check();
   } catch (error) {
     health.failed(error);
   }

@@ -39,7 +39,7 @@ async function prepare(
   const lock = lockDataDirectory(data);
   try {
     const prepared = await openPrepared(data);
-    await prepared?.environment.close();
+    await prepared?.lmdb.close();
     if (prepared !== undefined)
       throw new Error(`Cannot prepare ${data}: it is prepared already; nothing was changed`);
     return await prepareData(data, { ...wanted, clock: systemClock, randomBytes });

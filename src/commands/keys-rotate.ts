@@ -21,7 +21,7 @@ export async function rotate(argv: readonly string[], terminal: Terminal): Promi
     terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
     return 0;
   } finally {
-    await accounts.environment.close();
+    await accounts.lmdb.close();
   }
 }
 

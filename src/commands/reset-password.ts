@@ -47,7 +47,7 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   try {
     const accounts = await openPrepared(data);
     if (accounts === undefined) throw new Failure('notFound', `Cannot use ${data}: it is not prepared`);
-    await setPassword(accounts, data, email, password).finally(() => accounts.environment.close());
+    await setPassword(accounts, data, email, password).finally(() => accounts.lmdb.close());
   } finally {
     lock.release();
   }
@@ -70,7 +70,7 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
   await patchUser(directory, user.id, { passwordHash: await hashPassword(password, randomBytes) });
   const invalidation = new InvalidationList(accounts, new VerifiedTokens());
   const parts = { accounts, health, directory, invalidation, ...sources };
-  transact(accounts.environment, () => {
+  transact(accounts.lmdb, () => {
     endSessionsOf(parts, user.id);
     forgetFailures(accounts);
   });

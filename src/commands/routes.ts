@@ -159,7 +159,7 @@ function signInParts(passwords: PasswordPool, tokens: TokenDeps): Omit<UserDeps,
   return {
     hashPassword: (password, caller) => passwords.hash(password, randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
-    endSessions: (userId) => commit(accounts.environment, health, () => endSessionsOf(tokens, userId)),
+    endSessions: (userId) => commit(accounts.lmdb, health, () => endSessionsOf(tokens, userId)),
   };
 }
 

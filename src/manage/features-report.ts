@@ -112,7 +112,7 @@ function* readSights(
 ): Reading<ReadonlyMap<string, Sight>> {
   const sights = new Map<string, Sight>();
   for (const environment of environments) {
-    yield* fromSnapshot(store.environment, function* (at) {
+    yield* fromSnapshot(store.lmdb, function* (at) {
       const seen = yield* readSeries(store, environment, at);
       for (const { ordinal, name } of seriesOf(store, environment, at)) {
         yield;

@@ -41,7 +41,7 @@ export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<obje
   const { application, only, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));
   const rows = new Map<string, ReportedRow>();
-  yield* fromSnapshot(store.environment, function* (at) {
+  yield* fromSnapshot(store.lmdb, function* (at) {
     const entries = ledgerEntries(store, application.number, hours.from, hours.to, at);
     for (const { subject, count, lastAt, example } of entries) {
       yield;

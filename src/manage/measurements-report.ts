@@ -82,7 +82,7 @@ function metricsOf(
   environment: number,
   only: string | undefined,
 ): Reading<ReadonlyMap<number, MetricTally>> {
-  return fromSnapshot(store.environment, function* (at) {
+  return fromSnapshot(store.lmdb, function* (at) {
     const metrics = new Map<number, MetricTally>();
     for (const { ordinal, name } of seriesOf(store, environment, at)) {
       yield;

@@ -44,7 +44,7 @@ export function metricJson(name: string, declaration: MetricDeclaration | undefi
 function* namesSeen(store: UsageStore, environments: readonly number[]): Reading<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const environment of environments) {
-    yield* fromSnapshot(store.environment, function* (at) {
+    yield* fromSnapshot(store.lmdb, function* (at) {
       for (const { name } of seriesOf(store, environment, at)) {
         yield;
         if (name.length !== 2 && name[0] !== surplusName) names.add(name[0]);

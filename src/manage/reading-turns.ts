@@ -8,13 +8,13 @@ const turnMs = 10;
 
 /** Interleaves the long reads of one thread. Between turns only the snapshots of the readings are open. */
 export class ReadingTurns {
-  readonly #environment: Pick<UsageStore['environment'], 'resetReadTxn'>;
+  readonly #lmdb: Pick<UsageStore['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #underWay = new Set<Promise<unknown>>();
   #ending = false;
 
-  constructor(environment: Pick<UsageStore['environment'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
-    this.#environment = environment;
+  constructor(lmdb: Pick<UsageStore['lmdb'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
+    this.#lmdb = lmdb;
     this.#clock = clock;
   }
 
@@ -57,7 +57,7 @@ export class ReadingTurns {
       }
     } finally {
       // LMDB's binding would end its own read transaction only once the thread's event loop turns.
-      this.#environment.resetReadTxn();
+      this.#lmdb.resetReadTxn();
     }
   }
 }

@@ -21,7 +21,7 @@ export type ReportOutcome<T> =
 logThreadConsole();
 const store = openUsageStore((workerData as { data: string }).data);
 const reports = createReports(store);
-const turns = new ReadingTurns(store.environment, systemClock);
+const turns = new ReadingTurns(store.lmdb, systemClock);
 
 /** Makes a report; others that are being made have turns in between. */
 export async function make({ name, task }: ReportRequest): Promise<ReportOutcome<unknown>> {
@@ -38,5 +38,5 @@ export async function make({ name, task }: ReportRequest): Promise<ReportOutcome
 /** Ends the reports that are being made, and closes the store; a worker must not be ended with LMDB open. */
 export async function close(): Promise<void> {
   await turns.end();
-  await store.environment.close();
+  await store.lmdb.close();
 }

@@ -1,6 +1,6 @@
 import { type BucketWidth, bucketWidth, type Cell, scanCells } from '../store/blocks.ts';
 import type { CellCodec } from '../store/cells.ts';
-import type { Table } from '../store/environment.ts';
+import type { Table } from '../store/lmdb.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { PointBudget } from './point-budget.ts';
@@ -45,9 +45,7 @@ export function* sumUp<T>(
       from: Math.max(day, range.from),
       to: Math.min(day + minutesPerDay, range.to),
     };
-    const series = yield* fromSnapshot(source.store.environment, (at) =>
-      sumUpDay(source, environment, part, at),
-    );
+    const series = yield* fromSnapshot(source.store.lmdb, (at) => sumUpDay(source, environment, part, at));
     for (const [ordinal, one] of series) take(ordinal, one.end(), one.points);
   }
 }

@@ -81,7 +81,7 @@ function talliesOf(
   environment: number,
   only: string | undefined,
 ): Reading<Map<string, Tally[]>> {
-  return fromSnapshot(store.environment, function* (at) {
+  return fromSnapshot(store.lmdb, function* (at) {
     const features = new Map<string, Tally[]>();
     for (const { ordinal, name } of seriesOf(store, environment, at)) {
       yield;

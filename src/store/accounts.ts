@@ -4,8 +4,8 @@ import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../clock.ts';
 import type { AuthorizationCode, Brake, RetiredKey, Session, SignIn, SigningKey } from './auth-records.ts';
 import { checkDataFiles } from './data-file.ts';
-import { type Environment, openRecords } from './environment.ts';
 import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
+import { type LmdbEnvironment, openRecords } from './lmdb.ts';
 import type {
   ApiKey,
   Application,
@@ -23,7 +23,7 @@ import type {
 export interface AccountStore {
   /** Whether all data files were checked for damage before they were opened: there may have been no time. */
   readonly lookedThrough: boolean;
-  readonly environment: Environment;
+  readonly lmdb: LmdbEnvironment;
   /** By `id`. */
   readonly teams: Database<Team, string>;
   /** By `id`. */
@@ -82,27 +82,27 @@ export function attachAccountStore(data: string): AccountStore {
   return openTables(attachLaidOut(data, accountsLayout), false);
 }
 
-function openTables(environment: Environment, lookedThrough: boolean): AccountStore {
+function openTables(lmdb: LmdbEnvironment, lookedThrough: boolean): AccountStore {
   return {
     lookedThrough,
-    environment,
-    teams: openRecords(environment, 'teams'),
-    users: openRecords(environment, 'users'),
-    apiKeys: openRecords(environment, 'apiKeys'),
-    applications: openRecords(environment, 'applications'),
-    applicationKeys: openRecords(environment, 'applicationKeys'),
-    clients: openRecords(environment, 'clients'),
-    features: openRecords(environment, 'features'),
-    metrics: openRecords(environment, 'metrics'),
-    deletions: openRecords(environment, 'deletions'),
-    audit: openRecords(environment, 'audit'),
-    sessions: openRecords(environment, 'sessions'),
-    userSessions: openRecords(environment, 'userSessions'),
-    codes: openRecords(environment, 'codes'),
-    signIns: openRecords(environment, 'signIns'),
-    brakes: openRecords(environment, 'brakes'),
-    invalidated: openRecords(environment, 'invalidated'),
-    signingKeys: openRecords(environment, 'signingKeys'),
-    numbers: openRecords(environment, 'numbers'),
+    lmdb,
+    teams: openRecords(lmdb, 'teams'),
+    users: openRecords(lmdb, 'users'),
+    apiKeys: openRecords(lmdb, 'apiKeys'),
+    applications: openRecords(lmdb, 'applications'),
+    applicationKeys: openRecords(lmdb, 'applicationKeys'),
+    clients: openRecords(lmdb, 'clients'),
+    features: openRecords(lmdb, 'features'),
+    metrics: openRecords(lmdb, 'metrics'),
+    deletions: openRecords(lmdb, 'deletions'),
+    audit: openRecords(lmdb, 'audit'),
+    sessions: openRecords(lmdb, 'sessions'),
+    userSessions: openRecords(lmdb, 'userSessions'),
+    codes: openRecords(lmdb, 'codes'),
+    signIns: openRecords(lmdb, 'signIns'),
+    brakes: openRecords(lmdb, 'brakes'),
+    invalidated: openRecords(lmdb, 'invalidated'),
+    signingKeys: openRecords(lmdb, 'signingKeys'),
+    numbers: openRecords(lmdb, 'numbers'),
   };
 }

@@ -1,5 +1,5 @@
 import type { CellCodec } from './cells.ts';
-import type { Table } from './environment.ts';
+import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
 /**

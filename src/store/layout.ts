@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
-import { type Environment, openEnvironment, openRecords } from './environment.ts';
+import { type LmdbEnvironment, openLmdb, openRecords } from './lmdb.ts';
 import { syncPath } from './sync.ts';
 import { transact } from './transact.ts';
 
@@ -17,7 +17,7 @@ export interface Layout {
 }
 
 /** Leads from one layout to the next, within one transaction. */
-export type Step = (environment: Environment) => void;
+export type Step = (lmdb: LmdbEnvironment) => void;
 
 /** The layouts of this program. */
 export const accountsLayout: Layout = { store: 'accounts', steps: [] };
@@ -33,17 +33,17 @@ export function currentLayout({ steps }: Layout): number {
  * `layout-N.mdb` beside it, where it stays. A store without a number is new, or one whose usage 0.1.0 began: layout 1.
  * @throws {Error} when a later version wrote the store; nothing has changed then
  */
-export function openLaidOut(data: string, layout: Layout): Environment {
+export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const folder = join(data, layout.store);
   const isNew = !existsSync(join(folder, 'data.mdb'));
-  const environment = openEnvironment(folder);
+  const lmdb = openLmdb(folder);
   try {
     // Of the accounts the number says that they are prepared: see `prepareStore`.
-    if (!isNew) migrate(environment, data, layout);
-    else if (layout.store === 'usage') writeLayout(environment, currentLayout(layout));
-    return environment;
+    if (!isNew) migrate(lmdb, data, layout);
+    else if (layout.store === 'usage') writeLayout(lmdb, currentLayout(layout));
+    return lmdb;
   } catch (error) {
-    void environment.close();
+    void lmdb.close();
     throw error;
   }
 }
@@ -52,12 +52,12 @@ export function openLaidOut(data: string, layout: Layout): Environment {
  * Opens the environment of a store that a service may be running on, which is not to be changed.
  * @throws {Error} when it has another layout than that of this program
  */
-export function attachLaidOut(data: string, layout: Layout): Environment {
-  const environment = openEnvironment(join(data, layout.store));
-  const found = readLayout(environment);
+export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
+  const lmdb = openLmdb(join(data, layout.store));
+  const found = readLayout(lmdb);
   const current = currentLayout(layout);
-  if (found === undefined || found === current) return environment;
-  void environment.close();
+  if (found === undefined || found === current) return lmdb;
+  void lmdb.close();
   if (found > current) throw tooNew(data, layout, found);
   throw new Error(
     `Cannot use ${data}: its ${layout.store} have layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
@@ -65,24 +65,24 @@ export function attachLaidOut(data: string, layout: Layout): Environment {
 }
 
 /** The number that a store keeps of its layout. Nothing is made for it. */
-export function readLayout(environment: Environment): number | undefined {
+export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   const options = { name: 'numbers', encoding: 'json', create: false } as const;
-  const numbers: Database<number, string> | undefined = environment.openDB<number, string>(options);
+  const numbers: Database<number, string> | undefined = lmdb.openDB<number, string>(options);
   return numbers?.get('layout');
 }
 
-function migrate(environment: Environment, data: string, layout: Layout): void {
-  const kept = readLayout(environment);
+function migrate(lmdb: LmdbEnvironment, data: string, layout: Layout): void {
+  const kept = readLayout(lmdb);
   const isUnnumbered = kept === undefined && layout.store === 'usage';
   const found = kept ?? (isUnnumbered ? 1 : currentLayout(layout));
   if (found > currentLayout(layout)) throw tooNew(data, layout, found);
   if (found < currentLayout(layout)) keepCopy(join(data, layout.store), found);
-  else if (isUnnumbered) writeLayout(environment, found);
+  else if (isUnnumbered) writeLayout(lmdb, found);
   for (const [index, step] of layout.steps.entries()) {
     if (index + 1 < found) continue;
-    transact(environment, () => {
-      step(environment);
-      numbersOf(environment).putSync('layout', index + 2);
+    transact(lmdb, () => {
+      step(lmdb);
+      numbersOf(lmdb).putSync('layout', index + 2);
     });
   }
 }
@@ -108,10 +108,10 @@ function tooNew(data: string, layout: Layout, found: number): Error {
   );
 }
 
-function writeLayout(environment: Environment, number: number): void {
-  transact(environment, () => void numbersOf(environment).putSync('layout', number));
+function writeLayout(lmdb: LmdbEnvironment, number: number): void {
+  transact(lmdb, () => void numbersOf(lmdb).putSync('layout', number));
 }
 
-function numbersOf(environment: Environment) {
-  return openRecords<number>(environment, 'numbers');
+function numbersOf(lmdb: LmdbEnvironment) {
+  return openRecords<number>(lmdb, 'numbers');
 }

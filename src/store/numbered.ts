@@ -1,4 +1,4 @@
-import type { Table } from './environment.ts';
+import type { Table } from './lmdb.ts';
 
 /** The key of a number (u32, big-endian): what begins with it comes after, and before the next number's. */
 export function numberKey(number: number): Buffer {

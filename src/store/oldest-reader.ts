@@ -8,11 +8,11 @@ export interface OldestReader {
 }
 
 /** The oldest reader of an environment, of whatever thread or process; `undefined` when none reads. */
-export function oldestReader(environment: RootDatabase<Buffer, Buffer>): OldestReader | undefined {
+export function oldestReader(lmdb: RootDatabase<Buffer, Buffer>): OldestReader | undefined {
   // A line each: process, thread, and the transaction that it reads from, or a dash.
-  const reading = [...environment.readerList().matchAll(/^ *\d+ +[0-9a-f]+ +(\d+)$/gm)];
+  const reading = [...lmdb.readerList().matchAll(/^ *\d+ +[0-9a-f]+ +(\d+)$/gm)];
   if (reading.length === 0) return undefined;
   const transaction = Math.min(...reading.map(([, number]) => Number(number)));
-  const { env } = environment as unknown as { env: { info(): { lastTxnId: number } } };
+  const { env } = lmdb as unknown as { env: { info(): { lastTxnId: number } } };
   return { transaction, lag: Math.max(0, env.info().lastTxnId - transaction) };
 }

@@ -19,7 +19,7 @@ const none: ReaderAge = { seconds: 0, commits: 0 };
 /** Watches the readers of one store: a forgotten one makes the file grow with each commit, and LMDB does not say so. */
 export class ReaderWatch {
   readonly name: string;
-  readonly #environment: RootDatabase<Buffer, Buffer>;
+  readonly #lmdb: RootDatabase<Buffer, Buffer>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Pick<Log, 'warn'>;
   /** The oldest reader that was seen last, when it was seen first, and whether the log has it. */
@@ -28,19 +28,19 @@ export class ReaderWatch {
   /** @param name of the store, for the log */
   constructor(
     name: string,
-    environment: RootDatabase<Buffer, Buffer>,
+    lmdb: RootDatabase<Buffer, Buffer>,
     clock: Pick<Clock, 'monotonic'>,
     log: Pick<Log, 'warn'>,
   ) {
     this.name = name;
-    this.#environment = environment;
+    this.#lmdb = lmdb;
     this.#clock = clock;
     this.#log = log;
   }
 
   /** Looks at the readers again; call it every few seconds. */
   look(): ReaderAge {
-    const oldest = oldestReader(this.#environment);
+    const oldest = oldestReader(this.#lmdb);
     // A reader of the latest state keeps no page from reuse; and readers that come and go would look like one.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;

@@ -20,7 +20,7 @@ const stepLimit = 500;
  * @returns the last key that was read; `undefined` at the table's end
  */
 export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uint8Array | undefined> {
-  return fromSnapshot(store.environment, function* (at) {
+  return fromSnapshot(store.lmdb, function* (at) {
     const start = after === undefined ? {} : { start: Buffer.from(after), exclusiveStart: true };
     let left = stepLimit;
     for (const { key } of store[table].getRange({ ...start, ...readAt(at), limit: stepLimit })) {

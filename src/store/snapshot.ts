@@ -8,12 +8,12 @@ export type Reading<T> = Generator<undefined, T, undefined>;
 
 /** Reads what is on disk now from one snapshot, however often the reading pauses, and closes it. */
 export function* fromSnapshot<T>(
-  environment: RootDatabase<Buffer, Buffer>,
+  lmdb: RootDatabase<Buffer, Buffer>,
   read: (at: Snapshot) => Reading<T>,
 ): Reading<T> {
-  environment.resetReadTxn(); // What was committed until now is in the snapshot.
-  const snapshot = environment.useReadTransaction();
-  environment.resetReadTxn(); // The next read takes another transaction, so this one ends when it is closed here.
+  lmdb.resetReadTxn(); // What was committed until now is in the snapshot.
+  const snapshot = lmdb.useReadTransaction();
+  lmdb.resetReadTxn(); // The next read takes another transaction, so this one ends when it is closed here.
   try {
     return yield* read(snapshot);
   } finally {

@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import type { Environment } from './environment.ts';
+import type { LmdbEnvironment } from './lmdb.ts';
 import { commit, type Health } from './transact.ts';
 
 /** A table, and which of its records are to go. */
@@ -25,7 +25,7 @@ const stepLimit = 256;
  * @throws {ApiError} `store_unavailable`
  */
 export function sweepSteps<T>(
-  environment: Environment,
+  lmdb: LmdbEnvironment,
   health: Health,
   { table, end, inOrder, isOver, remove }: Sweep<T>,
 ): SweepStep {
@@ -34,7 +34,7 @@ export function sweepSteps<T>(
     const found = [...table.getRange({ ...start, ...(end === undefined ? {} : { end }), limit: stepLimit })];
     const over = found.filter(({ key, value }) => isOver(key, value));
     if (over.length > 0)
-      commit(environment, health, () => {
+      commit(lmdb, health, () => {
         for (const { key, value } of over) remove(key, value);
       });
     const isLast = found.length < stepLimit || (inOrder && over.length < found.length);

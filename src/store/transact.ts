@@ -1,5 +1,5 @@
 import { ApiError, isStoreFailure } from '../errors.ts';
-import type { Environment } from './environment.ts';
+import type { LmdbEnvironment } from './lmdb.ts';
 
 /** Whether the stores of a data directory take data, and who hears of it when they do not. */
 export interface Health {
@@ -15,10 +15,10 @@ export interface Health {
  * @throws {FileGone} when it went to a file that was removed or replaced
  * @throws whatever the action throws, and LMDB's errors, with their number as `code`
  */
-export function transact<T>(environment: Environment, action: () => T, undo: () => void = () => {}): T {
+export function transact<T>(lmdb: LmdbEnvironment, action: () => T, undo: () => void = () => {}): T {
   try {
-    const result = environment.transactionSync(action);
-    environment.place.check();
+    const result = lmdb.transactionSync(action);
+    lmdb.place.check();
     return result;
   } catch (error) {
     undo();
@@ -32,10 +32,10 @@ export function transact<T>(environment: Environment, action: () => T, undo: () 
  * @throws {ApiError} `store_unavailable`; nothing was kept then
  * @throws whatever the action throws
  */
-export function commit<T>(environment: Environment, health: Health, action: () => T): T {
+export function commit<T>(lmdb: LmdbEnvironment, health: Health, action: () => T): T {
   if (!health.ready) throw unavailable();
   try {
-    return transact(environment, action);
+    return transact(lmdb, action);
   } catch (error) {
     if (!isStoreFailure(error)) throw error;
     health.failed(error);

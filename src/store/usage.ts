@@ -1,9 +1,9 @@
-import { type Environment, openTable, type Table } from './environment.ts';
 import { openLaidOut, usageLayout } from './layout.ts';
+import { type LmdbEnvironment, openTable, type Table } from './lmdb.ts';
 
-/** The tables of the usage environment. The aggregate workers write it; the service's own thread only reads. */
+/** The tables of the usage store. The aggregate workers write it; the service's own thread only reads. */
 export interface UsageStore {
-  readonly environment: Environment;
+  readonly lmdb: LmdbEnvironment;
   /** Cells of variants: see blocks.ts. */
   readonly counts: Table;
   /** Cells of metrics: see blocks.ts. */
@@ -27,23 +27,23 @@ export interface UsageStore {
 }
 
 /**
- * Opens the usage environment of a data directory; each thread opens it for itself, the service's own first.
+ * Opens the usage store of a data directory; each thread opens it for itself, the service's own first.
  * @throws {Error} as `openLaidOut` does
  */
 export function openUsageStore(data: string): UsageStore {
-  const environment = openLaidOut(data, usageLayout);
+  const lmdb = openLaidOut(data, usageLayout);
   return {
-    environment,
-    counts: openTable(environment, 'counts'),
-    measurements: openTable(environment, 'measurements'),
-    series: openTable(environment, 'series'),
-    seen: openTable(environment, 'seen'),
-    sketches: openTable(environment, 'sketches'),
-    messages: openTable(environment, 'messages'),
-    identities: openTable(environment, 'identities'),
-    identityDays: openTable(environment, 'identityDays'),
-    exposures: openTable(environment, 'exposures'),
-    exposureDays: openTable(environment, 'exposureDays'),
-    ledger: openTable(environment, 'ledger'),
+    lmdb,
+    counts: openTable(lmdb, 'counts'),
+    measurements: openTable(lmdb, 'measurements'),
+    series: openTable(lmdb, 'series'),
+    seen: openTable(lmdb, 'seen'),
+    sketches: openTable(lmdb, 'sketches'),
+    messages: openTable(lmdb, 'messages'),
+    identities: openTable(lmdb, 'identities'),
+    identityDays: openTable(lmdb, 'identityDays'),
+    exposures: openTable(lmdb, 'exposures'),
+    exposureDays: openTable(lmdb, 'exposureDays'),
+    ledger: openTable(lmdb, 'ledger'),
   };
 }

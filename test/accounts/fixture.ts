@@ -39,7 +39,7 @@ export function testHealth(): TestHealth {
 /** A store in a fresh directory, closed when the test is over. */
 export function openTestStore(data = temporaryDirectory()): AccountStore {
   const store = openAccountStore(data);
-  onTestFinished(() => store.environment.close());
+  onTestFinished(() => store.lmdb.close());
   return store;
 }
 

@@ -37,7 +37,7 @@ test('cells of many commits, with the store reopened in between, are the sums of
         }
         commit(batch.envelope([]));
         if (!reopen) continue;
-        await store.environment.close();
+        await store.lmdb.close();
         store = openUsageStore(data);
         ({ commit } = createAggregator(store));
       }
@@ -50,7 +50,7 @@ test('cells of many commits, with the store reopened in between, are the sums of
     }),
     { numRuns: 40 },
   );
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a metric keeps sum, count, last with its time, least and greatest', async () => {
@@ -67,7 +67,7 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
   createAggregator(store).commit(batch.envelope([]));
   const [cell] = scanCells(store.measurements, measurementCodec, environment, bucketWidth.minute, 0, 20);
   expect(cell?.value).toEqual({ sum: 9.5, count: 3, last: -2.5, lastAt: 300, min: -2.5, max: 7 });
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a batch that fails leaves nothing behind, neither on disk nor in memory', async () => {
@@ -86,7 +86,7 @@ test('a batch that fails leaves nothing behind, neither on disk nor in memory', 
   commit(whole.envelope([]));
   const cells = [...scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 20)];
   expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('the series of an environment come back in order, under whatever name', async () => {
@@ -99,5 +99,5 @@ test('the series of an environment come back in order, under whatever name', asy
   batch.series.push({ environment: environment + 1, ordinal: 0, name: ['other'] });
   createAggregator(store).commit(batch.envelope([]));
   expect([...seriesOf(store, environment)].map(({ name }) => name)).toEqual(names);
-  await store.environment.close();
+  await store.lmdb.close();
 });

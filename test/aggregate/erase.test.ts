@@ -35,7 +35,7 @@ async function storeOf(environments: readonly number[]): Promise<string[]> {
   const store = openUsageStore(temporaryDirectory());
   fill(store, environments);
   const records = dump(store);
-  await store.environment.close();
+  await store.lmdb.close();
   return records;
 }
 
@@ -54,7 +54,7 @@ test.each([1, 3, 1000])(
     expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([30])));
     erase(store, deletionOf(3, [30], true), limit);
     expect(withoutMessages(dump(store))).toEqual([]);
-    await store.environment.close();
+    await store.lmdb.close();
   },
 );
 
@@ -70,7 +70,7 @@ test('of a deleted environment nothing is left but what the application keeps: i
   expect(dump(store).filter((record) => kept.test(record))).toEqual(
     both.filter((record) => kept.test(record)),
   );
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a step removes no more than it may, and says 0 when nothing is left', async () => {
@@ -80,7 +80,7 @@ test('a step removes no more than it may, and says 0 when nothing is left', asyn
   expect(Math.max(...steps)).toBe(7);
   expect(steps.slice(0, -2).every((touched) => touched === 7)).toBe(true);
   expect(steps.at(-1)).toBe(0);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('what one process began another one ends', async () => {
@@ -90,12 +90,12 @@ test('what one process began another one ends', async () => {
   const deletion = deletionOf(1, [10], true);
   for (let begun = 0; begun < 3; begun += 1) {
     expect(createAggregator(store).maintain({ task: 'deletion', deletion, limit: 6 })).toBe(6);
-    await store.environment.close();
+    await store.lmdb.close();
     store = openUsageStore(data);
   }
   erase(store, deletion, 6);
   expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([20])));
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a worker goes on with the other environments while one is removed', async () => {
@@ -111,5 +111,5 @@ test('a worker goes on with the other environments while one is removed', async 
   for (const table of ['counts', 'measurements', 'sketches', 'seen', 'series', 'exposures']) {
     expect(of(dump(store), `${table} ${ten}`), table).toEqual([]);
   }
-  await store.environment.close();
+  await store.lmdb.close();
 });

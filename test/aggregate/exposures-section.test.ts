@@ -81,7 +81,7 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
         }
         commit(batch.envelope([]));
         if (!reopen) continue;
-        await store.environment.close();
+        await store.lmdb.close();
         store = openUsageStore(data);
         ({ commit } = createAggregator(store));
       }
@@ -90,7 +90,7 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
           expect(rowsOf(store, environment, identity)).toEqual(model.get(`${environment}/${identity}`));
         }
       }
-      await store.environment.close();
+      await store.lmdb.close();
     }),
     { numRuns: 40 },
   );
@@ -115,7 +115,7 @@ test('of more people than an environment may have, the first have exposures', as
     1,
     undefined,
   ]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a person has so many rows; those that are there still count', async () => {
@@ -127,7 +127,7 @@ test('a person has so many rows; those that are there still count', async () => 
   expect(rows?.size).toBe(rowsPerPerson);
   expect(rows?.get(0)?.checks).toBe(2);
   expect(rows?.has(rowsPerPerson)).toBe(false);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a batch that fails leaves no exposures', async () => {
@@ -139,5 +139,5 @@ test('a batch that fails leaves no exposures', async () => {
   expect(rowsOf(store, 1, 'a')).toBeUndefined();
   commit(envelope);
   expect(rowsOf(store, 1, 'a')?.get(0)?.checks).toBe(1);
-  await store.environment.close();
+  await store.lmdb.close();
 });

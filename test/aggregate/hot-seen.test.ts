@@ -81,10 +81,10 @@ test('a series was first seen when it was told of first, and last seen at the la
   for (const [seen, expected] of told) {
     createAggregator(store).commit(batchOf(seen).envelope([]));
     expect(read(store)).toEqual(expected);
-    await store.environment.close();
+    await store.lmdb.close();
     store = openUsageStore(data);
   }
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a batch that fails leaves nothing behind, and neither does the roll-up of old buckets', async () => {
@@ -104,5 +104,5 @@ test('a batch that fails leaves nothing behind, and neither does the roll-up of 
     [0, 70, 70],
     [2, 90, 90],
   ]);
-  await store.environment.close();
+  await store.lmdb.close();
 });

@@ -63,7 +63,7 @@ test.each([
       const expected = new Map<string, HyperLogLog>();
       for (const { additions, outcome } of steps) {
         const commit = () =>
-          store.environment.transactionSync(() => {
+          store.lmdb.transactionSync(() => {
             for (const one of additions) addAll(hot, one);
             hot.put();
             if (outcome === 'failed') throw new Error('the disk is full');
@@ -81,12 +81,12 @@ test.each([
           expected.set(`${day}/${ordinal}`, sketch);
         }
         if (outcome !== 'reopened') continue;
-        await store.environment.close();
+        await store.lmdb.close();
         store = openUsageStore(data);
         hot = new HotSketches(store.sketches, limit);
       }
       expect(states(storedSketches(store))).toEqual(states(expected));
-      await store.environment.close();
+      await store.lmdb.close();
     }),
     { numRuns: limit === 0 ? 6 : 15 },
   );
@@ -95,7 +95,7 @@ test.each([
 test('users who were seen before cost no put, and new ones at most one each', async () => {
   const store = openUsageStore(temporaryDirectory());
   const commit = (hot: HotSketches, first: number) =>
-    store.environment.transactionSync(() => {
+    store.lmdb.transactionSync(() => {
       const users = Array.from({ length: 100 }, (_, index) => first + index);
       for (let ordinal = 0; ordinal < 6; ordinal++) addAll(hot, { ordinal, day: 20_000, users });
       return hot.put();
@@ -105,7 +105,7 @@ test('users who were seen before cost no put, and new ones at most one each', as
   expect(commit(hot, 1000)).toBe(0);
   expect(commit(new HotSketches(store.sketches, roomy), 1000)).toBe(0);
   expect(commit(hot, 1099)).toBeGreaterThan(0);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('after a commit that failed, a user of it is new again', async () => {
@@ -113,7 +113,7 @@ test('after a commit that failed, a user of it is new again', async () => {
   const hot = new HotSketches(store.sketches, roomy);
   const once = { ordinal: 1, day: 20_000, users: [5] };
   const fail = () =>
-    store.environment.transactionSync(() => {
+    store.lmdb.transactionSync(() => {
       addAll(hot, once);
       hot.put();
       throw new Error('no');
@@ -122,12 +122,12 @@ test('after a commit that failed, a user of it is new again', async () => {
   hot.forget();
   expect(hot.bytes).toBe(0);
   expect(storedSketches(store)).toEqual(new Map());
-  const puts = store.environment.transactionSync(() => {
+  const puts = store.lmdb.transactionSync(() => {
     addAll(hot, once);
     return hot.put();
   });
   expect(puts).toBe(1);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('memory stays below the limit however many sketches one commit touches', async () => {
@@ -135,7 +135,7 @@ test('memory stays below the limit however many sketches one commit touches', as
   const limit = 500_000;
   const hot = new HotSketches(store.sketches, limit);
   let most = 0;
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     for (let ordinal = 0; ordinal < 2000; ordinal++) {
       addAll(hot, { ordinal, day: 20_000, users: [1001, 1002, 1003] });
       most = Math.max(most, hot.bytes);
@@ -145,5 +145,5 @@ test('memory stays below the limit however many sketches one commit touches', as
   expect(most).toBeGreaterThan(limit / 2);
   expect(most).toBeLessThan(limit + 10_000);
   expect([...storedSketches(store).values()].map((sketch) => sketch.estimate())).toEqual(Array(2000).fill(3));
-  await store.environment.close();
+  await store.lmdb.close();
 });

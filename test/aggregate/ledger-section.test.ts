@@ -31,7 +31,7 @@ function commit(
 ) {
   const envelope = new Batch().envelope([], lines);
   try {
-    store.environment.transactionSync(() => {
+    store.lmdb.transactionSync(() => {
       section.write(envelope);
       if (fails) throw new Error('the disk is full');
     });
@@ -80,7 +80,7 @@ test('rows are the sums of what was committed, whatever failed or was reopened, 
         }),
       );
       expect(new Map(found)).toEqual(model);
-      await store.environment.close();
+      await store.lmdb.close();
     }),
     { numRuns: 30 },
   );
@@ -107,5 +107,5 @@ test('what is over its time goes as new rows come, in the same application', asy
   commit(store, section, [lineOf(1, now, 429), lineOf(1, now, 403)]);
   expect(hoursOf(1)).toEqual([0, 0, 0, -ledgerLifeHours]);
   expect(hoursOf(2)).toEqual(old.toReversed());
-  await store.environment.close();
+  await store.lmdb.close();
 });

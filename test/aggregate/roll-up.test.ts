@@ -106,7 +106,7 @@ test('whatever was reported, and however late: every report is the same before a
         expect(await reports(store, now, { from, to, step: 'day' })).toEqual(before);
         const byHour = await reports(store, now, { from, to, step: 'hour' });
         expect(withoutSeries(byHour)).toEqual(withoutSeries(before));
-        await store.environment.close();
+        await store.lmdb.close();
       },
     ),
     { numRuns: 25 },
@@ -128,7 +128,7 @@ test('minutes become hours, hours become days, and days end', async () => {
   expect(widths(store)).toEqual([0, 0, 1]);
   after(24 * 7);
   expect(widths(store)).toEqual([0, 0, 0]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a step touches no more than it may, and says 0 when nothing is left', async () => {
@@ -142,5 +142,5 @@ test('a step touches no more than it may, and says 0 when nothing is left', asyn
     limit: 6,
   };
   expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 2, 0]);
-  await store.environment.close();
+  await store.lmdb.close();
 });

@@ -18,7 +18,7 @@ interface Seen {
 
 function keep(store: UsageStore, all: readonly Seen[]): void {
   const hot = new HotSketches(store.sketches, 1e7);
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     for (const { environment, ordinal, day, users } of all) {
       for (const user of users) {
         const { high, low } = userOf(user);
@@ -54,7 +54,7 @@ test('counts are those of the unions over the days of the report', async () => {
       expect(users.environment).toBe(expected([environmentOrdinal]));
       expect(users.groups).toEqual(groups.map(expected));
       for (const ordinal of [0, 1, 2, 3]) expect(users.series.get(ordinal) ?? 0).toBe(expected([ordinal]));
-      await store.environment.close();
+      await store.lmdb.close();
     }),
     { numRuns: 25 },
   );
@@ -72,7 +72,7 @@ test('more groups than are counted at a time come out in their order', async () 
   const counted = count(store, { from: 99, to: 102 }, groups);
   expect(counted.groups).toEqual(groups.map((group) => Math.max(...group.map((of) => 1 + (of % 4)))));
   expect(counted.series.size).toBe(600);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('sees what was committed just before', async () => {
@@ -81,5 +81,5 @@ test('sees what was committed just before', async () => {
     keep(store, [{ environment: 1, ordinal: environmentOrdinal, day: 100, users: [user] }]);
     expect(count(store, { from: 100, to: 101 }, []).environment).toBe(user - 1000);
   }
-  await store.environment.close();
+  await store.lmdb.close();
 });

@@ -136,7 +136,7 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
         (entry) => entry.action === action,
       ),
     async restart() {
-      await settings.accounts.environment.close();
+      await settings.accounts.lmdb.close();
       const store = openTestStore(data);
       const health = testHealth();
       const again = {
@@ -167,7 +167,7 @@ function grantOf(
 
 function signInTo(settings: AuthSettings, user: User): SignedInBrowser {
   const browser: Browser = renewBrowser(undefined, randomBytes);
-  const { key } = commit(settings.accounts.environment, settings.health, () =>
+  const { key } = commit(settings.accounts.lmdb, settings.health, () =>
     startSignIn(settings, user, undefined, browser),
   );
   const [cookie = ''] = new BrowserCookie(settings.issuer).write(browser).split(';');

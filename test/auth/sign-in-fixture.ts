@@ -77,7 +77,7 @@ async function prepareData(data: string, clock: TestClock) {
   const { teamId } = credentials;
   const shop = { teamId, name: 'Shop & Co', redirectUris: Object.values(redirectUris), confidential: false };
   const { clientId } = (await createClient(directory, shop)).client;
-  await store.environment.close();
+  await store.lmdb.close();
   return { credentials, clientId, admin, stranger };
 }
 

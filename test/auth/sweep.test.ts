@@ -28,7 +28,7 @@ function counts({ store }: SessionFixture): Record<string, number> {
 /** Puts so many tokens on the list, which expire in the seconds after `exp`. */
 function list({ store, clock }: SessionFixture, count: number, inSeconds: number): void {
   const exp = Math.floor(clock.now() / 1000) + inSeconds;
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     for (let n = 0; n < count; n += 1)
       store.invalidated.putSync(invalidationKey({ jti: `${n}.${inSeconds}`, exp }), true);
   });
@@ -103,7 +103,7 @@ describe('a sweep removes', () => {
 /** Puts entries into the audit log, one a day, the last of them now; the fixture's own are gone. */
 function audit({ store, clock }: SessionFixture, days: number): void {
   const first = clock.now() - (days - 1) * dayMs;
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     for (const key of [...store.audit.getKeys()]) store.audit.removeSync(key);
     for (let number = 0; number < days; number += 1) {
       const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;

@@ -45,7 +45,7 @@ async function numbersIn(data: string): Promise<{ environments: Set<number>; app
     const number = Number.parseInt(table.endsWith('Days') ? key.slice(8, 16) : key.slice(0, 8), 16);
     found[/^(identit|ledger)/.test(table) ? 'applications' : 'environments'].add(number);
   }
-  await store.environment.close();
+  await store.lmdb.close();
   return found;
 }
 
@@ -55,7 +55,7 @@ async function readAccounts(data: string) {
   const [application] = store.applications.getRange().map(({ value }) => value);
   const deletions = store.deletions.getCount();
   const declared = store.features.getCount();
-  await store.environment.close();
+  await store.lmdb.close();
   return { application: application!, deletions, declared };
 }
 

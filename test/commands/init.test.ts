@@ -69,7 +69,7 @@ describe('init', () => {
     const [user] = [...store.users.getRange()].map(({ value }) => value);
     expect(user?.email).toBe('admin@example.com');
     expect(await verifyPassword('correct horse battery', user?.passwordHash ?? '')).toBe(true);
-    await store.environment.close();
+    await store.lmdb.close();
   });
 
   it('takes the data directory from the environment', async () => {

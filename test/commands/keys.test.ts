@@ -32,14 +32,14 @@ async function prepared(signingAlg: SigningAlgorithm): Promise<string> {
   const data = temporaryDirectory();
   const store = openAccountStore(data);
   await prepareStore(store, { adminEmail: 'a@b', signingAlg, clock: systemClock, randomBytes });
-  await store.environment.close();
+  await store.lmdb.close();
   return data;
 }
 
 async function keysOf(data: string) {
   const store = openAccountStore(data);
   const found = storedKeys(store);
-  await store.environment.close();
+  await store.lmdb.close();
   return found;
 }
 

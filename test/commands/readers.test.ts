@@ -45,8 +45,8 @@ test('no thread goes on reading a store when it has made its reports, so the fil
   for (let warm = 0; warm < 20; warm += 1) await send();
   const before = size();
   for (let sent = 0; sent < commits; sent += 1) await send();
-  expect(oldestReader(store.environment)?.lag ?? 0).toBeLessThanOrEqual(1);
+  expect(oldestReader(store.lmdb)?.lag ?? 0).toBeLessThanOrEqual(1);
   expect(size() - before).toBeLessThan(256 * 1024);
-  await store.environment.close();
+  await store.lmdb.close();
   await service.stop();
 });

@@ -10,13 +10,13 @@ afterAll(cleanUp);
 /** A data directory whose usage store has a table of thousands of records. */
 async function openUsed(): Promise<{ data: string; file: string }> {
   const data = `${freshDirectory()}/data`;
-  await openAccountStore(data).environment.close();
+  await openAccountStore(data).lmdb.close();
   const store = openUsageStore(data);
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     for (let number = 0; number < 2500; number += 1)
       store.exposures.putSync(Buffer.from(`9999${String(number).padStart(9, '0')}`), Buffer.alloc(200));
   });
-  await store.environment.close();
+  await store.lmdb.close();
   return { data, file: `${data}/usage/data.mdb` };
 }
 

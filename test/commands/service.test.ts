@@ -35,7 +35,7 @@ test('a service that cannot be put together leaves no store open', async () => {
   // What the routes are made from: the issuer of tokens is the listener's address.
   const listeners = bound.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
   await expect(startService(parts, { ...bound, listeners })).rejects.toThrow(TypeError);
-  await openAccountStore(config.data).environment.close();
+  await openAccountStore(config.data).lmdb.close();
   await bound.close(0);
 });
 

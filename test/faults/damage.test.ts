@@ -19,14 +19,14 @@ beforeAll(async () => {
   const store = openUsageStore(data);
   const keyOf = (number: number) => Buffer.from(`9999${String(number).padStart(9, '0')}`);
   for (const size of [300, 9000, 300]) {
-    store.environment.transactionSync(() => {
+    store.lmdb.transactionSync(() => {
       for (let number = 0; number < 300; number += 1) store.counts.putSync(keyOf(number), Buffer.alloc(size));
     });
   }
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     for (let number = 0; number < 40; number += 1) store.counts.putSync(keyOf(number), Buffer.alloc(9000));
   });
-  await store.environment.close();
+  await store.lmdb.close();
   used = { data, credentials, shop };
 });
 

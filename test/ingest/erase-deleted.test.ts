@@ -96,7 +96,7 @@ async function open() {
     },
     /** Records that belong to nobody are left out. */
     left: () => dump(store).filter((record) => !record.startsWith('messages')),
-    close: () => store.environment.close(),
+    close: () => store.lmdb.close(),
   };
 }
 

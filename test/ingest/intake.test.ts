@@ -41,7 +41,7 @@ function startRun(data: string, workers: number, batchPackets: number) {
     },
     async stop() {
       await intake.close();
-      await store.environment.close();
+      await store.lmdb.close();
     },
   };
 }
@@ -125,6 +125,6 @@ async function readReports(data: string): Promise<Map<string, number>> {
       found.set(`${number}/${metric}/count`, count);
     }
   }
-  await store.environment.close();
+  await store.lmdb.close();
   return found;
 }

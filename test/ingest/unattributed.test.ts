@@ -26,7 +26,7 @@ const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T
 /** The routes that count, as far as it takes to refuse; nothing that they are sent may be accepted. */
 async function openHost() {
   const store = openUsageStore(temporaryDirectory());
-  onTestFinished(() => store.environment.close());
+  onTestFinished(() => store.lmdb.close());
   const { directory, clock } = await openFixture();
   const tallies = new LedgerTallies();
   const ledger = new Ledger({ store, clock, laneOf: () => ({ ledger: tallies }) });

@@ -62,7 +62,7 @@ test('a page over thousands of entries is read some at a time, and others have t
   const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;
   const target = { type: 'team', id: 'x', name: 'x' };
   const foreign = { at: clock.now(), actor, action: 'team.changed', teamId: 'another', target };
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     for (let number = 1000; number < 12_000; number += 1)
       store.audit.putSync(auditKey(number), { ...foreign, number });
   });

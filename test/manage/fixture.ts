@@ -67,7 +67,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     },
     provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
     endSessions: (userId: string) =>
-      commit(fixture.store.environment, fixture.health, () => endSessionsOf(settings, userId)),
+      commit(fixture.store.lmdb, fixture.health, () => endSessionsOf(settings, userId)),
   };
   const dispatch = createRouter([
     ...auditRoutes(parts),

@@ -225,7 +225,7 @@ test('members see, admins forget, and strangers find nothing', async () => {
   expect(forgotten).toEqual([]);
   expect(await statusOf('DELETE', path, tokens.admin)).toBe(204);
   expect(forgotten).toEqual([`${application.id}/ann/1`]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(

@@ -144,7 +144,7 @@ describe('a full disk', () => {
   beforeAll(async () => {
     for (const { route } of cases) wanted.set(route, await requestFor(full, route, 'store_unavailable'));
     const noRoom = Object.assign(new Error('No space left on device'), { code: constants.errno.ENOSPC });
-    full.store.environment.transactionSync = () => {
+    full.store.lmdb.transactionSync = () => {
       throw noRoom;
     };
   }, 60_000);

@@ -29,7 +29,7 @@ function fill(data: string, environment: number): Promise<void> {
     }
   }
   commit(batch.envelope([]));
-  return store.environment.close();
+  return store.lmdb.close();
 }
 
 test('a report with too many points is refused before they are made, and says what to ask for instead', async () => {

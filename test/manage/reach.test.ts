@@ -47,7 +47,7 @@ test('a token that is made invalid while a body is on its way makes no change an
     role: 'Admin',
   });
   const { jti = '', exp = 0 } = decodeJwt(tokens.admin);
-  store.environment.transactionSync(() => settings.invalidation.add({ jti, exp }));
+  store.lmdb.transactionSync(() => settings.invalidation.add({ jti, exp }));
   late.arrive();
   expect(await late.answer).toMatchObject({ status: 401 });
   expect(JSON.stringify((await as(ada, 'GET', path)).json)).not.toContain('backdoor');

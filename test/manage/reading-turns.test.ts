@@ -6,8 +6,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Turns with a clock that goes on by 4 ms whenever it is read: one has three steps. */
 function open() {
-  const { environment } = openUsageStore(temporaryDirectory());
-  onTestFinished(() => environment.close());
+  const { lmdb } = openUsageStore(temporaryDirectory());
+  onTestFinished(() => lmdb.close());
   let now = 0;
   const clock = {
     monotonic() {
@@ -27,7 +27,7 @@ function open() {
     }
     return name;
   }
-  return { turns: new ReadingTurns(environment, clock), read, steps };
+  return { turns: new ReadingTurns(lmdb, clock), read, steps };
 }
 
 test('a short reading is done while a long one goes on', async () => {

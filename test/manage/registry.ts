@@ -43,7 +43,7 @@ export async function openRegistry(): Promise<Registry> {
   const fixture = await openManageFixture();
   const { directory, settings, clock, application, team } = fixture;
   const store = openUsageStore(temporaryDirectory());
-  onTestFinished(() => store.environment.close());
+  onTestFinished(() => store.lmdb.close());
   const { commit } = createAggregator(store);
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
   const parts = {

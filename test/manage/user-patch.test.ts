@@ -200,5 +200,5 @@ async function beginSession({ store, settings, eve }: PeopleFixture) {
     scope: 'openid flagmeter',
     authTime: 0,
   };
-  return transact(store.environment, () => startSession(settings, granted));
+  return transact(store.lmdb, () => startSession(settings, granted));
 }

@@ -13,23 +13,21 @@ import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
 import { checkDataFiles } from '../../src/store/data-file.ts';
-import { openEnvironment, openTable, type Table } from '../../src/store/environment.ts';
+import { type LmdbEnvironment, openLmdb, openTable, type Table } from '../../src/store/lmdb.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { seededRandom } from '../support/random.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-
-type Environment = ReturnType<typeof openEnvironment>;
 
 /** A data directory that was in use. */
 async function openUsed(): Promise<string> {
   const data = temporaryDirectory();
   const accounts = openAccountStore(data);
   await prepareStore(accounts, { adminEmail: 'admin@example.com', clock: testClock(), randomBytes });
-  await accounts.environment.close();
+  await accounts.lmdb.close();
   const usage = openUsageStore(data);
   await usage.counts.put(Buffer.from('key'), Buffer.alloc(100));
-  await usage.environment.close();
+  await usage.lmdb.close();
   return data;
 }
 
@@ -42,9 +40,9 @@ function overwrite(file: string, position: number, bytes: Buffer): void {
 test('a directory that is new, prepared or used is in order', async () => {
   const data = await openUsed();
   checkDataFiles(data);
-  const environment = openEnvironment(`${data}/accounts`);
-  for (let table = 0; table < 10; table += 1) openTable(environment, `empty-${table}`);
-  await environment.close();
+  const lmdb = openLmdb(`${data}/accounts`);
+  for (let table = 0; table < 10; table += 1) openTable(lmdb, `empty-${table}`);
+  await lmdb.close();
   checkDataFiles(data);
   rmSync(`${data}/usage`, { recursive: true });
   checkDataFiles(data);
@@ -104,14 +102,14 @@ test('accounts that are missing beside usage are not begun anew', async () => {
 });
 
 /** Puts and deletes records of all sizes, some too long for a page; gives how often the file ended before its last page. */
-function workOn(data: string, environment: Environment, tables: readonly Table[]): number {
+function workOn(data: string, lmdb: LmdbEnvironment, tables: readonly Table[]): number {
   const random = seededRandom(1);
   const below = (end: number) => Math.floor(random() * end);
   let early = 0;
   for (let round = 0; round < 200; round += 1) {
     const growing = below(4) > 0;
     const longest = below(4) > 0 ? 800 : 6000;
-    environment.transactionSync(() => {
+    lmdb.transactionSync(() => {
       for (let left = below(300); left > 0; left -= 1) {
         tables[below(2)]!.putSync(Buffer.from(String(below(5000))), Buffer.alloc(below(longest), 'value'));
       }
@@ -141,13 +139,13 @@ const recordsOf = (tables: readonly Table[]) =>
 test('a file that rightly ends before its last page is in order, and one that lacks a page in use is not', async () => {
   const data = temporaryDirectory();
   const open = () => {
-    const environment = openEnvironment(`${data}/accounts`);
-    return { environment, tables: ['a', 'b'].map((name) => openTable(environment, name)) };
+    const lmdb = openLmdb(`${data}/accounts`);
+    return { lmdb, tables: ['a', 'b'].map((name) => openTable(lmdb, name)) };
   };
   const first = open();
-  expect(workOn(data, first.environment, first.tables)).toBeGreaterThan(0);
+  expect(workOn(data, first.lmdb, first.tables)).toBeGreaterThan(0);
   const records = recordsOf(first.tables);
-  await first.environment.close();
+  await first.lmdb.close();
 
   // As short as it may be, it has everything.
   const file = readFileSync(fileOf(data));
@@ -159,7 +157,7 @@ test('a file that rightly ends before its last page is in order, and one that la
   cut(pages + 1);
   const again = open();
   expect(recordsOf(again.tables)).toEqual(records);
-  await again.environment.close();
+  await again.lmdb.close();
 });
 
 function isInOrder(data: string): boolean {

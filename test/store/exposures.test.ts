@@ -28,7 +28,7 @@ function see(store: UsageStore, key: Buffer, ordinal: number, seconds: number): 
 }
 
 function transact<T>(store: UsageStore, action: () => T): T {
-  return store.environment.transactionSync(action);
+  return store.lmdb.transactionSync(action);
 }
 
 /** Sweeps in small steps until nothing is left to do; gives how many people were looked at. */
@@ -63,7 +63,7 @@ test('how a value lies in the store does not change', async () => {
   expect([...store.exposureDays.getKeys()].map((key) => key.toString('hex'))).toEqual([
     `00004e2000000001${'07'.repeat(16)}`,
   ]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a sweep removes exactly what was last seen too long ago, whatever was seen when', async () => {
@@ -102,7 +102,7 @@ test('a sweep removes exactly what was last seen too long ago, whatever was seen
       sweep(store, today + 1000 * day);
       expect([...store.exposures.getKeys()]).toEqual([]);
       expect([...store.exposureDays.getKeys()]).toEqual([]);
-      await store.environment.close();
+      await store.lmdb.close();
     }),
     { numRuns: 40 },
   );
@@ -119,7 +119,7 @@ test('a sweep looks at no more people than it is told, and at nobody twice', asy
   expect(sweep(store, later)).toBe(2);
   expect([...(readExposures(store, keyOf(1))?.rows.keys() ?? [])]).toEqual([1]);
   expect(readExposures(store, keyOf(2))).toBeUndefined();
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('people who are gone make room for others', async () => {
@@ -133,5 +133,5 @@ test('people who are gone make room for others', async () => {
     expect(listPerson(store, keyOf(3), start, 2)).toBeDefined();
     expect(listPerson(store, keyOf(4), start, 2)).toBeUndefined();
   });
-  await store.environment.close();
+  await store.lmdb.close();
 });

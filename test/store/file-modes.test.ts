@@ -16,7 +16,7 @@ async function openBoth(data: string): Promise<Record<string, string>> {
   const usage = openUsageStore(data);
   const names = readdirSync(data, { recursive: true, encoding: 'utf8' });
   const modes = names.map((name) => [name, (statSync(join(data, name)).mode & 0o777).toString(8)]);
-  await Promise.all([accounts.environment.close(), usage.environment.close()]);
+  await Promise.all([accounts.lmdb.close(), usage.lmdb.close()]);
   return Object.fromEntries(modes);
 }
 

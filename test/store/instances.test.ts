@@ -21,7 +21,7 @@ const ttl = 30 * day;
 const secret = Buffer.alloc(32, 1);
 
 function transact<T>(store: UsageStore, action: () => T): T {
-  return store.environment.transactionSync(action);
+  return store.lmdb.transactionSync(action);
 }
 
 /** The n-th id of an identity. */
@@ -58,7 +58,7 @@ test('the id before lives on for the grace, and the one before that is gone', as
   transact(store, () => mint(store, 'ann', 3, start + 2));
   expect(endsOf(store)).toEqual([undefined, start + 2 + hour, start + 2 + ttl]);
   expect(profileOf(store, 'ann')).toBe('{"identity":"ann","n":3}');
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('an id that was about to expire does not live longer by being replaced', async () => {
@@ -68,7 +68,7 @@ test('an id that was about to expire does not live longer by being replaced', as
     mint(store, 'ann', 2, start + ttl - 1);
   });
   expect(endOf(store, 'ann', 1)).toBe(start + ttl);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('mints of one identity in one transaction come one after the other', async () => {
@@ -77,7 +77,7 @@ test('mints of one identity in one transaction come one after the other', async 
     for (const n of [1, 2, 3]) mint(store, 'ann', n);
   });
   expect(endsOf(store)).toEqual([undefined, start + hour, start + ttl]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('identities of the same name in two applications have nothing to do with each other', async () => {
@@ -91,7 +91,7 @@ test('identities of the same name in two applications have nothing to do with ea
   expect(findInstance(store, 2, idOf('ann', 1))).toBeUndefined();
   expect(endOf(store, 'ann', 1, 2)).toBeUndefined();
   expect(profileOf(store, 'ann', 2)).toBeUndefined();
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('use makes an id live longer, but not one that was replaced, or was never minted', async () => {
@@ -105,7 +105,7 @@ test('use makes an id live longer, but not one that was replaced, or was never m
   });
   expect(endsOf(store)).toEqual([start + hour, expiresAt, undefined]);
   expect(endOf(store, 'eve', 1)).toBeUndefined();
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a sweep removes people whose ids have all expired before today', async () => {
@@ -125,7 +125,7 @@ test('a sweep removes people whose ids have all expired before today', async () 
   expect(leftAt(start + 40 * day)).toEqual(['eve']);
   expect(leftAt(start + 60 * day)).toEqual([]);
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('who is removed leaves nothing behind', async () => {
@@ -135,18 +135,18 @@ test('who is removed leaves nothing behind', async () => {
     for (let times = 0; times < 2; times++) removeIdentity(store, 1, digestIdentity(secret, 1, 'ann'));
   });
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('the secret is made once, and lives as long as the store', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   const made = openDigestSecret(store, (length) => new Uint8Array(length).fill(7));
-  await store.environment.close();
+  await store.lmdb.close();
   store = openUsageStore(data);
   expect(openDigestSecret(store, () => new Uint8Array(0))).toEqual(made);
   expect(made).toEqual(Buffer.alloc(32, 7));
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test.each([
@@ -169,7 +169,7 @@ test('how a record lies in the store does not change', async () => {
   expect(value.subarray(40, 80)).toEqual(Buffer.alloc(40));
   expect(value.subarray(80, 92).toString('hex')).toBe('0000000100000002' + '00004e3e');
   expect(value.subarray(92).toString()).toBe('{"identity":"ann","n":1}');
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 const nothing = Buffer.alloc(0);

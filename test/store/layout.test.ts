@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { openEnvironment, openRecords, openTable } from '../../src/store/environment.ts';
 import {
   accountsLayout,
   attachLaidOut,
@@ -10,6 +9,7 @@ import {
   readLayout,
   usageLayout,
 } from '../../src/store/layout.ts';
+import { type LmdbEnvironment, openLmdb, openRecords, openTable } from '../../src/store/lmdb.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { readStore, refresh } from '../fixtures/stores/fill.ts';
 import { stores, unpack } from '../fixtures/stores/unpack.ts';
@@ -37,7 +37,7 @@ describe('a data directory of every layout that there ever was', () => {
       expect(answers[path], path).toMatchObject(answer as object);
     expect(await refresh(service.http, stored)).toBe(200);
     await service.stop();
-    const usage = openEnvironment(`${data}/usage`);
+    const usage = openLmdb(`${data}/usage`);
     expect(readLayout(usage)).toBe(currentLayout(usageLayout));
     await usage.close();
   });
@@ -47,23 +47,22 @@ describe('a data directory of every layout that there ever was', () => {
 const later: Layout = {
   store: 'usage',
   steps: [
-    (environment) => {
-      const [before, after] = ['counts', 'cells'].map((name) => openTable(environment, name));
+    (lmdb) => {
+      const [before, after] = ['counts', 'cells'].map((name) => openTable(lmdb, name));
       for (const { key, value } of before!.getRange()) after!.putSync(Buffer.from(key), Buffer.from(value));
       before!.clearSync();
     },
-    (environment) => {
-      const cells = openTable(environment, 'cells');
+    (lmdb) => {
+      const cells = openTable(lmdb, 'cells');
       for (const { key, value } of [...cells.getRange()])
         cells.putSync(Buffer.from(key), Buffer.concat([Buffer.of(3), value]));
     },
   ],
 };
 
-type Environment = ReturnType<typeof openEnvironment>;
-const cellsOf = (environment: Environment, table: string) =>
+const cellsOf = (lmdb: LmdbEnvironment, table: string) =>
   Array.from(
-    openTable(environment, table).getRange(),
+    openTable(lmdb, table).getRange(),
     ({ key, value }) => `${key.toString('hex')} ${value.toString('hex')}`,
   );
 
@@ -72,15 +71,15 @@ describe('a store of an earlier layout', () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const before = readFileSync(`${data}/usage/data.mdb`);
-    const first = openEnvironment(`${data}/usage`);
+    const first = openLmdb(`${data}/usage`);
     const counts = cellsOf(first, 'counts');
     await first.close();
 
-    const environment = openLaidOut(data, later);
-    expect(readLayout(environment)).toBe(3);
-    expect(cellsOf(environment, 'counts')).toEqual([]);
-    expect(cellsOf(environment, 'cells')).toEqual(counts.map((cell) => cell.replace(' ', ' 03')));
-    await environment.close();
+    const lmdb = openLaidOut(data, later);
+    expect(readLayout(lmdb)).toBe(3);
+    expect(cellsOf(lmdb, 'counts')).toEqual([]);
+    expect(cellsOf(lmdb, 'cells')).toEqual(counts.map((cell) => cell.replace(' ', ' 03')));
+    await lmdb.close();
     expect(readFileSync(`${data}/usage/layout-1.mdb`).equals(before)).toBe(true);
     expect(readdirSync(`${data}/usage`).sort()).toEqual(['data.mdb', 'layout-1.mdb', 'lock.mdb']);
 
@@ -98,21 +97,21 @@ describe('a store of an earlier layout', () => {
       store: 'usage',
       steps: [
         first,
-        (environment) => {
-          second(environment);
+        (lmdb) => {
+          second(lmdb);
           throw new Error('no power');
         },
       ],
     };
     expect(() => openLaidOut(data, failing)).toThrow('no power');
-    const halfway = openEnvironment(`${data}/usage`);
+    const halfway = openLmdb(`${data}/usage`);
     expect(readLayout(halfway)).toBe(2);
     expect(cellsOf(halfway, 'cells').every((cell) => !cell.includes(' 03'))).toBe(true);
     await halfway.close();
-    const environment = openLaidOut(data, later);
-    expect(readLayout(environment)).toBe(3);
-    expect(cellsOf(environment, 'cells').every((cell) => cell.includes(' 03'))).toBe(true);
-    await environment.close();
+    const lmdb = openLaidOut(data, later);
+    expect(readLayout(lmdb)).toBe(3);
+    expect(cellsOf(lmdb, 'cells').every((cell) => cell.includes(' 03'))).toBe(true);
+    await lmdb.close();
   });
 
   it('is not used beside a service, which migrates it first', async () => {
@@ -131,9 +130,9 @@ describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout
   it('is refused by name, and nothing is changed', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
-    const environment = openEnvironment(`${data}/${layout.store}`);
-    await openRecords<number>(environment, 'numbers').put('layout', 7);
-    await environment.close();
+    const lmdb = openLmdb(`${data}/${layout.store}`);
+    await openRecords<number>(lmdb, 'numbers').put('layout', 7);
+    await lmdb.close();
     const before = readFileSync(`${data}/${layout.store}/data.mdb`);
     for (const open of [openLaidOut, attachLaidOut]) {
       expect(() => open(data, layout)).toThrow(
@@ -146,7 +145,7 @@ describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout
 
 it('a new store of usage has the layout of this program', async () => {
   const data = temporaryDirectory();
-  const environment = openLaidOut(data, later);
-  expect(readLayout(environment)).toBe(3);
-  await environment.close();
+  const lmdb = openLaidOut(data, later);
+  expect(readLayout(lmdb)).toBe(3);
+  await lmdb.close();
 });

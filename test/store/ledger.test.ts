@@ -39,7 +39,7 @@ const refusedTally = { count: 3, lastAt, example: { environment: 'Prodction', ke
 function put(store: UsageStore, application: number, hour: number, of: LedgerSubject, count = 3): void {
   const subject = subjectText(of);
   const tally = of === refused ? { ...refusedTally, count } : { count, lastAt, example: null };
-  store.environment.transactionSync(() =>
+  store.lmdb.transactionSync(() =>
     putLedgerRow(store, ledgerKey({ application, hour, subject }), subject, tally),
   );
 }
@@ -63,7 +63,7 @@ test('how a row lies in the store does not change', async () => {
         '{"environment":"Prodction","keyPrefix":"fm_fe_1a2b3c"}]',
     ],
   ]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a row is read as it was written', async () => {
@@ -78,7 +78,7 @@ test('a row is read as it was written', async () => {
   const entries = [...ledgerEntries(store, 5, 100, 101)];
   expect(entries).toContainEqual({ hour: 100, subject: refused, ...refusedTally });
   expect(entries).toContainEqual({ hour: 100, subject: accepted, count: 3, lastAt, example: null });
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('a range has its hours and no others, the latest first, of one application', async () => {
@@ -93,7 +93,7 @@ test('a range has its hours and no others, the latest first, of one application'
     [100, 5],
   ]);
   expect([...ledgerEntries(store, 5, 103, 103)]).toEqual([]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('rows that are over their time are deleted, so many at a time, of one application', async () => {
@@ -103,8 +103,7 @@ test('rows that are over their time are deleted, so many at a time, of one appli
   }
   const hoursOf = (application: number) =>
     Array.from(ledgerEntries(store, application, 0, 10), ({ hour }) => hour);
-  const sweep = (before: number) =>
-    store.environment.transactionSync(() => deleteLedger(store, 5, before, 2));
+  const sweep = (before: number) => store.lmdb.transactionSync(() => deleteLedger(store, 5, before, 2));
   sweep(4);
   expect(hoursOf(5)).toEqual([4, 3]);
   sweep(4);
@@ -113,5 +112,5 @@ test('rows that are over their time are deleted, so many at a time, of one appli
   sweep(-5);
   expect(hoursOf(5)).toEqual([4]);
   expect(hoursOf(4)).toEqual([4, 3, 2, 1]);
-  await store.environment.close();
+  await store.lmdb.close();
 });

@@ -15,8 +15,8 @@ test('messages come back in the order of their times, over a restart', async () 
   const data = temporaryDirectory();
   const first = openUsageStore(data);
   const messages = [message(1, 3000), message(2, 1000), message(255, 2000), message(0, 2000)];
-  first.environment.transactionSync(() => putMessages(first, messages));
-  await first.environment.close();
+  first.lmdb.transactionSync(() => putMessages(first, messages));
+  await first.lmdb.close();
 
   const store = openUsageStore(data);
   const ordered = [message(2, 1000), message(0, 2000), message(255, 2000), message(1, 3000)];
@@ -25,23 +25,23 @@ test('messages come back in the order of their times, over a restart', async () 
   expect(messagesSince(store, 2001, 10)).toEqual(ordered.slice(3));
   expect(messagesSince(store, 0, 2)).toEqual(ordered.slice(2));
   expect(messagesSince(store, -5, 1)).toEqual(ordered.slice(3));
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('what is forgotten is deleted, and nothing else of that time', async () => {
   const store = openUsageStore(temporaryDirectory());
   const put = (...messages: MessageChange[]) =>
-    store.environment.transactionSync(() => putMessages(store, messages));
+    store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));
   put({ ...message(1, 1000), forgotten: true }, message(3, 3000));
   expect(messagesSince(store, 0, 10)).toEqual([message(2, 1000), message(1, 2000), message(3, 3000)]);
-  await store.environment.close();
+  await store.lmdb.close();
 });
 
 test('what has expired is deleted, some with each commit', async () => {
   const store = openUsageStore(temporaryDirectory());
   const put = (...messages: MessageChange[]) =>
-    store.environment.transactionSync(() => putMessages(store, messages));
+    store.lmdb.transactionSync(() => putMessages(store, messages));
   put(...Array.from({ length: 100 }, (_, n) => message(n, n)));
   expect(messagesSince(store, 0, 1000)).toHaveLength(100);
   put(message(200, messageLifeMs + 50));
@@ -54,5 +54,5 @@ test('what has expired is deleted, some with each commit', async () => {
   put(...Array.from({ length: 300 }, (_, n) => message(n % 200, 2 * messageLifeMs + n)));
   put(message(1, 5 * messageLifeMs));
   expect(messagesSince(store, 0, 1000)).toHaveLength(302 - 66);
-  await store.environment.close();
+  await store.lmdb.close();
 });

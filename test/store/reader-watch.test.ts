@@ -8,11 +8,10 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 function open() {
   const store = openUsageStore(temporaryDirectory());
-  onTestFinished(() => store.environment.close());
+  onTestFinished(() => store.lmdb.close());
   const value = (number: number) => Buffer.from([number]);
   const key = Buffer.from('key');
-  const put = (number: number) =>
-    store.environment.transactionSync(() => store.seen.putSync(key, value(number)));
+  const put = (number: number) => store.lmdb.transactionSync(() => store.seen.putSync(key, value(number)));
   put(0);
   return { store, put, read: () => store.seen.get(key)?.[0] };
 }
@@ -22,8 +21,8 @@ test('a reader that stays while others commit is seen with its age, and told of 
   const warnings: unknown[] = [];
   let now = 0;
   const log = { warn: (_message: string, fields?: object) => void warnings.push(fields) };
-  const watch = new ReaderWatch('usage', store.environment, { monotonic: () => now }, log);
-  const reading = fromSnapshot(store.environment, function* () {
+  const watch = new ReaderWatch('usage', store.lmdb, { monotonic: () => now }, log);
+  const reading = fromSnapshot(store.lmdb, function* () {
     for (;;) yield;
   });
   expect(watch.look()).toEqual({ seconds: 0, commits: 0 });
@@ -43,7 +42,7 @@ test('a snapshot stays as it is while it is read, pauses and all, and others see
   const value = (at: Parameters<Parameters<typeof fromSnapshot>[1]>[0]) =>
     [...store.seen.getRange({ transaction: at })].map((entry) => entry.value[0]);
   const seen: unknown[] = [];
-  const reading = fromSnapshot(store.environment, function* (at) {
+  const reading = fromSnapshot(store.lmdb, function* (at) {
     for (let turn = 0; turn < 3; turn += 1) {
       seen.push(value(at));
       yield;
@@ -56,17 +55,17 @@ test('a snapshot stays as it is while it is read, pauses and all, and others see
   }
   finish(reading);
   expect(seen).toEqual([[0], [0], [0]]);
-  store.environment.resetReadTxn();
-  expect(oldestReader(store.environment)).toBeUndefined();
+  store.lmdb.resetReadTxn();
+  expect(oldestReader(store.lmdb)).toBeUndefined();
 });
 
 test('a reading that fails closes its snapshot', () => {
   const { store } = open();
-  const failing = fromSnapshot(store.environment, function* () {
+  const failing = fromSnapshot(store.lmdb, function* () {
     yield;
     throw new Error('as it happens');
   });
   expect(() => finish(failing)).toThrow('as it happens');
-  store.environment.resetReadTxn();
-  expect(oldestReader(store.environment)).toBeUndefined();
+  store.lmdb.resetReadTxn();
+  expect(oldestReader(store.lmdb)).toBeUndefined();
 });

@@ -59,7 +59,7 @@ test('a scan gives the chunks of one day of one environment, in order, also afte
     writeChunkKey(key, seriesRef(environment, ordinal), day, chunk);
     store.sketches.putSync(key, value.subarray(0, writeChunk(value, { coupons: Uint32Array.of(ordinal) })));
   };
-  store.environment.transactionSync(() => {
+  store.lmdb.transactionSync(() => {
     put(1, 11, 300, 4);
     put(1, 11, 2, 31);
     put(1, 11, 2, 0);
@@ -69,7 +69,7 @@ test('a scan gives the chunks of one day of one environment, in order, also afte
     put(0, 11, 2, 1);
     put(2, 11, 2, 1);
   });
-  await store.environment.close();
+  await store.lmdb.close();
   store = openUsageStore(data);
   const scan = (from: number, to: number) =>
     [...sketchChunks(store, 1, 11, from, to)].map(({ ordinal, chunk, content }) => [
@@ -86,5 +86,5 @@ test('a scan gives the chunks of one day of one environment, in order, also afte
     [environmentOrdinal, 9, environmentOrdinal],
   ]);
   expect(scan(3, 300)).toEqual([]);
-  await store.environment.close();
+  await store.lmdb.close();
 });

@@ -5,7 +5,7 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import { type Place, placeOf } from './place.ts';
 
 /** An LMDB environment, which knows where its file is. */
-export type Environment = RootDatabase<Buffer, Buffer> & { readonly place: Place };
+export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly place: Place };
 
 /**
  * Opens one LMDB environment in `path` (made when missing, for its owner only).
@@ -13,10 +13,10 @@ export type Environment = RootDatabase<Buffer, Buffer> & { readonly place: Place
  * `overlappingSync: false` makes a commit return only when fdatasync has: nothing may be answered as accepted
  * before. noSync, noMetaSync and useWritemap stay off for the same reason.
  */
-export function openEnvironment(path: string): Environment {
+export function openLmdb(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   reserveLockFile(join(path, 'lock.mdb'));
-  const environment = open<Buffer, Buffer>({
+  const lmdb = open<Buffer, Buffer>({
     path,
     encoding: 'binary',
     keyEncoding: 'binary',
@@ -27,7 +27,7 @@ export function openEnvironment(path: string): Environment {
   chmodSync(path, 0o700);
   // A backup may have given them other modes.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
-  return Object.assign(environment, { place: placeOf(join(path, 'data.mdb')) });
+  return Object.assign(lmdb, { place: placeOf(join(path, 'data.mdb')) });
 }
 
 /** As long as LMDB makes its lock file for the number of readers that it takes by default. */
@@ -60,11 +60,11 @@ function reserveLockFile(file: string): void {
 export type Table = Database<Buffer, Buffer>;
 
 /** Opens a table of an environment, and makes it when it is not there. */
-export function openTable(environment: RootDatabase<Buffer, Buffer>, name: string): Table {
-  return environment.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
+export function openTable(lmdb: RootDatabase<Buffer, Buffer>, name: string): Table {
+  return lmdb.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }
 
 /** A table of JSON records under string keys. */
-export function openRecords<T>(environment: RootDatabase<Buffer, Buffer>, name: string): Database<T, string> {
-  return environment.openDB<T, string>({ name, encoding: 'json' });
+export function openRecords<T>(lmdb: RootDatabase<Buffer, Buffer>, name: string): Database<T, string> {
+  return lmdb.openDB<T, string>({ name, encoding: 'json' });
 }

@@ -1,14 +1,14 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openEnvironment } from '../../src/store/environment.ts';
+import { openLmdb } from '../../src/store/lmdb.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-it('openEnvironment leaves no hole in the lock file, which is mapped into memory', async () => {
+it('openLmdb leaves no hole in the lock file, which is mapped into memory', async () => {
   const path = temporaryDirectory();
-  const environment = openEnvironment(path);
+  const lmdb = openLmdb(path);
   const { size, blocks } = statSync(join(path, 'lock.mdb'));
   expect(blocks * 512).toBeGreaterThanOrEqual(size);
   expect(readdirSync(path).sort()).toEqual(['data.mdb', 'lock.mdb']);
-  await environment.close();
+  await lmdb.close();
 });

@@ -1,8 +1,9 @@
 import { transact } from '../store/transact.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Envelope } from './envelope.ts';
+import { createHotTables } from './hot-tables.ts';
 import { type Maintenance, maintain } from './maintain.ts';
-import { createHotTables, createSections } from './sections.ts';
+import { createSections } from './sections.ts';
 
 /** What an aggregate worker does to the usage store. Each call is one transaction: it is done when it returns. */
 export interface Aggregator {

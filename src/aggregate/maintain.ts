@@ -5,8 +5,8 @@ import type { Horizons } from '../store/retention.ts';
 import { deleteSketches } from '../store/sketches.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type Chore, erasures } from './erase.ts';
+import type { HotTables } from './hot-tables.ts';
 import { rollUp } from './roll-up.ts';
-import type { HotTables } from './sections.ts';
 
 /** One small step of upkeep. */
 export type Maintenance = RetentionStep | DeletionStep;

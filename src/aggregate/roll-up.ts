@@ -10,8 +10,8 @@ import type { Table } from '../store/lmdb.ts';
 import type { Horizons } from '../store/retention.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { HotCells } from './hot-cells.ts';
+import type { HotTables } from './hot-tables.ts';
 import { mergeCounts, mergeMeasurement } from './merge.ts';
-import type { HotTables } from './sections.ts';
 
 /** One table of cells, with how two of its cells become one. */
 interface Rolled<T> {

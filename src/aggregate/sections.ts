@@ -1,43 +1,19 @@
-import { minuteOf } from '../store/blocks.ts';
-import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
+import type { Counts, Measurement } from '../store/cells.ts';
 import { type MessageChange, putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type Envelope, recordWidth } from './envelope.ts';
 import { exposuresSection } from './exposures-section.ts';
-import { HotCells } from './hot-cells.ts';
-import { HotSeen } from './hot-seen.ts';
-import { HotSketches } from './hot-sketches.ts';
+import type { HotCells } from './hot-cells.ts';
+import type { HotSeen } from './hot-seen.ts';
+import type { HotSketches } from './hot-sketches.ts';
+import type { HotTables } from './hot-tables.ts';
 import { instancesSection } from './instances-section.ts';
 import { ledgerSection } from './ledger-section.ts';
 import { addCounts, addValue } from './merge.ts';
 import type { Section } from './section.ts';
 
-/** Blocks of one table that a worker keeps in memory: about 40 MB when all of their cells are in use. */
-const hotBlockLimit = 10_000;
-/** Bytes of sketches that a worker keeps in memory. */
-const hotSketchBytes = 64 * 1024 * 1024;
 const minutesPerDay = 1440;
-
-/** What of the tables is in memory because it is being written to. */
-export interface HotTables {
-  readonly counts: HotCells<Counts>;
-  readonly measurements: HotCells<Measurement>;
-  readonly sketches: HotSketches;
-  readonly seen: HotSeen;
-}
-
-/** Nothing in memory yet. */
-export function createHotTables(store: UsageStore): HotTables {
-  const seen = new HotSeen(store);
-  const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
-  return {
-    counts: new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket),
-    measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit, inBucket),
-    sketches: new HotSketches(store.sketches, hotSketchBytes),
-    seen,
-  };
-}
 
 /**
  * What a batch consists of, in the order in which it is written.

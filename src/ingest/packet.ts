@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isName } from '../accounts/names.ts';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
+import { checkName } from './check-name.ts';
 
 const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 
@@ -73,15 +73,6 @@ const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties)
 export function hasUnknownField(packet: Packet): boolean {
   for (const field in packet) if (!fields.has(field)) return true;
   return false;
-}
-
-/** @throws {ApiError} `invalid_name` unless `name` can be the name of a `what`. */
-export function checkName(name: string, what: string): void {
-  if (isName(name)) return;
-  throw new ApiError(
-    'invalid_name',
-    `The name of the ${what} must have 1 to 256 UTF-8 bytes and no control characters`,
-  );
 }
 
 /** Which refusal a value means that the schema at a path does not take; the first row that fits. */

@@ -2,17 +2,12 @@ import { ApiError } from '../errors.ts';
 import type { Retention } from '../store/retention.ts';
 import { admit, admitOf, chargeLarge, chargeSmall } from './admission.ts';
 import type { Batch } from './batch.ts';
+import { identityOfMetrics, identityOfUsage } from './content-identity.ts';
 import { countOnce } from './count-once.ts';
 import type { CountingDeps } from './counting-parts.ts';
 import type { LedgerSource } from './ledger.ts';
 import type { LedgerNote } from './ledger-notes.ts';
-import {
-  identityOfKey,
-  identityOfMetrics,
-  identityOfUsage,
-  type MessageIdentity,
-  type MessageSender,
-} from './message-identity.ts';
+import { identityOfKey, type MessageIdentity, type MessageSender } from './message-identity.ts';
 import type {
   MetricsReport,
   MetricValue,

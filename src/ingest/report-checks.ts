@@ -1,6 +1,6 @@
 import { isName } from '../accounts/names.ts';
 import { ApiError } from '../errors.ts';
-import { checkName } from './packet.ts';
+import { checkName } from './check-name.ts';
 import type { ReportHead } from './report.ts';
 
 /** The fields of a head as they were sent. */

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
+import { identityOfMetrics, identityOfUsage } from '../../src/ingest/content-identity.ts';
 import {
   identityOfKey,
-  identityOfMetrics,
-  identityOfUsage,
   type MessageIdentity,
   type MessageSender,
 } from '../../src/ingest/message-identity.ts';

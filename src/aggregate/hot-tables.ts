@@ -1,0 +1,31 @@
+import { minuteOf } from '../store/blocks.ts';
+import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { HotCells } from './hot-cells.ts';
+import { HotSeen } from './hot-seen.ts';
+import { HotSketches } from './hot-sketches.ts';
+
+/** Blocks of one table that a worker keeps in memory: about 40 MB when all of their cells are in use. */
+const hotBlockLimit = 10_000;
+/** Bytes of sketches that a worker keeps in memory. */
+const hotSketchBytes = 64 * 1024 * 1024;
+
+/** What of the tables is in memory because it is being written to. */
+export interface HotTables {
+  readonly counts: HotCells<Counts>;
+  readonly measurements: HotCells<Measurement>;
+  readonly sketches: HotSketches;
+  readonly seen: HotSeen;
+}
+
+/** Nothing in memory yet. */
+export function createHotTables(store: UsageStore): HotTables {
+  const seen = new HotSeen(store);
+  const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
+  return {
+    counts: new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket),
+    measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit, inBucket),
+    sketches: new HotSketches(store.sketches, hotSketchBytes),
+    seen,
+  };
+}

@@ -1,0 +1,11 @@
+import { isName } from '../accounts/names.ts';
+import { ApiError } from '../errors.ts';
+
+/** @throws {ApiError} `invalid_name` unless `name` can be the name of a `what`. */
+export function checkName(name: string, what: string): void {
+  if (isName(name)) return;
+  throw new ApiError(
+    'invalid_name',
+    `The name of the ${what} must have 1 to 256 UTF-8 bytes and no control characters`,
+  );
+}

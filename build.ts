@@ -14,7 +14,7 @@ const root = import.meta.dir;
 const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
-  'src/aggregate/worker.ts',
+  'src/commit/worker.ts',
   'src/manage/report-worker.ts',
 ];
 

@@ -1,13 +1,13 @@
 import { Bench } from 'tinybench';
 import { TokenBucket } from '../src/admission/token-bucket.ts';
 import { addCounts, addValue } from '../src/aggregate/merge.ts';
+import { Batch } from '../src/commit/batch.ts';
+import { RecordArrays } from '../src/commit/record-arrays.ts';
+import { EnvironmentSeries } from '../src/commit/series-dictionary.ts';
 import { decodeText, parseJson } from '../src/http/body.ts';
-import { addPacket } from '../src/ingest/add-packet.ts';
-import { Batch } from '../src/ingest/batch.ts';
-import { checkPacket } from '../src/ingest/packet.ts';
-import { RecordArrays } from '../src/ingest/record-arrays.ts';
-import { EnvironmentSeries } from '../src/ingest/series-dictionary.ts';
 import { countsCodec, measurementCodec } from '../src/store/cells.ts';
+import { addPacket } from '../src/telemetry/add-packet.ts';
+import { checkPacket } from '../src/telemetry/packet.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './figures.ts';
 import { ingestMix, packetsOf } from './packets.ts';

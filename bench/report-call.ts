@@ -1,4 +1,4 @@
-import { encode } from '../test/ingest/support/report-messages.ts';
+import { encode } from '../test/support/report-messages.ts';
 import type { BenchPacket } from './packets.ts';
 
 /** Features of the report that the gRPC benchmark sends; each comes with two variants. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ApiError, catalogue, type ErrorCode } from '../src/errors.ts';
 import { problem } from '../src/http/problem.ts';
-import { ledgerNotes } from '../src/ingest/ledger-notes.ts';
-import { checkPacket } from '../src/ingest/packet.ts';
+import { ledgerNotes } from '../src/ledger/notes.ts';
+import { checkPacket } from '../src/telemetry/packet.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../docs/errors.md'), 'utf8');
 

@@ -1,15 +1,15 @@
 import { parseAddress } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { type GrpcListener, listenGrpc } from '../grpc/listener.ts';
 import { healthRoutes } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
 import { checkTlsTime, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
 import type { Dispatch, Engine } from '../http/types.ts';
-import { type GrpcListener, listenGrpc } from '../ingest/grpc.ts';
-import type { ReportReceiver } from '../ingest/report.ts';
 import type { Log } from '../log.ts';
+import type { ReportReceiver } from '../reports/report.ts';
 import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
 import { notStarted, PendingReceiver } from './pending-receiver.ts';
 

@@ -2,22 +2,21 @@ import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.ts';
 import { LargeBodies } from '../admission/large-bodies.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
-import { startCommitter } from '../aggregate/committer.ts';
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import type { Clock } from '../clock.ts';
+import { startCommitter } from '../commit/committer.ts';
+import { Intake } from '../commit/intake.ts';
+import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { Config } from '../config.ts';
 import type { Readiness } from '../http/health.ts';
-import type { CountingDeps } from '../ingest/counting-parts.ts';
-import { Instances } from '../ingest/instances.ts';
-import { Intake } from '../ingest/intake.ts';
-import { Ledger } from '../ingest/ledger.ts';
-import { createReportReceiver } from '../ingest/receive-report.ts';
-import type { ReportReceiver } from '../ingest/report.ts';
+import { Instances } from '../identities/instances.ts';
+import type { CountingDeps } from '../ingest/deps.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
-import { SeriesDictionary } from '../ingest/series-dictionary.ts';
-import { StoreHealth } from '../ingest/store-health.ts';
+import { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
+import { createReportReceiver } from '../reports/receive.ts';
+import type { ReportReceiver } from '../reports/report.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { openingStore } from '../store/data-file.ts';
 import { openDigestSecret } from '../store/instances.ts';
@@ -25,6 +24,7 @@ import { messageLifeMs, messagesSince } from '../store/messages.ts';
 import { ReaderWatch } from '../store/reader-watch.ts';
 import type { Deletion } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
+import { StoreHealth } from '../store/store-health.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
 
 /** What the service is made of that differs between a deployment and a test. */
@@ -32,7 +32,7 @@ export interface ServiceDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
-  /** Where a compiled worker is: `aggregate/worker`, `manage/report-worker`, `accounts/password-worker`. */
+  /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;
@@ -70,7 +70,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   });
   const usage = await openingStore(config.data, 'usage', () => openUsageStore(config.data));
   const committers = Array.from({ length: config.workers }, () =>
-    startCommitter(parts.workerFile('aggregate/worker'), config.data, config.maxIdentities),
+    startCommitter(parts.workerFile('commit/worker'), config.data, config.maxIdentities),
   );
   const intake = new Intake(committers, health, clock, config, debugLog(parts));
   const retention = retentionOf(config);

@@ -1,6 +1,6 @@
 import type { LargeBodies } from '../admission/large-bodies.ts';
 import { ApiError } from '../errors.ts';
-import type { ReportReceiver } from '../ingest/report.ts';
+import type { ReportReceiver } from '../reports/report.ts';
 
 /** The refusal of everything that arrives before the service is ready. */
 export const notStarted = new ApiError('store_unavailable', 'The service is starting', 1);

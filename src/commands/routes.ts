@@ -21,14 +21,11 @@ import { tokenRoutes } from '../auth/token-endpoint.ts';
 import { userinfoRoutes } from '../auth/userinfo.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
+import { grpcWebRoutes } from '../grpc/web.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { documentRoute } from '../http/openapi/document-route.ts';
 import type { Route } from '../http/types.ts';
-import { grpcWebRoutes } from '../ingest/grpc-web.ts';
-import { identityRoutes as mintRoutes } from '../ingest/identities.ts';
-import { metricsRoutes } from '../ingest/metrics.ts';
-import { telemetryRoutes } from '../ingest/telemetry.ts';
-import { usageRoutes } from '../ingest/usage.ts';
+import { identityRoutes as mintRoutes } from '../identities/identities.ts';
 import { apiKeyRoutes } from '../manage/api-keys.ts';
 import { applicationRoutes } from '../manage/applications.ts';
 import { auditRoutes } from '../manage/audit.ts';
@@ -47,7 +44,10 @@ import { teamRoutes } from '../manage/teams.ts';
 import type { UserDeps } from '../manage/user-patch.ts';
 import { userRoutes } from '../manage/users.ts';
 import { welcomeRoutes } from '../manage/welcome.ts';
+import { metricsRoutes } from '../reports/metrics.ts';
+import { usageRoutes } from '../reports/usage.ts';
 import { commit } from '../store/transact.ts';
+import { telemetryRoutes } from '../telemetry/telemetry.ts';
 import type { Core } from './core.ts';
 import { type Host, type HostListener, urlOf } from './listeners.ts';
 
@@ -67,7 +67,7 @@ export function routesOf(parts: Core, listeners: readonly HostListener[]): Recor
     metrics: [
       ...ingestRoutes(parts),
       documentRoute('/swagger/v2/swagger.json', async () => {
-        const { describeMetricsHost } = await import('../ingest/openapi/document.ts');
+        const { describeMetricsHost } = await import('../openapi/document.ts');
         return describeMetricsHost({ server, maxBody, maxReport });
       }),
     ],

@@ -37,5 +37,5 @@ export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promi
 }
 
 function tablesOf(usage: UsageStore): readonly UsageTable[] {
-  return Object.keys(usage).filter((name): name is UsageTable => name !== 'environment');
+  return Object.keys(usage).filter((name): name is UsageTable => name !== 'lmdb');
 }

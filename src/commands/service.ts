@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
+import type { GrpcListener } from '../grpc/listener.ts';
 import { figuresRoute } from '../http/figures.ts';
 import { healthRoutes } from '../http/health.ts';
 import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
 import type { Dispatch } from '../http/types.ts';
-import type { GrpcListener } from '../ingest/grpc.ts';
-import { keepUp } from '../ingest/upkeep.ts';
+import { keepUp } from '../upkeep/upkeep.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import {
   type Core,

@@ -4,7 +4,7 @@ import type { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { RateLimited, RateLimits } from '../admission/rate-limits.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import type { StoreHealth } from './store-health.ts';
+import type { StoreHealth } from '../store/store-health.ts';
 
 /** What decides whether a packet or report is let in. */
 export interface AdmissionDeps {

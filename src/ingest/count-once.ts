@@ -1,6 +1,6 @@
-import type { Batch } from './batch.ts';
-import type { CountingDeps } from './counting-parts.ts';
-import type { LedgerPlace } from './ledger.ts';
+import type { Batch } from '../commit/batch.ts';
+import type { LedgerPlace } from '../ledger/ledger.ts';
+import type { CountingDeps } from './deps.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../accounts/key-holder.ts';
+import { type Digest, digestWords } from '../commit/digest.ts';
 import { ApiError } from '../errors.ts';
 import type { Environment } from '../store/records.ts';
-import { type Digest, digestWords } from './digest.ts';
 
 /**
  * 128 bits that are the same for two messages exactly when the second repeats the first. They are taken from what a

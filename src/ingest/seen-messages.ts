@@ -1,7 +1,7 @@
+import type { Batch } from '../commit/batch.ts';
+import { digestWords } from '../commit/digest.ts';
 import { type Message, messageLifeMs } from '../store/messages.ts';
 import { ApplicationMessages } from './application-messages.ts';
-import type { Batch } from './batch.ts';
-import { digestWords } from './digest.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
 /** Messages that are remembered, about 15 MB: four hundred a second for the life of one. */

@@ -3,7 +3,7 @@ import { fromSnapshot, readAt } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /** A table of the usage store. */
-export type UsageTable = Exclude<keyof UsageStore, 'environment'>;
+export type UsageTable = Exclude<keyof UsageStore, 'lmdb'>;
 
 /** Where a table is to be read on. */
 export interface ScanTask {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAggregator } from '../../src/aggregate/aggregator.ts';
+import { createAggregator } from '../../src/commit/aggregator.ts';
 import type { Deletion } from '../../src/store/records.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAggregator } from '../../src/aggregate/aggregator.ts';
-import { Batch } from '../../src/ingest/batch.ts';
+import { createAggregator } from '../../src/commit/aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { seenOf } from '../../src/store/seen.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Chunk, HyperLogLog } from '../../src/aggregate/hyperloglog.ts';
-import { hashIdentity, hashReported } from '../../src/ingest/user-hash.ts';
+import { hashIdentity, hashReported } from '../../src/aggregate/user-hash.ts';
 import { readChunk, registersPerChunk, writeChunk } from '../../src/store/sketches.ts';
 import { seededRandom } from '../support/random.ts';
 import { sketchOf, someUsers, stateOf, userOf } from './sketch-fixture.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Aggregator, createAggregator } from '../../src/aggregate/aggregator.ts';
-import { Batch } from '../../src/ingest/batch.ts';
+import { type Aggregator, createAggregator } from '../../src/commit/aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
 import { measurementsReport } from '../../src/manage/measurements-report.ts';
 import { readReportRange } from '../../src/manage/report-range.ts';
 import { usageReport } from '../../src/manage/usage-report.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { HyperLogLog } from '../../src/aggregate/hyperloglog.ts';
-import { hashIdentity, type UserHash } from '../../src/ingest/user-hash.ts';
+import { hashIdentity, type UserHash } from '../../src/aggregate/user-hash.ts';
 import { chunkValueBytes, writeChunk } from '../../src/store/sketches.ts';
 
 /** The number of the first user that is not crowded into one chunk. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decode, encode } from '../ingest/support/report-messages.ts';
 import { type Binary, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { describeOneTruth } from '../support/one-truth.ts';
+import { decode, encode } from '../support/report-messages.ts';
 
 afterAll(cleanUp);
 

@@ -12,9 +12,9 @@ import type { RenewableListener } from '../../src/http/renewable.ts';
 import type { Engine, Listener } from '../../src/http/types.ts';
 import { createLog } from '../../src/log.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
-import { encode, usageReport } from '../ingest/support/report-messages.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
+import { encode, usageReport } from '../support/report-messages.ts';
 import { workerFile } from '../support/service.ts';
 
 afterAll(cleanUp);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openapi as metrics } from '../ingest/support/openapi-document.ts';
 import { openapi as management } from '../manage/support/openapi-document.ts';
+import { openapi as metrics } from '../openapi/document.ts';
 
 /** A finding of a linter, and where. */
 type Finding = string;

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
+import { encode } from '../support/report-messages.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
 import { readChecks } from '../support/shop.ts';
-import { encode } from './support/report-messages.ts';
 
 afterAll(cleanUp);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Batch } from '../../src/ingest/batch.ts';
+import { Batch } from '../../src/commit/batch.ts';
 import { SeenMessages } from '../../src/ingest/seen-messages.ts';
 
 const words = (n: number) => [n, 0xf4f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { createAggregator } from '../../src/aggregate/aggregator.ts';
-import { Batch } from '../../src/ingest/batch.ts';
+import { createAggregator } from '../../src/commit/aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
 import { maxPoints } from '../../src/manage/point-budget.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';

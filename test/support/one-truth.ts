@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { metricsReport, usageReport } from '../ingest/support/report-messages.ts';
 import { type Credentials, createApplication, createKey, manage, token } from './binary.ts';
+import { metricsReport, usageReport } from './report-messages.ts';
 import { openTransports, type ReportTransport } from './report-transports.ts';
 
 interface Target {

@@ -1,7 +1,7 @@
 import type { Client } from '@grpc/grpc-js';
-import { decode, encode, messageOf, registry } from '../ingest/support/report-messages.ts';
 import { call, openClient } from './grpc-call.ts';
 import { callByWeb } from './grpc-web-client.ts';
+import { decode, encode, messageOf, registry } from './report-messages.ts';
 
 /** A report in the JSON that HTTP takes; protobuf's JSON is the same. */
 export type ReportBody = Readonly<Record<string, unknown>>;

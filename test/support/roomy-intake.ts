@@ -1,4 +1,4 @@
-import type { IntakeLimits } from '../../src/ingest/intake.ts';
+import type { IntakeLimits } from '../../src/commit/intake.ts';
 
 /** Limits of an intake that no test reaches; how many packets a batch takes is the test's. */
 export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {

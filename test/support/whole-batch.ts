@@ -1,5 +1,5 @@
-import { Batch } from '../../src/ingest/batch.ts';
-import { digestWords } from '../../src/ingest/digest.ts';
+import { Batch } from '../../src/commit/batch.ts';
+import { digestWords } from '../../src/commit/digest.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { digestIdentity, newInstanceId } from '../../src/store/instances.ts';
 import { subjectText } from '../../src/store/ledger.ts';
@@ -65,7 +65,7 @@ export function wholeBatch(application: number, environment: number, at: number)
 export function dump(store: UsageStore): string[] {
   store.counts.resetReadTxn();
   return Object.entries(store)
-    .filter(([table]) => table !== 'environment')
+    .filter(([table]) => table !== 'lmdb')
     .flatMap(([table, records]: [string, UsageStore['counts']]) =>
       Array.from(
         records.getRange(),

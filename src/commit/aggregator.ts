@@ -1,0 +1,33 @@
+import { createHotTables } from '../aggregate/hot-tables.ts';
+import { type Maintenance, maintain } from '../aggregate/maintain.ts';
+import { transact } from '../store/transact.ts';
+import type { UsageStore } from '../store/usage.ts';
+import type { Envelope } from './envelope.ts';
+import { createSections } from './sections.ts';
+
+/** What an aggregate worker does to the usage store. Each call is one transaction: it is done when it returns. */
+export interface Aggregator {
+  /** Puts a batch on disk. When it throws, nothing of it was kept. */
+  commit(envelope: Envelope): void;
+  /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
+  maintain(step: Maintenance): number;
+}
+
+/**
+ * Makes the aggregator of a store; nobody else may write to the applications it serves.
+ * @param maxIdentities people an environment whose exposures are kept
+ */
+export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
+  const hot = createHotTables(store);
+  const sections = createSections(store, hot, maxIdentities);
+  const write = (envelope: Envelope) => {
+    for (const section of sections) section.write(envelope);
+  };
+  const forget = () => {
+    for (const section of sections) section.forget();
+  };
+  return {
+    commit: (envelope) => transact(store.lmdb, () => write(envelope), forget),
+    maintain: (step) => transact(store.lmdb, () => maintain(store, hot, step), forget),
+  };
+}

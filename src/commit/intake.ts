@@ -1,0 +1,112 @@
+import { QueueMonitor } from '../admission/queue-monitor.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+import type { Committer } from './committer.ts';
+import { Lane } from './lane.ts';
+
+/** The figures that bound what waits for the disk; see the settings of the same names. */
+export interface IntakeLimits {
+  readonly batchPackets: number;
+  readonly queueHighPackets: number;
+  readonly queueLowPackets: number;
+  readonly queueHighBytes: number;
+  readonly queueLowBytes: number;
+  readonly queueHighAge: number;
+  readonly queueLowAge: number;
+}
+
+/**
+ * Admissions between two looks for commits that are over. A turn of the event loop seldom has more, and then its end tells
+ * of them: a look at each would make smaller commits of the same packets.
+ */
+const collectEvery = 128;
+
+/** The lanes to the aggregate workers and the monitor that watches over all of them. */
+export class Intake {
+  readonly monitor: QueueMonitor;
+  /** Batches committed since the start. */
+  commits = 0;
+  /** Packets and reports in them. */
+  committedPackets = 0;
+  /** What these commits took, ms, and those that failed. */
+  commitMs = 0;
+  failedCommits = 0;
+  #admissions = 0;
+  readonly #committers: readonly Committer[];
+  readonly #lanes: readonly Lane[];
+  readonly #health: StoreHealth;
+
+  /** @param committers one a worker; they are closed with the intake */
+  constructor(
+    committers: readonly Committer[],
+    health: StoreHealth,
+    clock: Clock,
+    limits: IntakeLimits,
+    log?: Pick<Log, 'debug'>,
+  ) {
+    this.#committers = committers;
+    this.#health = health;
+    this.monitor = new QueueMonitor({
+      packets: { high: limits.queueHighPackets, low: limits.queueLowPackets },
+      bytes: { high: limits.queueHighBytes, low: limits.queueLowBytes },
+      age: { high: limits.queueHighAge, low: limits.queueLowAge },
+    });
+    const listener = {
+      committed: (packets: number, ms: number) => {
+        this.commits += 1;
+        this.committedPackets += packets;
+        this.commitMs += ms;
+        log?.debug('committed', { packets, ms });
+      },
+      failed: (error: unknown) => {
+        this.failedCommits += 1;
+        health.failed(error);
+      },
+    };
+    this.#lanes = committers.map(
+      (committer) => new Lane(committer, this.monitor, clock, limits.batchPackets, listener),
+    );
+  }
+
+  /** An application belongs to one lane: its packets are committed in the order they came. */
+  laneOf(applicationNumber: number): Lane {
+    return this.#lanes[applicationNumber % this.#lanes.length]!;
+  }
+
+  /** The worker that alone writes to an application's data. */
+  committerOf(applicationNumber: number): Committer {
+    return this.#committers[applicationNumber % this.#committers.length]!;
+  }
+
+  /** Settles commits that have finished, although packets keep the event loop from delivering the workers' answers. */
+  collect(): void {
+    this.#admissions += 1;
+    if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();
+  }
+
+  /**
+   * Resolves when nothing that an application sent before can be written any more.
+   * @throws {ApiError} `store_unavailable`: the store does not take anything
+   */
+  settled(applicationNumber: number): Promise<void> {
+    return this.laneOf(applicationNumber).settled(applicationNumber);
+  }
+
+  /** Sends what waits for the ledger to the disk, should no batch take it along. */
+  flushLedger(): void {
+    if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();
+  }
+
+  /** Commits what waits, then closes the workers. */
+  async close(): Promise<void> {
+    await this.#idle();
+    this.flushLedger();
+    await this.#idle();
+    await Promise.all(this.#committers.map((committer) => committer.close()));
+  }
+
+  async #idle(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.idle()));
+  }
+}

@@ -1,0 +1,188 @@
+import type { QueueMonitor, Waiting } from '../admission/queue-monitor.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+import type { NewSeries } from '../store/series.ts';
+import { Batch } from './batch.ts';
+import type { Committer } from './committer.ts';
+import { LedgerTallies } from './ledger-tallies.ts';
+import { RecordArrays } from './record-arrays.ts';
+
+/** Hears how commits end. */
+export interface CommitListener {
+  /** @param ms that the commit took */
+  committed(packets: number, ms: number): void;
+  failed(error: unknown): void;
+}
+
+interface Queued {
+  readonly batch: Batch;
+  readonly waiting: Waiting;
+  /** The batch that is committed after this one. */
+  next: Queued | undefined;
+}
+
+/**
+ * Memory that the records of one commit take, about: 13 000 of them, which a worker adds up in some milliseconds. A larger
+ * commit would be no cheaper for each record, and a packet that just missed it would wait for all of it.
+ */
+const batchBytes = 512 * 1024;
+
+/** What part of a batch each application may still add to when the batch is full. */
+const ownPart = 1 / 8;
+
+/** Memory that a waiting packet takes besides its records: its request, and the promise of its answer. */
+const packetBytes = 1024;
+
+/**
+ * Packets with which a first batch sets off. A turn of the event loop may read hundreds of them and take milliseconds:
+ * the disk would be idle meanwhile, and the senders afterwards.
+ */
+const enoughPackets = 128;
+
+/**
+ * The way to one aggregate worker. While a commit is in flight the next batch fills (group commit): the disk sets the
+ * size of the batches, no timer does.
+ */
+export class Lane {
+  readonly #committer: Committer;
+  readonly #monitor: QueueMonitor;
+  readonly #clock: Clock;
+  readonly #batchPackets: number;
+  readonly #listener: CommitListener;
+  #queue: Queued[] = [];
+  /** The batch that an application's last packet has joined, while its commit has not begun. */
+  readonly #lastOf = new Map<number, Queued>();
+  #draining: Promise<void> | undefined;
+  /** Ends the wait of the first batch after a pause. */
+  #sendFirst: () => void = () => {};
+  /** Series of batches that were not kept: later batches refer to them, so they go with the next one. */
+  #unkept: NewSeries[] = [];
+  readonly #arrays = new RecordArrays();
+  /** What the ledger says of packets that are in no batch: it goes with the next one. */
+  readonly ledger = new LedgerTallies();
+
+  constructor(
+    committer: Committer,
+    monitor: QueueMonitor,
+    clock: Clock,
+    batchPackets: number,
+    listener: CommitListener,
+  ) {
+    this.#committer = committer;
+    this.#monitor = monitor;
+    this.#clock = clock;
+    this.#batchPackets = batchPackets;
+    this.#listener = listener;
+  }
+
+  /**
+   * Adds a packet of an application to the next batch that has room for it. An application that has filled a batch goes on
+   * in later ones, while others still join the first: they take turns.
+   * @param fill adds all of the packet, without waiting for anything, so that a packet is never split
+   * @param bytes memory that it takes besides what it adds to the batch
+   */
+  submit(application: number, fill: (batch: Batch) => void, bytes = 0): Batch {
+    const queued = this.#batchFor(application);
+    const { batch, waiting } = queued;
+    batch.packets += 1;
+    const before = batch.bytes;
+    fill(batch);
+    const held = packetBytes + bytes + batch.bytes - before;
+    this.#monitor.join(waiting, application, held, this.#clock.monotonic());
+    this.#lastOf.set(application, queued);
+    this.#draining ??= this.#drain();
+    if (batch.packets === enoughPackets) this.#sendFirst();
+    return batch;
+  }
+
+  /** Sends what waits for the ledger on its way, when no batch is about to take it along. */
+  flushLedger(): void {
+    if (this.ledger.size === 0 || this.#draining !== undefined) return;
+    this.#startBatch();
+    this.#draining = this.#drain();
+  }
+
+  /**
+   * Resolves when all that an application has sent before, and what the ledger says of it, is on disk or was refused.
+   * @throws {ApiError} `store_unavailable`: then some of it may still go with a later batch
+   */
+  async settled(application: number): Promise<void> {
+    await this.submit(application, nothing).durable;
+    // Whoever waited for the same batch tells the ledger of it before the next turn, so that goes with the next batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.submit(application, nothing).durable;
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.#draining !== undefined) await this.#draining;
+  }
+
+  #batchFor(application: number): Queued {
+    let queued = this.#lastOf.get(application) ?? this.#queue[0];
+    while (queued !== undefined && !this.#hasRoom(queued.waiting, application)) queued = queued.next;
+    return queued ?? this.#startBatch();
+  }
+
+  #hasRoom({ packets, bytes, shares }: Waiting, application: number): boolean {
+    if (packets < this.#batchPackets && bytes < batchBytes) return true;
+    const own = shares.get(application) ?? { packets: 0, bytes: 0 };
+    return (
+      packets < 2 * this.#batchPackets &&
+      bytes < 2 * batchBytes &&
+      own.packets < ownPart * this.#batchPackets &&
+      own.bytes < ownPart * batchBytes
+    );
+  }
+
+  #startBatch(): Queued {
+    const waiting = this.#monitor.open(this.#clock.monotonic());
+    const queued: Queued = { batch: new Batch(this.#arrays), waiting, next: undefined };
+    const last = this.#queue.at(-1);
+    if (last !== undefined) last.next = queued;
+    this.#queue.push(queued);
+    return queued;
+  }
+
+  async #drain(): Promise<void> {
+    // What else this turn of the event loop has read joins the first batch, until that has enough.
+    await new Promise<void>((resolve) => {
+      this.#sendFirst = resolve;
+      setImmediate(resolve);
+    });
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      await this.#commit(next);
+    }
+    this.#draining = undefined;
+  }
+
+  async #commit(queued: Queued): Promise<void> {
+    const { batch, waiting } = queued;
+    for (const application of waiting.shares.keys()) {
+      if (this.#lastOf.get(application) === queued) this.#lastOf.delete(application);
+    }
+    this.#monitor.begin(waiting);
+    const began = this.#clock.monotonic();
+    const riding = this.ledger.take();
+    const envelope = batch.envelope(this.#unkept, riding.lines());
+    try {
+      await this.#committer.commit(envelope);
+      this.#unkept = [];
+      this.#monitor.leave(waiting);
+      this.#listener.committed(batch.packets, this.#clock.monotonic() - began);
+      batch.settle.kept();
+    } catch (error) {
+      this.#unkept = [...envelope.series];
+      this.ledger.giveBack(riding);
+      this.#monitor.leave(waiting);
+      this.#listener.failed(error);
+      batch.settle.refused(
+        new ApiError('store_unavailable', 'The store did not take the data; nothing of it was kept', 5),
+      );
+    } finally {
+      batch.release();
+    }
+  }
+}
+
+function nothing(): void {}

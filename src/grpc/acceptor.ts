@@ -1,0 +1,187 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
+import { bindFailure } from '../http/bind-failure.ts';
+import type { TlsPair } from '../http/tls.ts';
+import type { Peer } from './guard.ts';
+
+export interface AcceptorOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly tls?: TlsPair;
+  /** Connections that may be open at once; of more the least recently used one is closed. */
+  readonly maxConnections: number;
+  /** The port of HTTP, for the answer to clients that speak it here. */
+  readonly httpPort?: number | undefined;
+  /** Called with each connection that speaks HTTP/2. */
+  accepted(socket: Socket): void;
+}
+
+/** How long a connection may take to show that it speaks HTTP/2, ms. */
+const prefaceMs = 10_000;
+
+/** How HTTP/2 begins (RFC 9113 §3.4). */
+const preface = Buffer.from('PRI');
+
+interface Connection {
+  readonly socket: Socket;
+  readonly peer: string;
+  /** Grows from use to use; 0 before the first. */
+  usedAt: number;
+  accepted: boolean;
+}
+
+/**
+ * Accepts the connections of the gRPC listener: a bounded number, and only those that speak HTTP/2. The library would take
+ * any number, and close one that speaks HTTP/1.1 without an answer.
+ */
+export class GrpcAcceptor {
+  port = 0;
+  readonly #options: AcceptorOptions;
+  readonly #server: Server | SecureServer;
+  readonly #connections = new Set<Connection>();
+  readonly #byPeer = new Map<string, Connection>();
+  readonly #bySession = new WeakMap<object, Connection>();
+  #uses = 0;
+
+  /** @throws {Error} when the address cannot be bound; the message names it and says why */
+  static async open(options: AcceptorOptions): Promise<GrpcAcceptor> {
+    const acceptor = new GrpcAcceptor(options);
+    const { host, port } = options;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        acceptor.#server.once('error', reject);
+        acceptor.#server.listen(port, host, () => resolve());
+      });
+    } catch (error) {
+      throw await bindFailure(host, port, error as NodeJS.ErrnoException);
+    }
+    acceptor.port = (acceptor.#server.address() as { port: number }).port;
+    return acceptor;
+  }
+
+  private constructor(options: AcceptorOptions) {
+    this.#options = options;
+    const { tls } = options;
+    const accept = (socket: Socket) => this.#accept(socket);
+    this.#server =
+      tls === undefined
+        ? createServer({ noDelay: true }, accept)
+        : createSecureServer(
+            { ...tls, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: prefaceMs, noDelay: true },
+            accept,
+          );
+  }
+
+  /** Connections that are open. */
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** New connections get another certificate; without TLS there is none to replace. */
+  renewTls(tls: TlsPair): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
+  }
+
+  /**
+   * Marks the connection of a session as used: it has brought a whole call.
+   * @param peer asked at its first call only
+   */
+  used(session: object, peer: () => Peer): void {
+    let connection = this.#bySession.get(session);
+    if (connection === undefined) {
+      const { remoteAddress, remotePort } = peer();
+      connection = this.#byPeer.get(peerOf(remoteAddress, remotePort));
+      if (connection === undefined) return;
+      this.#bySession.set(session, connection);
+    }
+    this.#uses += 1;
+    connection.usedAt = this.#uses;
+  }
+
+  /** Stops accepting, and closes the connections that were not accepted yet. */
+  close(): void {
+    this.#server.close();
+    for (const { socket, accepted } of this.#connections) if (!accepted) socket.destroy();
+  }
+
+  /** Closes what is still open. */
+  destroy(): void {
+    for (const { socket } of this.#connections) socket.destroy();
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => {}); // The 'close' event follows; a broken connection needs no answer.
+    const connection: Connection = {
+      socket,
+      peer: peerOf(socket.remoteAddress, socket.remotePort),
+      usedAt: 0,
+      accepted: false,
+    };
+    this.#connections.add(connection);
+    this.#byPeer.set(connection.peer, connection);
+    socket.once('close', () => this.#forget(connection));
+    if (this.#connections.size > this.#options.maxConnections) this.#closeOne(connection);
+    this.#readPreface(connection);
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection);
+    if (this.#byPeer.get(connection.peer) === connection) this.#byPeer.delete(connection.peer);
+  }
+
+  /** Closes the least recently used connection; of several the oldest. */
+  #closeOne(added: Connection): void {
+    let idle: Connection | undefined;
+    for (const each of this.#connections) {
+      if (each !== added && (idle === undefined || each.usedAt < idle.usedAt)) idle = each;
+    }
+    if (idle === undefined) return;
+    this.#forget(idle);
+    idle.socket.destroy();
+  }
+
+  #readPreface(connection: Connection): void {
+    const { socket } = connection;
+    const timer = setTimeout(() => socket.destroy(), prefaceMs);
+    let head = Buffer.alloc(0);
+    const read = () => {
+      const chunk = socket.read() as Buffer | null;
+      if (chunk === null) return;
+      head = Buffer.concat([head, chunk]);
+      if (head.length < preface.length && preface.indexOf(head) === 0) return;
+      clearTimeout(timer);
+      socket.off('readable', read);
+      if (head.indexOf(preface) !== 0) return this.#refuseHttp1(socket, head);
+      socket.unshift(head);
+      connection.accepted = true;
+      this.#options.accepted(socket);
+    };
+    socket.on('readable', read);
+    socket.once('close', () => clearTimeout(timer));
+  }
+
+  /** RFC 9110 §15.6.6: the version is not supported. What is no HTTP at all gets no answer. */
+  #refuseHttp1(socket: Socket, head: Buffer): void {
+    if (!/^[A-Z]{3,}/.test(head.toString('latin1', 0, 16))) {
+      socket.destroy();
+      return;
+    }
+    const { httpPort, tls } = this.#options;
+    const elsewhere =
+      httpPort === undefined ? '' : ` HTTP${tls === undefined ? '' : 'S'} is on port ${httpPort}.`;
+    const text = `This is the gRPC port of flagmeter, which speaks HTTP/2 only.${elsewhere}\n`;
+    const lines = [
+      'HTTP/1.1 505 HTTP Version Not Supported',
+      'content-type: text/plain; charset=utf-8',
+      `content-length: ${text.length}`,
+      'connection: close',
+    ];
+    socket.resume();
+    socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroySoon());
+  }
+}
+
+function peerOf(address: string | undefined, port: number | undefined): string {
+  return `${address} ${port}`;
+}

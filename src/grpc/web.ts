@@ -1,0 +1,118 @@
+import type { Clock } from '../clock.ts';
+import { ApiError, refusalOf } from '../errors.ts';
+import { readBody } from '../http/body.ts';
+import { problem } from '../http/problem.ts';
+import { ClientGone, type Reply, type Request, type Route } from '../http/types.ts';
+import { senderNameOf } from '../ingest/sender-name.ts';
+import type { ReportReceiver } from '../reports/report.ts';
+import type { Arrival } from '../reports/take.ts';
+import { type Operation, operations, pathOf, tooLarge } from './operations.ts';
+import { type RpcStatus, statusOf } from './status.ts';
+import { decodeBase64, headerBytes, messageFrame, readFrame, trailersFrame } from './web-frames.ts';
+
+/** What the routes need of the rest of the service. */
+export interface GrpcWebDeps {
+  readonly receiver: ReportReceiver;
+  readonly clock: Clock;
+  /** Most bytes of a message. */
+  readonly maxReport: number;
+  /** Told of every failure that is no refusal. It must not throw. */
+  onError(error: unknown): void;
+}
+
+/** The operations that take reports, as gRPC-Web over HTTP. They are for servers, so no page may call them: no CORS. */
+export function grpcWebRoutes(parts: GrpcWebDeps): readonly Route[] {
+  return operations.map((operation) => ({
+    method: 'POST',
+    path: pathOf(operation),
+    handle: (request) => receive(parts, operation, request),
+  }));
+}
+
+const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
+
+/** The status of a call is in the last frame of the body, so the HTTP status is 200 whatever it is. */
+async function receive(parts: GrpcWebDeps, operation: Operation, request: Request): Promise<Reply> {
+  const type = contentType.exec(request.header('content-type') ?? '');
+  if (type === null) return refuseType(parts, operation, request);
+  const text = type[1] !== undefined;
+  try {
+    const answer = await operation.run(parts.receiver, arrivalOf(parts, request, text));
+    return reply(text, messageFrame(answer), trailersFrame(ok));
+  } catch (error) {
+    if (error instanceof ClientGone) throw error;
+    if (!(error instanceof ApiError)) parts.onError(error);
+    return reply(text, trailersFrame(statusOf(refusalOf(error))));
+  }
+}
+
+const ok: RpcStatus = { code: 0, message: '', trailers: [] };
+
+function refuseType({ receiver }: GrpcWebDeps, { route }: Operation, request: Request): Reply {
+  const refusal = new ApiError('unsupported_media_type', 'Send application/grpc-web');
+  receiver.refused(
+    refusal,
+    route,
+    { transport, userAgent: senderNameOf(request) ?? request.header('x-user-agent') },
+    {},
+  );
+  return problem(refusal);
+}
+
+const transport = 'grpc-web';
+
+function arrivalOf({ receiver, clock, maxReport }: GrpcWebDeps, request: Request, text: boolean): Arrival {
+  const start = clock.monotonic();
+  return {
+    transport,
+    userAgent: senderNameOf(request) ?? request.header('x-user-agent'),
+    idempotencyKey: request.header('idempotency-key'),
+    async body() {
+      const { bodies } = receiver;
+      const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes, bodies);
+      bodies.release(body);
+      const frame = text ? decodeBase64(body) : body;
+      const message = readFrame(frame, request.header('grpc-encoding'), maxReport);
+      bodies.hold(message);
+      return message;
+    },
+    check(message) {
+      if (message.length > maxReport) throw tooLarge(maxReport);
+      if (clock.monotonic() - start < timeoutOf(request.header('grpc-timeout'))) return;
+      const why = 'The deadline passed before the report was taken; nothing was counted';
+      throw new ApiError('deadline_exceeded', why);
+    },
+  };
+}
+
+/** What a frame of the longest message takes as base64 in a few pieces. */
+function textBytes(maxReport: number): number {
+  return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1000,
+  m: 1,
+  u: 0.001,
+  n: 0.000_001,
+};
+
+/** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"); for ever without one. @throws {ApiError} */
+function timeoutOf(header: string | undefined): number {
+  if (header === undefined) return Number.POSITIVE_INFINITY;
+  const [, value, unit] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? [];
+  if (value === undefined) throw new ApiError('invalid_protobuf', 'grpc-timeout must be like 500m');
+  return Number(value) * unitMs[unit!]!;
+}
+
+function reply(text: boolean, ...frames: readonly Buffer[]): Reply {
+  const body = Buffer.concat(frames);
+  if (!text) return { status: 200, headers: { 'content-type': 'application/grpc-web+proto' }, body };
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/grpc-web-text+proto' },
+    body: body.toString('base64'),
+  };
+}

@@ -1,0 +1,179 @@
+import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { RandomBytes } from '../accounts/secrets.ts';
+import { hashIdentity, type UserHash } from '../aggregate/user-hash.ts';
+import { digestWords } from '../commit/digest.ts';
+import type { Forgotten } from '../commit/envelope.ts';
+import type { Lane } from '../commit/lane.ts';
+import {
+  digestIdentity,
+  digestOfInstance,
+  findInstance,
+  type Mint,
+  newInstanceId,
+} from '../store/instances.ts';
+import type { Application } from '../store/records.ts';
+import type { UsageStore } from '../store/usage.ts';
+import type { FoundPerson, Person } from './person.ts';
+
+/** What instance ids need of the rest of the service. Times are milliseconds. */
+export interface InstanceDeps {
+  readonly store: UsageStore;
+  /** See `openDigestSecret`. */
+  readonly secret: Buffer;
+  readonly randomBytes: RandomBytes;
+  laneOf(applicationNumber: number): Lane;
+  /** How long an id is valid after its last use. */
+  readonly ttlMs: number;
+  /** How long an id is valid after another was minted for the same identity. */
+  readonly graceMs: number;
+}
+
+/** Whom an application mints an id for, and what it says of that person. */
+export interface Profile {
+  readonly identity: string;
+  readonly groups: readonly string[];
+  readonly claims: Readonly<Record<string, string | number | boolean>>;
+}
+
+interface Known {
+  readonly application: number;
+  readonly person: Person;
+  readonly replaced: boolean;
+  /** Unix ms, both. */
+  expiresAt: number;
+  readonly readAt: number;
+}
+
+/** Ids that are remembered: about 20 MB. */
+const maxKnown = 50_000;
+/** How long an id is remembered before it is read again. */
+const knownMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Instance ids: minting them, finding out whose they are, and forgetting people. */
+export class Instances {
+  readonly #parts: InstanceDeps;
+  /** Only ids that are valid are remembered: what strangers make up takes no memory. */
+  readonly #known = new Map<string, Known>();
+  /** Which ids are remembered of a person, so that minting and forgetting take effect at once. */
+  readonly #idsOf = new Map<string, string[]>();
+  /** People who are being forgotten: what comes in before that is on disk must not bring them back. */
+  readonly #leaving = new Map<string, number>();
+  /** How far an id's end moves at the least: use is written this seldom. */
+  readonly #strideMs: number;
+
+  constructor(parts: InstanceDeps) {
+    this.#parts = parts;
+    this.#strideMs = Math.min(dayMs, parts.ttlMs / 10);
+  }
+
+  /** What a person's records are found by: see `digestIdentity`. */
+  digestOf(application: number, identity: string): Buffer {
+    return digestIdentity(this.#parts.secret, application, identity);
+  }
+
+  /** The person of an identity that a sender asserts. */
+  personOf(application: number, identity: string): Person {
+    return { ...hashIdentity(identity), digest: digestWords(this.digestOf(application, identity)) };
+  }
+
+  /**
+   * Mints an id for an identity, which ends the life of earlier ones. Resolves when it is on disk.
+   * @param bytes size of the request
+   * @param now Unix ms
+   * @throws {ApiError} `store_unavailable`
+   */
+  async mint({ application }: KeyHolder, profile: Profile, bytes: number, now: number): Promise<string> {
+    const { laneOf, randomBytes, ttlMs, graceMs } = this.#parts;
+    const digest = this.digestOf(application.number, profile.identity);
+    const instanceId = newInstanceId(digest, randomBytes);
+    const user = hashIdentity(profile.identity);
+    const mint: Mint = {
+      application: application.number,
+      instanceId,
+      ...user,
+      profile: JSON.stringify(profile),
+      expiresAt: now + ttlMs,
+      graceUntil: now + graceMs,
+    };
+    await laneOf(application.number).submit(application.number, ({ mints }) => mints.push(mint), bytes)
+      .durable;
+    this.#drop(nameOf(application.number, user));
+    return instanceId;
+  }
+
+  /**
+   * Whose id this is; `undefined` when it is unknown, expired, or of another application.
+   * @param now Unix ms
+   */
+  find(instanceId: string, application: number, now: number): FoundPerson | undefined {
+    const known = this.#recall(instanceId, now) ?? this.#read(instanceId, application, now);
+    if (known === undefined || known.application !== application || known.expiresAt <= now) return undefined;
+    if (this.#leaving.size > 0 && this.#leaving.has(nameOf(application, known.person))) return undefined;
+    const expiresAt = now + this.#parts.ttlMs;
+    if (known.replaced || expiresAt - known.expiresAt < this.#strideMs) {
+      return { person: known.person, use: undefined };
+    }
+    known.expiresAt = expiresAt;
+    return { person: known.person, use: { application, instanceId, expiresAt } };
+  }
+
+  /**
+   * Forgets what is kept of an identity: its ids and its exposures in all environments. Resolves when that is on disk.
+   * @throws {ApiError} `store_unavailable`
+   */
+  async forget({ number, environments }: Application, identity: string): Promise<void> {
+    const name = nameOf(number, hashIdentity(identity));
+    this.#leaving.set(name, (this.#leaving.get(name) ?? 0) + 1);
+    try {
+      const numbers = environments.map((environment) => environment.number);
+      const digest = this.digestOf(number, identity).toString('hex');
+      const entry: Forgotten = { application: number, environments: numbers, digest };
+      await this.#parts.laneOf(number).submit(number, ({ forgotten }) => forgotten.push(entry)).durable;
+      this.#drop(name);
+    } finally {
+      const others = this.#leaving.get(name)! - 1;
+      if (others > 0) this.#leaving.set(name, others);
+      else this.#leaving.delete(name);
+    }
+  }
+
+  #recall(instanceId: string, now: number): Known | undefined {
+    const known = this.#known.get(instanceId);
+    return known !== undefined && Math.abs(now - known.readAt) < knownMs ? known : undefined;
+  }
+
+  #read(instanceId: string, application: number, now: number): Known | undefined {
+    const digest = digestOfInstance(instanceId);
+    if (digest === undefined) return undefined; // Never minted: not looked for.
+    const instance = findInstance(this.#parts.store, application, instanceId);
+    if (instance === undefined || instance.expiresAt <= now) return undefined;
+    const { high, low, replaced, expiresAt } = instance;
+    const person: Person = { high, low, digest: digestWords(digest) };
+    const known = { application, person, replaced, expiresAt, readAt: now };
+    this.#remember(instanceId, known);
+    return known;
+  }
+
+  #remember(instanceId: string, known: Known): void {
+    if (this.#known.size >= maxKnown) {
+      this.#known.clear();
+      this.#idsOf.clear();
+    }
+    this.#known.set(instanceId, known);
+    const name = nameOf(known.application, known.person);
+    const ids = this.#idsOf.get(name);
+    if (ids === undefined) this.#idsOf.set(name, [instanceId]);
+    else if (!ids.includes(instanceId)) ids.push(instanceId);
+  }
+
+  #drop(name: string): void {
+    for (const instanceId of this.#idsOf.get(name) ?? []) this.#known.delete(instanceId);
+    this.#idsOf.delete(name);
+  }
+}
+
+/** One name for a person of an application. */
+function nameOf(application: number, { high, low }: UserHash): string {
+  return `${application}/${high}/${low}`;
+}

@@ -1,0 +1,23 @@
+import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { Lane } from '../commit/lane.ts';
+import type { SeriesDictionary } from '../commit/series-dictionary.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { AdmissionDeps } from './admission.ts';
+import type { SeenMessages } from './seen-messages.ts';
+
+/** What everything that counts something needs of the rest of the service. */
+export interface CountingDeps extends AdmissionDeps {
+  readonly keys: KeyFinder;
+  readonly dictionary: SeriesDictionary;
+  readonly messages: SeenMessages;
+  readonly ledger: Ledger;
+  /** An application's packets and reports all go one way. */
+  laneOf(applicationNumber: number): Lane;
+}
+
+/** Where application keys are looked up. */
+export interface KeyFinder {
+  findKey(text: string): KeyHolder | undefined;
+  markUsed(holder: KeyHolder): void;
+  markLeaked(holder: KeyHolder): void;
+}

@@ -1,0 +1,108 @@
+import Type, { type Static } from 'typebox';
+import type { Validator } from 'typebox/compile';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import { glimpseOf } from '../ingest/glimpse.ts';
+import { environmentNamed, sentName, sentTime } from '../ingest/sender-schemas.ts';
+import { quoteLargeNumbers } from './exact-integers.ts';
+import { narrowToFault, pointerBefore } from './first-fault.ts';
+import { checkHead } from './head.ts';
+import type { ReportHead } from './report.ts';
+import { parseTime } from './time.ts';
+
+/**
+ * What the JSON of usage and of metrics reports has in common. Optional fields may be `null`: serializers send that. PHP
+ * writes a name that looks like an integer as a number, and an empty map as a list.
+ */
+
+const nullable = <T>(type: string | readonly string[], options: object = {}) =>
+  Type.Optional(Type.Unsafe<T | null>({ type: [type, 'null'].flat(), ...options }));
+
+export const count = () => nullable<number>('integer', { minimum: 0, maximum: 2_147_483_647 });
+export const number = () => nullable<number>('number');
+export const text = (options: object = {}) => nullable<string>('string', options);
+export const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
+  nullable<readonly Static<T>[]>('array', { items, ...options });
+
+/** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named` in packet.ts. */
+export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
+  nullable<Readonly<Record<string, Static<T>>>>(['object', 'array'], {
+    patternProperties: { '': values },
+    items: {},
+    maxItems: 0,
+    ...options,
+  });
+
+type Name = string | number;
+
+/** A name, which must be there. */
+export const name = (options: object = sentName) =>
+  Type.Unsafe<Name>({ type: ['string', 'number'], ...options });
+export const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
+
+/** Fields of both kinds of report. */
+export const headFields = {
+  appKey: Type.String({
+    description: 'Application key of any type.',
+    documented: { minLength: 1, maxLength: 256 },
+  }),
+  environment: name({ description: 'Name of the environment.', ...environmentNamed }),
+  time: Type.String({ description: 'Time of the report.', ...sentTime }),
+  instanceName: optionalName({
+    description: 'Name of the process that reports; an empty one is none.',
+    ...sentName,
+  }),
+  processStartTime: text({ description: 'When that process started.', ...sentTime }),
+};
+
+/** The fields of `headFields`, checked. @throws {ApiError} of status 400 */
+export function readHead(body: Static<Type.TObject<typeof headFields>>): ReportHead {
+  const { appKey, environment, instanceName, processStartTime } = body;
+  return checkHead({
+    appKey,
+    environment: String(environment),
+    time: readTime(body.time, 'time'),
+    instanceName: instanceName == null ? undefined : String(instanceName),
+    processStartTime: processStartTime == null ? undefined : readTime(processStartTime, 'processStartTime'),
+  });
+}
+
+/**
+ * The body with the numbers that a double does not hold exactly as strings, to read names and hashes from.
+ * @param body what `json` was parsed to and found to be right: only there a number is a number, however large
+ */
+export function withExactNumbers<T>(json: string, body: T): T {
+  return /\d{16}/.test(json) ? (JSON.parse(quoteLargeNumbers(json)) as T) : body;
+}
+
+/** Whom a JSON body concerns that was refused. */
+export const glimpseJson = glimpseOf('appKey', 'environment', 'instanceName');
+
+/** Unix ms of an RFC 3339 time. @throws {ApiError} `invalid_time`, naming the field by `where` */
+export function readTime(spelled: string, where: string): number {
+  const time = parseTime(spelled);
+  if (time === undefined) throw new ApiError('invalid_time', `${where} must be like 2026-01-31T12:00:00Z`);
+  return time;
+}
+
+/** The body as what the schema of `checker` describes. @throws {ApiError} of status 400, saying what is wrong and where */
+export function checkShape<T extends Type.TSchema>(
+  checker: Validator<Type.TProperties, T>,
+  body: unknown,
+): Static<T> {
+  if (checker.Check(body)) return body as Static<T>;
+  const narrowed = narrowToFault(body, (part) => checker.Check(part)) ?? { body, at: 0 };
+  const [error] = checker.Errors(narrowed.body);
+  if (error === undefined) throw new ApiError('invalid_body', 'The body does not have the expected shape');
+  const code = refusals.find(([path]) => path.test(error.schemaPath))?.[1] ?? 'invalid_body';
+  const pointer = pointerBefore(error.instancePath, narrowed);
+  const where = pointer === '' ? 'The body' : `The value at ${pointer.slice(0, 300)}`;
+  throw new ApiError(code, `${where} ${error.message}`);
+}
+
+/** Which refusal a value means that the schema at a path does not take; the first row that fits. */
+const refusals: readonly (readonly [schemaPath: RegExp, code: ErrorCode])[] = [
+  [/\/(\w*Count|totalUniqueUsers|definitionCache\w+)$/, 'invalid_count'],
+  [/\/(value|valueDisabled|variantValues\/patternProperties\/)$/, 'invalid_number'],
+  [/Hashes\/items$/, 'invalid_hash'],
+  [/\/(time|processStartTime)$/, 'invalid_time'],
+];

@@ -1,0 +1,176 @@
+import { endEntry, usersOf, type VariantDraft } from './entries.ts';
+import { finishHead, newHead, readTimestamp } from './proto.ts';
+import { ProtoReader } from './proto-reader.ts';
+import type { FeatureUsers, UsageReport } from './report.ts';
+
+/** What the entries of a report add up to. */
+interface Sums {
+  statCount: number;
+  readonly variants: VariantDraft[];
+  readonly users: FeatureUsers[];
+}
+
+/**
+ * Decodes a `Usage.FeatureStat` (`proto/usage.proto`).
+ * @throws {ApiError} of status 400, saying what is wrong with it
+ */
+export function decodeUsageReport(message: Uint8Array): UsageReport {
+  const head = newHead();
+  const sums: Sums = { statCount: 0, variants: [], users: [] };
+  const hashes: number[] = [];
+  const reader = new ProtoReader(message);
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        head.appKey = reader.string();
+        break;
+      case 2:
+        head.environment = reader.name();
+        break;
+      case 3:
+        head.time = readTimestamp(reader);
+        break;
+      case 4:
+        sums.statCount += 1;
+        readStat(reader, sums);
+        break;
+      case 6:
+        head.instanceName = reader.name();
+        break;
+      case 7:
+        head.processStartTime = readTimestamp(reader);
+        break;
+      case 8:
+        reader.string(); // appVersion
+        break;
+      case 9:
+        reader.int32s(hashes);
+        break;
+      case 5: // totalUniqueUsers
+      case 10: // definitionCacheHits
+      case 11: // definitionCacheMisses
+        reader.count();
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  const { statCount, variants, users } = sums;
+  return { ...finishHead(head), statCount, variants, users, environmentHashes: textsOf(hashes) };
+}
+
+/** Adds a `Usage.StatMessage` to the sums. */
+function readStat(reader: ProtoReader, sums: Sums): void {
+  const outer = reader.enter();
+  const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
+  const { variants } = sums;
+  const first = variants.length;
+  let hashes: number[] | undefined;
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        entry.feature = reader.name();
+        break;
+      case 2:
+        entry.enabledCount = reader.count();
+        break;
+      case 3:
+        entry.disabledCount = reader.count();
+        break;
+      case 4: // uniqueContextIdentifierEnabledCount
+      case 5: // uniqueContextIdentifierDisabledCount
+      case 6: // uniqueRequestEnabledCount
+      case 7: // uniqueRequestDisabledCount
+      case 9: // uniqueUsersUsedCount
+        reader.count();
+        break;
+      case 8:
+        entry.usedCount = reader.count();
+        break;
+      case 10: // uniqueUserHashes
+      case 12: // uniqueViewedUserHashes
+        hashes ??= [];
+        reader.int32s(hashes);
+        break;
+      case 11:
+        variants.push(readVariant(reader));
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  reader.leave(outer);
+  if (hasTwins(variants, first)) keepLatest(variants, first);
+  endEntry(variants, first, entry);
+  if (hashes === undefined) return;
+  sums.users.push(...usersOf(entry.feature, textsOf(hashes), []));
+}
+
+/** The hashes as texts, each once. */
+function textsOf(hashes: readonly number[]): string[] {
+  return Array.from(new Set(hashes), String);
+}
+
+/** As long as there are few, to look through the variants is faster than to hash their names. */
+const fewVariants = 16;
+
+/** Whether two of an entry's variants, which begin at `first`, have the same name. */
+function hasTwins(variants: readonly VariantDraft[], first: number): boolean {
+  const { length } = variants;
+  if (length - first > fewVariants) return latestOf(variants, first).size < length - first;
+  for (let at = first + 1; at < length; at += 1) {
+    const { variant } = variants[at]!;
+    for (let before = first; before < at; before += 1) if (variants[before]!.variant === variant) return true;
+  }
+  return false;
+}
+
+/** Of variants with the same name the latest stays. */
+function keepLatest(variants: VariantDraft[], first: number): void {
+  const latest = latestOf(variants, first);
+  variants.length = first;
+  for (const draft of latest.values()) variants.push(draft);
+}
+
+function latestOf(variants: readonly VariantDraft[], first: number): Map<string, VariantDraft> {
+  const latest = new Map<string, VariantDraft>();
+  for (let at = first; at < variants.length; at += 1) latest.set(variants[at]!.variant, variants[at]!);
+  return latest;
+}
+
+/** An entry of the map `variantStats`. */
+function readVariant(reader: ProtoReader): VariantDraft {
+  const outer = reader.enter();
+  const draft = { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
+  while (reader.next()) {
+    if (reader.field === 1) draft.variant = reader.name();
+    else if (reader.field === 2) readVariantStats(reader, draft);
+    else reader.skip();
+  }
+  reader.leave(outer);
+  return draft;
+}
+
+/** A `Usage.VariantStats`. */
+function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
+  const outer = reader.enter();
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        draft.checks = reader.count();
+        break;
+      case 2: // requestCount
+        reader.count();
+        break;
+      case 3:
+        draft.used = reader.count();
+        break;
+      case 4:
+        draft.viewed = reader.count();
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  reader.leave(outer);
+}

@@ -1,0 +1,89 @@
+import { murmur3, type UserHash } from '../aggregate/user-hash.ts';
+
+const encoder = new TextEncoder();
+/** Room for the UTF-8 of the longest name; of what is longer, and so none, the beginning counts. */
+const longest = 256;
+const scratch = new Uint8Array(longest);
+
+/** Hashes of names, for the same few come again and again. */
+const hashes = new Map<string, UserHash>();
+const maxHashes = 8192;
+
+/** Stands for a name that is missing. */
+const noName: UserHash = { high: 0, low: 1 };
+
+const doubles = new Float64Array(1);
+const words = new Uint32Array(doubles.buffer);
+
+/**
+ * 64 bits that are the same for the same rows in whatever order they come: the sum of a hash of each row. To sort rows
+ * and to spell them out for a cryptographic hash would take several times as long as to read them did, and the only
+ * one whom two messages with the same sum could harm is their sender.
+ */
+export class RowSum {
+  #sumA = 0;
+  #sumB = 0;
+  #a = 0;
+  #b = 0;
+
+  /** Begins a row. Rows of different kinds never stand for each other. */
+  begin(kind: number): void {
+    this.#a = kind;
+    this.#b = kind;
+  }
+
+  /** A name of the row; `undefined` where it could have one and has none. */
+  name(name: string | undefined): void {
+    this.hash(name === undefined ? noName : hashOf(name));
+  }
+
+  /** A hash that stands for a text of the row. */
+  hash({ high, low }: UserHash): void {
+    this.word(high);
+    this.word(low);
+  }
+
+  /** A number of the row, as the double that it is. */
+  number(value: number): void {
+    doubles[0] = value;
+    this.word(words[0]!);
+    this.word(words[1]!);
+  }
+
+  /** A number of the row that is an integer of 32 bits. It goes into two lanes, each turned by its own angle. */
+  word(word: number): void {
+    this.#a = Math.imul(rotate(this.#a, 5) ^ word, 0x9e3779b1);
+    this.#b = Math.imul(rotate(this.#b, 11) ^ word, 0x85ebca6b);
+  }
+
+  /** Ends the row. */
+  end(): void {
+    this.#sumA = (this.#sumA + avalanche(this.#a)) | 0;
+    this.#sumB = (this.#sumB + avalanche(this.#b ^ this.#a)) | 0;
+  }
+
+  /** The sum of all rows that have ended, as unsigned words. */
+  get total(): readonly [number, number] {
+    return [this.#sumA >>> 0, this.#sumB >>> 0];
+  }
+}
+
+function hashOf(name: string): UserHash {
+  const known = hashes.get(name);
+  if (known !== undefined) return known;
+  const hash = murmur3(scratch, encoder.encodeInto(name, scratch).written);
+  if (name.length > longest) return hash;
+  if (hashes.size >= maxHashes) hashes.clear();
+  hashes.set(name, hash);
+  return hash;
+}
+
+function rotate(value: number, by: number): number {
+  return (value << by) | (value >>> (32 - by));
+}
+
+function avalanche(value: number): number {
+  const once = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
+  return twice ^ (twice >>> 16);
+}

@@ -1,0 +1,39 @@
+import type { Batch } from '../commit/batch.ts';
+import type { EnvironmentSeries } from '../commit/series-dictionary.ts';
+import type { Person } from '../identities/person.ts';
+import { bucketOf, bucketWidth } from '../store/blocks.ts';
+import type { Packet } from './packet.ts';
+
+/**
+ * Adds all that a checked packet says to a batch, in the minute of `now` (Unix ms), except entries whose names are not valid.
+ * @param person the user that the packet is attributed to
+ */
+export function addPacket(
+  packet: Packet,
+  series: EnvironmentSeries,
+  batch: Batch,
+  now: number,
+  person?: Person,
+): void {
+  const minute = Math.floor(now / 60_000);
+  const bucket = bucketOf(bucketWidth.minute, minute);
+  const seconds = Math.floor(now / 1000);
+  if (person !== undefined) batch.addPerson(person.digest);
+  for (const feature in packet.f) {
+    const variants = packet.f[feature]!;
+    for (const variant in variants) {
+      const counts = variants[variant]!;
+      const ref = series.variant(feature, variant, batch);
+      if (ref === undefined) continue;
+      batch.addCounts(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+      if (person === undefined) continue;
+      batch.addUser(ref, minute, person.high, person.low);
+      batch.addExposure(ref, seconds, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+    }
+  }
+  for (const metric in packet.m) {
+    const ref = series.metric(metric, batch);
+    if (ref !== undefined) batch.addValue(ref, bucket, packet.m[metric]!, now);
+  }
+  if (person !== undefined) batch.addUser(series.whole, minute, person.high, person.low);
+}

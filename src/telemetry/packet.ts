@@ -1,0 +1,79 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import { named } from '../http/openapi/named-schemas.ts';
+import { checkName } from '../ingest/check-name.ts';
+import { Named } from '../ingest/named.ts';
+
+const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+
+const Variants = Named(Type.Unsafe<readonly number[]>(Type.Array(Count, { minItems: 1, maxItems: 3 })));
+
+/**
+ * Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. Only the
+ * size of the body limits how many; names that are not valid are left out later (see `EnvironmentSeries`).
+ */
+export const PacketSchema = Type.Object({
+  k: Type.String({ minLength: 1, maxLength: 256, description: 'Frontend or Mobile application key.' }),
+  e: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the environment.', ...named }),
+  f: Type.Optional(
+    Named(Variants, {
+      description: 'Counts by feature, then by variant: `[checks, used, viewed]`, trailing zeros left out.',
+    }),
+  ),
+  m: Type.Optional(
+    Named(Type.Number(), {
+      description: 'Values by metric. Counters are summed; of a gauge the last value stays.',
+    }),
+  ),
+  i: Type.Optional(
+    Type.String({
+      description:
+        'Minted instance id. One that is unknown or expired is left out, and the packet is counted.',
+    }),
+  ),
+  u: Type.Optional(
+    Type.String({
+      description:
+        'Identity that the client asserts: counted only where the application accepts them; `i` wins. One that is not ' +
+        '1 to 256 characters, none of them a control character, is left out, and the packet is counted.',
+    }),
+  ),
+});
+
+export type Packet = Static<typeof PacketSchema>;
+
+const checker = Compile(PacketSchema);
+
+/**
+ * Checks a parsed body.
+ * @throws {ApiError} of status 400, saying what is wrong and where
+ */
+export function checkPacket(body: unknown): Packet {
+  if (!checker.Check(body)) throw explain(body);
+  const packet = body as Packet;
+  checkName(packet.e, 'environment');
+  return packet;
+}
+
+const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
+
+/** Whether a packet has a field that says nothing here: a misspelt one would go unnoticed. */
+export function hasUnknownField(packet: Packet): boolean {
+  for (const field in packet) if (!fields.has(field)) return true;
+  return false;
+}
+
+/** Which refusal a value means that the schema at a path does not take; the first row that fits. */
+const refusals: readonly (readonly [schemaPath: RegExp, code: ErrorCode])[] = [
+  [/\/items$/, 'invalid_count'],
+  [/^#\/properties\/m\/patternProperties\//, 'invalid_number'],
+];
+
+function explain(body: unknown): ApiError {
+  const [error] = checker.Errors(body);
+  if (error === undefined) return new ApiError('invalid_body', 'The body is not a telemetry packet');
+  const row = refusals.find(([path]) => path.test(error.schemaPath));
+  const where = error.instancePath === '' ? 'The body' : `The value at ${error.instancePath.slice(0, 300)}`;
+  return new ApiError(row?.[1] ?? 'invalid_body', `${where} ${error.message}`);
+}

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createAggregator } from '../../src/commit/aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
+import { digestWords } from '../../src/commit/digest.ts';
+import { seriesRef } from '../../src/store/blocks.ts';
+import { type Exposure, exposuresKey, readExposures, rowsPerPerson } from '../../src/store/exposures.ts';
+import { digestIdentity } from '../../src/store/instances.ts';
+import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const start = 1_800_000_000;
+const digestOf = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
+
+function rowsOf(store: UsageStore, environment: number, identity: string): Map<number, Exposure> | undefined {
+  store.exposures.resetReadTxn();
+  return readExposures(store, exposuresKey(environment, digestOf(identity)))?.rows;
+}
+
+/** A batch of one packet: what the person was given of each ordinal, checked once. */
+function packetOf(
+  identity: string,
+  environment: number,
+  ordinals: readonly number[],
+  seconds = start,
+): Batch {
+  const batch = new Batch();
+  batch.addPerson(digestWords(digestOf(identity)));
+  for (const ordinal of ordinals) batch.addExposure(seriesRef(environment, ordinal), seconds, 1, 0, 0);
+  return batch;
+}
+
+test('exposures of many commits, reopened and forgotten in between, are the sums of what was put in', async () => {
+  const exposure = fc.record({
+    ordinal: fc.integer({ min: 0, max: 3 }),
+    counts: fc.tuple(fc.nat(), fc.nat(), fc.nat()),
+  });
+  const packet = fc.record({
+    identity: fc.constantFrom('ann', 'bob', '__proto__', '🙂'),
+    environment: fc.constantFrom(1, 2),
+    exposures: fc.array(exposure, { maxLength: 6 }),
+  });
+  const step = fc.record({
+    packets: fc.array(packet, { maxLength: 8 }),
+    forget: fc.option(fc.constantFrom('ann', 'bob'), { freq: 4, nil: undefined }),
+    reopen: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
+      const data = temporaryDirectory();
+      let store = openUsageStore(data);
+      let { commit } = createAggregator(store);
+      const model = new Map<string, Map<number, Exposure>>();
+      let seconds = start;
+      for (const { packets, forget, reopen } of steps) {
+        const batch = new Batch();
+        for (const { identity, environment, exposures } of packets) {
+          seconds += 40_000;
+          batch.addPerson(digestWords(digestOf(identity)));
+          for (const { ordinal, counts } of exposures) {
+            batch.addExposure(seriesRef(environment, ordinal), seconds, ...counts);
+            const rows = model.get(`${environment}/${identity}`) ?? new Map<number, Exposure>();
+            const row = rows.get(ordinal) ?? { firstSeen: seconds, checks: 0, used: 0, viewed: 0 };
+            model.set(`${environment}/${identity}`, rows);
+            rows.set(ordinal, {
+              firstSeen: row.firstSeen,
+              lastSeen: seconds,
+              checks: row.checks + counts[0],
+              used: row.used + counts[1],
+              viewed: row.viewed + counts[2],
+            });
+          }
+        }
+        if (forget !== undefined) {
+          batch.forgotten.push({
+            application: 1,
+            environments: [1, 2],
+            digest: digestOf(forget).toString('hex'),
+          });
+          for (const environment of [1, 2]) model.delete(`${environment}/${forget}`);
+        }
+        commit(batch.envelope([]));
+        if (!reopen) continue;
+        await store.lmdb.close();
+        store = openUsageStore(data);
+        ({ commit } = createAggregator(store));
+      }
+      for (const environment of [1, 2, 3]) {
+        for (const identity of ['ann', 'bob', '__proto__', '🙂']) {
+          expect(rowsOf(store, environment, identity)).toEqual(model.get(`${environment}/${identity}`));
+        }
+      }
+      await store.lmdb.close();
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('of more people than an environment may have, the first have exposures', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { commit } = createAggregator(store, 2);
+  for (const identity of ['a', 'b', 'c']) commit(packetOf(identity, 1, [0]).envelope([]));
+  commit(packetOf('c', 2, [0]).envelope([]));
+  commit(packetOf('a', 1, [1]).envelope([]));
+  expect(['a', 'b', 'c'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([2, 1, undefined]);
+  expect(rowsOf(store, 2, 'c')?.size).toBe(1);
+
+  const forgetting = new Batch();
+  forgetting.forgotten.push({ application: 1, environments: [1], digest: digestOf('a').toString('hex') });
+  commit(forgetting.envelope([]));
+  commit(packetOf('c', 1, [0]).envelope([]));
+  commit(packetOf('d', 1, [0]).envelope([]));
+  expect(['a', 'c', 'd'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([
+    undefined,
+    1,
+    undefined,
+  ]);
+  await store.lmdb.close();
+});
+
+test('a person has so many rows; those that are there still count', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { commit } = createAggregator(store);
+  commit(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).envelope([]));
+  commit(packetOf('a', 1, [0, rowsPerPerson]).envelope([]));
+  const rows = rowsOf(store, 1, 'a');
+  expect(rows?.size).toBe(rowsPerPerson);
+  expect(rows?.get(0)?.checks).toBe(2);
+  expect(rows?.has(rowsPerPerson)).toBe(false);
+  await store.lmdb.close();
+});
+
+test('a batch that fails leaves no exposures', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { commit } = createAggregator(store);
+  const envelope = packetOf('a', 1, [0]).envelope([]);
+  const broken = { ...envelope, forgotten: [undefined as never] };
+  expect(() => commit(broken)).toThrow();
+  expect(rowsOf(store, 1, 'a')).toBeUndefined();
+  commit(envelope);
+  expect(rowsOf(store, 1, 'a')?.get(0)?.checks).toBe(1);
+  await store.lmdb.close();
+});

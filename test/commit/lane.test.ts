@@ -1,0 +1,210 @@
+import { expect, test } from 'vitest';
+import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
+import type { Batch } from '../../src/commit/batch.ts';
+import { CommitFailed, type Committer } from '../../src/commit/committer.ts';
+import type { Envelope } from '../../src/commit/envelope.ts';
+import { Lane } from '../../src/commit/lane.ts';
+
+const marks = {
+  packets: { high: 100, low: 50 },
+  bytes: { high: 1e6, low: 5e5 },
+  age: { high: 100, low: 50 },
+};
+
+/** A lane whose commits end when the test says so. */
+function openLane(batchPackets = 10) {
+  const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
+  const heard: unknown[] = [];
+  const monitor = new QueueMonitor(marks);
+  const committer: Committer = {
+    commit: (envelope) =>
+      new Promise((kept, refused) => {
+        const end = async (error?: unknown) => {
+          if (error === undefined) kept();
+          else refused(error);
+          await turn();
+        };
+        begun.push({ envelope, end });
+      }),
+    maintain: async () => 0,
+    collect: () => {},
+    close: async () => {},
+  };
+  const listener = {
+    committed: (packets: number) => void heard.push(packets),
+    failed: (error: unknown) => void heard.push(error),
+  };
+  const lane = new Lane(committer, monitor, { now: () => 0, monotonic: () => 0 }, batchPackets, listener);
+  const send = (packets: number) => Array.from({ length: packets }, () => lane.submit(1, () => {}).durable);
+  return { lane, monitor, begun, heard, send };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+}
+
+test('what one turn of the event loop brings is one commit', async () => {
+  const { begun, send } = openLane();
+  send(3);
+  await turn();
+  send(2);
+  await turn();
+  expect(begun).toHaveLength(1);
+});
+
+test('but once there are enough packets they are on their way, and the rest of the turn is the next commit', async () => {
+  const { begun, heard, send } = openLane(1000);
+  send(128);
+  await Promise.resolve();
+  expect(begun).toHaveLength(1);
+  send(3);
+  await turn();
+  expect(begun).toHaveLength(1);
+  await begun[0]?.end();
+  await begun[1]?.end();
+  expect(heard).toEqual([128, 3]);
+  send(1);
+  await turn();
+  expect(begun).toHaveLength(3);
+});
+
+test('while a commit is in flight the next batch fills, and goes when the first is on disk', async () => {
+  const { begun, heard, send } = openLane();
+  send(1);
+  await turn();
+  send(4);
+  await turn();
+  expect(begun).toHaveLength(1);
+  await begun[0]?.end();
+  expect(begun).toHaveLength(2);
+  await begun[1]?.end();
+  expect(heard).toEqual([1, 4]);
+});
+
+test('no sender is answered before its own batch is on disk', async () => {
+  const { begun, send } = openLane();
+  let first = false;
+  let second = false;
+  send(1)[0]?.then(() => {
+    first = true;
+  });
+  await turn();
+  send(1)[0]?.then(() => {
+    second = true;
+  });
+  await turn();
+  expect([first, second]).toEqual([false, false]);
+  await begun[0]?.end();
+  expect([first, second]).toEqual([true, false]);
+  await begun[1]?.end();
+  expect([first, second]).toEqual([true, true]);
+});
+
+test('a batch takes no more packets than it may', async () => {
+  const { begun, heard, send } = openLane(2);
+  send(5);
+  await turn();
+  for (let at = 0; at < 3; at += 1) await begun[at]?.end();
+  expect(heard).toEqual([2, 2, 1]);
+});
+
+const large = (batch: Batch) => {
+  for (let record = 0; record < 20_000; record += 1) batch.addCounts(1, 1, 1, 1, 1);
+};
+
+test('what holds much memory goes in several commits, though they are few packets', async () => {
+  const { lane, begun, heard } = openLane();
+  for (let packet = 0; packet < 3; packet += 1) lane.submit(1, large);
+  await turn();
+  for (let at = 0; at < 3; at += 1) await begun[at]?.end();
+  expect(heard).toEqual([1, 1, 1]);
+});
+
+test('an application that has filled batches does not keep another waiting: it joins the first', async () => {
+  const { lane, begun } = openLane();
+  lane.submit(1, large);
+  await turn();
+  const noisy = Array.from({ length: 5 }, () => lane.submit(1, large));
+  const quiet = lane.submit(2, () => {});
+  expect(noisy.indexOf(quiet)).toBe(0);
+  expect(lane.submit(1, () => {})).not.toBe(quiet);
+  for (let at = 0; at < 6; at += 1) await begun[at]?.end();
+});
+
+test('the packets of an application are committed in the order they came, others in between or not', async () => {
+  const { lane, begun } = openLane(2);
+  const order: Batch[] = [];
+  const batches = new Map<number, Batch[]>();
+  for (let packet = 0; packet < 60; packet += 1) {
+    const application = (packet * packet) % 7;
+    const batch = lane.submit(application, packet % 5 === 0 ? large : () => {});
+    void batch.durable.then(() => order.includes(batch) || order.push(batch));
+    batches.set(application, [...(batches.get(application) ?? []), batch]);
+  }
+  await turn();
+  for (let at = 0; at < begun.length; at += 1) await begun[at]?.end();
+  for (const own of batches.values()) {
+    const places = own.map((batch) => order.indexOf(batch));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  }
+});
+
+test('however many applications there are, a batch is bounded', async () => {
+  const { lane } = openLane(10);
+  const batches = new Set(
+    Array.from({ length: 100 }, (_, application) => lane.submit(application, () => {})),
+  );
+  expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
+});
+
+test('a commit that fails refuses all of its senders and none of the next', async () => {
+  const { begun, heard, send } = openLane();
+  const lost = send(2);
+  await turn();
+  const kept = send(1);
+  const failure = new CommitFailed('no room', 28);
+  await begun[0]?.end(failure);
+  await begun[1]?.end();
+  for (const answer of lost) await expect(answer).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(kept[0]).resolves.toBeUndefined();
+  expect(heard).toEqual([failure, 1]);
+});
+
+test('the series of a batch that was not kept go with the next one', async () => {
+  const { lane, begun, send } = openLane();
+  const first = { environment: 1, ordinal: 0, name: ['a', 'on'] } as const;
+  const second = { environment: 1, ordinal: 1, name: ['b', 'on'] } as const;
+  lane.submit(1, ({ series }) => series.push(first));
+  await turn();
+  lane.submit(1, ({ series }) => series.push(second));
+  await begun[0]?.end(new CommitFailed('no room', 28));
+  expect(begun[1]?.envelope.series).toEqual([first, second]);
+  await begun[1]?.end();
+  send(1);
+  await turn();
+  expect(begun[2]?.envelope.series).toEqual([]);
+});
+
+test('the monitor sees what waits, and no more once it is answered', async () => {
+  const { monitor, begun, send } = openLane();
+  send(3);
+  expect([monitor.packets, monitor.bytes]).toEqual([3, 3 * 1024]);
+  await turn();
+  await begun[0]?.end();
+  expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
+});
+
+test('it is idle only when everything is answered', async () => {
+  const { lane, begun, send } = openLane(1);
+  let idle = false;
+  send(2);
+  void lane.idle().then(() => {
+    idle = true;
+  });
+  await turn();
+  await begun[0]?.end();
+  expect(idle).toBe(false);
+  await begun[1]?.end();
+  expect(idle).toBe(true);
+});

@@ -1,0 +1,287 @@
+import { once } from 'node:events';
+import { constants } from 'node:http2';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { status } from '@grpc/grpc-js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { bytesPerCall } from '../../src/grpc/guard.ts';
+import { type GrpcListener, type GrpcOptions, listenGrpc } from '../../src/grpc/listener.ts';
+import { call, openClient } from '../support/grpc-call.ts';
+import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
+import { RecordingReceiver } from '../support/recording-receiver.ts';
+import { encode, usageReport } from '../support/report-messages.ts';
+
+const path = '/Usage.Usage/SendStats';
+const check = '/grpc.health.v1.Health/Check';
+const watch = '/grpc.health.v1.Health/Watch';
+const reflection = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+const message = encode('Usage.FeatureStat', usageReport);
+const halfSent = grpcFrame(message).subarray(0, -1);
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Opened {
+  readonly listener: GrpcListener;
+  readonly receiver: RecordingReceiver;
+  readonly address: string;
+  connect(window?: number): RawGrpc;
+  /** Resolves when that many calls are not whole, and have sent that many bytes. */
+  holds(calls: number, bytes: number): Promise<unknown>;
+  /** Lets time pass for the listener. */
+  pass(ms: number): void;
+}
+
+async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
+  let ahead = 0;
+  const receiver = new RecordingReceiver();
+  const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
+  const parts = {
+    receiver,
+    clock,
+    maxReport: 65_536,
+    onError: (error: unknown) => expect.unreachable(`${error}`),
+  };
+  const listener = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts, ...options });
+  closers.push(() => listener.close(0));
+  const address = `127.0.0.1:${listener.port}`;
+  return {
+    listener,
+    receiver,
+    address,
+    holds: (calls, bytes) =>
+      vi.waitUntil(() => {
+        const unfinished = listener.unfinished();
+        return unfinished.calls === calls && unfinished.bytes >= bytes + bytesPerCall * calls;
+      }),
+    pass(ms) {
+      ahead += ms;
+    },
+    connect(window) {
+      const raw = openRawGrpc(address, window);
+      closers.push(() => raw.close());
+      return raw;
+    },
+  };
+}
+
+describe('a call whose message is not whole', () => {
+  test.each([
+    ['that has sent nothing', undefined],
+    ['of which a byte is missing', halfSent],
+    ['that does not end', grpcFrame(message)],
+  ])('%s is ended after 30 s, and the others go on', async (_, sent) => {
+    const { connect: open1, receiver, pass, holds } = await open();
+    const raw = open1();
+    const stream = raw.begin(path);
+    if (sent !== undefined) stream.write(sent);
+    await holds(1, sent?.length ?? 0);
+    pass(30_000);
+    expect(await endOf(stream)).toMatchObject({
+      status: status.DEADLINE_EXCEEDED,
+      code: 'deadline_exceeded',
+    });
+    expect(receiver.told).toMatchObject([
+      { code: 'deadline_exceeded', route: 'usage', glimpse: sent === undefined ? {} : { appKey: 'a-key' } },
+    ]);
+    const whole = raw.begin(path);
+    whole.end(grpcFrame(message));
+    expect(await endOf(whole)).toMatchObject({ status: status.OK });
+  });
+
+  test('is ended when all of them together hold too much, the oldest first', async () => {
+    const { connect: open1, receiver } = await open({ maxBytes: 150_000 });
+    const raw = open1();
+    const streams = [0, 1, 2].map(() => {
+      const stream = raw.begin(path);
+      stream.write(Buffer.concat([grpcFrame(Buffer.alloc(60_000)).subarray(0, 40_000)]));
+      return stream;
+    });
+    expect(await endOf(streams[0]!)).toMatchObject({ status: status.UNAVAILABLE, code: 'backpressure' });
+    expect(receiver.told).toMatchObject([{ code: 'backpressure' }]);
+    expect(streams.slice(1).map(({ closed }) => closed)).toEqual([false, false]);
+  });
+
+  test('that its sender lets go of leaves nothing behind', async () => {
+    const opened = await open();
+    const raw = opened.connect();
+    const streams = Array.from({ length: 20 }, () => raw.begin(path));
+    for (const stream of streams) stream.write(halfSent);
+    await opened.holds(20, 20 * halfSent.length);
+    for (const stream of streams) stream.close();
+    await opened.holds(0, 0);
+    expect(opened.listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
+  });
+});
+
+describe('calls whose answers are not taken', () => {
+  const empty = grpcFrame(Buffer.alloc(0));
+  const listServices = grpcFrame(Buffer.from([0x3a, 0])); // A ServerReflectionRequest with an empty list_services.
+
+  test('are reset after 30 s', async () => {
+    const { connect: openWith, listener, pass } = await open();
+    const raw = openWith(0);
+    const streams = [path, check, watch, reflection, reflection].map((called) => raw.begin(called));
+    [grpcFrame(message), empty, empty, listServices].forEach((sent, index) => void streams[index]!.end(sent));
+    streams[4]!.write(listServices);
+    await vi.waitUntil(() => listener.unread() === 5, 5_000);
+    expect(streams.map(({ closed }) => closed)).toEqual(Array(5).fill(false));
+    const closed = streams.map((stream) => once(stream, 'close'));
+    pass(30_000);
+    await Promise.all(closed);
+    expect(streams.map(({ rstCode }) => rstCode)).toEqual(Array(5).fill(constants.NGHTTP2_CANCEL));
+    await vi.waitUntil(() => listener.unread() === 0, 5_000);
+    expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
+  });
+
+  test('are reset when there are too many of them, the oldest first', async () => {
+    const { connect: openWith, listener } = await open({ maxBytes: 2 * bytesPerCall });
+    const raw = openWith(0);
+    const streams: ReturnType<RawGrpc['begin']>[] = [];
+    for (let each = 0; each < 3; each += 1) {
+      const stream = raw.begin(check);
+      streams.push(stream);
+      stream.end(empty);
+      await once(stream, 'response');
+    }
+    await once(streams[0]!, 'close');
+    await vi.waitUntil(() => listener.unread() === 2, 5_000);
+    expect(streams.map(({ closed }) => closed)).toEqual([true, false, false]);
+  });
+});
+
+test('of more watches than there may be the oldest is ended', async () => {
+  const { connect: open1, listener } = await open({ maxWatches: 2 });
+  const raw = open1();
+  const begin = async () => {
+    const stream = raw.begin(watch);
+    stream.end(grpcFrame(Buffer.alloc(0)));
+    await once(stream, 'data');
+    return stream;
+  };
+  const first = await begin();
+  const ended = endOf(first);
+  const others = [await begin(), await begin()];
+  expect(await ended).toMatchObject({ status: status.UNAVAILABLE });
+  const told = others.map((stream) => once(stream, 'data'));
+  listener.setServing(false);
+  await Promise.all(told);
+});
+
+test('a connection has a bound on the calls that it may have open', async () => {
+  const raw = (await open()).connect();
+  const [settings] = await once(raw.session, 'remoteSettings');
+  expect(settings.maxConcurrentStreams).toBe(32);
+});
+
+test('the connection that was of no use for the longest time makes room for another', async () => {
+  const opened = await open({ maxConnections: 3 });
+  const clients = [0, 1].map(() => openClient(opened.address, { 'grpc.use_local_subchannel_pool': 1 }));
+  closers.push(() => clients.forEach((client) => void client.close()));
+  for (const client of clients) expect(await call(client, path, message)).toMatchObject({ code: 0 });
+  const idle = [0, 1, 2].map(() => opened.connect());
+  const closed = idle
+    .slice(0, 2)
+    .map(({ session }) => new Promise<void>((resolve) => session.once('close', resolve)));
+  await Promise.all(closed);
+  for (const client of clients) expect(await call(client, path, message)).toMatchObject({ code: 0 });
+  expect(idle[2]!.session.destroyed).toBe(false);
+});
+
+describe('what the library refuses by itself is told to the ledger', () => {
+  const tooLarge = Buffer.concat([message, Buffer.from('a206d08304', 'hex'), Buffer.alloc(66_000)]);
+  test.each([
+    [
+      'a message that is too large',
+      grpcFrame(tooLarge),
+      {},
+      status.RESOURCE_EXHAUSTED,
+      'body_too_large',
+      true,
+    ],
+    [
+      'a message that is too large when it is inflated',
+      grpcFrame(gzipSync(tooLarge), 1),
+      { 'grpc-encoding': 'gzip' },
+      status.RESOURCE_EXHAUSTED,
+      'body_too_large',
+      false,
+    ],
+    [
+      'a message that is no gzip',
+      grpcFrame(message, 1),
+      { 'grpc-encoding': 'gzip' },
+      status.INVALID_ARGUMENT,
+      'invalid_content_encoding',
+      false,
+    ],
+    [
+      'a message compressed in an unknown way',
+      grpcFrame(message, 1),
+      { 'grpc-encoding': 'snappy' },
+      status.UNIMPLEMENTED,
+      'message_compressed',
+      false,
+    ],
+    ['a frame that is cut off', halfSent, {}, status.INVALID_ARGUMENT, 'invalid_protobuf', true],
+    ['no message', Buffer.alloc(0), {}, status.INVALID_ARGUMENT, 'invalid_protobuf', false],
+    [
+      'two messages',
+      Buffer.concat([grpcFrame(message), grpcFrame(message)]),
+      {},
+      status.INVALID_ARGUMENT,
+      'invalid_protobuf',
+      undefined,
+    ],
+    [
+      'a deadline that is none',
+      grpcFrame(message),
+      { 'grpc-timeout': 'soon' },
+      status.INVALID_ARGUMENT,
+      'invalid_protobuf',
+      undefined,
+    ],
+  ])('%s', async (_, sent, headers, code, ours, attributed) => {
+    const { connect: open1, receiver } = await open();
+    const stream = open1().begin(path, { ...headers, ua: 'flags-go/3' });
+    stream.end(sent);
+    expect(await endOf(stream)).toMatchObject({ status: code, code: ours });
+    expect(receiver.told).toMatchObject([
+      {
+        code: ours,
+        route: 'usage',
+        sender: { transport: 'grpc', userAgent: 'flags-go/3' },
+        ...(attributed === undefined ? {} : { glimpse: attributed ? { appKey: 'a-key' } : {} }),
+      },
+    ]);
+    expect(receiver.reports).toEqual([]);
+  });
+});
+
+describe('HTTP/1.1 on the gRPC port', () => {
+  test('is told where it is', async () => {
+    const { address } = await open({ httpPort: 4242 });
+    const answer = await fetch(`http://${address}/`);
+    expect(answer.status).toBe(505);
+    expect(await answer.text()).toBe(
+      'This is the gRPC port of flagmeter, which speaks HTTP/2 only. HTTP is on port 4242.\n',
+    );
+  });
+
+  test.each(['POST / HTTP/1.1\r\n\r\n', 'P', 'nonsense', '\u0000'])(
+    'as %j leaves nothing open',
+    async (sent) => {
+      const { listener, address } = await open();
+      const [host, port] = address.split(':');
+      const socket = connect(Number(port), host);
+      socket.on('error', () => {});
+      socket.resume();
+      socket.end(sent);
+      await once(socket, 'close');
+      expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
+    },
+  );
+});

@@ -1,0 +1,299 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Client, credentials, status } from '@grpc/grpc-js';
+import { service as healthService } from 'grpc-health-check';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { ApiError, type ErrorCode } from '../../src/errors.ts';
+import { type GrpcListener, listenGrpc } from '../../src/grpc/listener.ts';
+import { readTls } from '../../src/http/tls.ts';
+import { decodeMetrics } from '../../src/reports/json-metrics.ts';
+import { decodeUsage } from '../../src/reports/json-usage.ts';
+import { call, openClient } from '../support/grpc-call.ts';
+import { RecordingReceiver } from '../support/recording-receiver.ts';
+import { decode, encode, metricsReport, usageReport } from '../support/report-messages.ts';
+import { readRetryInfo } from '../support/retry-info.ts';
+
+const maxReport = 65_536;
+const sendStats = '/Usage.Usage/SendStats';
+const sendMetrics = '/Metrics.Metrics/SendMetrics';
+const usageMessage = encode('Usage.FeatureStat', usageReport);
+const metricsMessage = encode('Metrics.MetricStat', metricsReport);
+
+let receiver: RecordingReceiver;
+let errors: unknown[];
+let clockAhead = 0;
+let listener: GrpcListener;
+const clients: Client[] = [];
+const listeners: GrpcListener[] = [];
+
+function connect(options = {}): Client {
+  const client = openClient(`127.0.0.1:${listener.port}`, options);
+  clients.push(client);
+  return client;
+}
+
+beforeEach(async () => {
+  receiver = new RecordingReceiver();
+  errors = [];
+  clockAhead = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + clockAhead };
+  const onError = (error: unknown) => void errors.push(error);
+  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport, receiver, clock, onError });
+  listeners.push(listener);
+});
+
+afterAll(async () => {
+  for (const client of clients) client.close();
+  await Promise.all(listeners.map((each) => each.close(0)));
+});
+
+describe('a report by gRPC', () => {
+  it('of usage is handed over and answered with the number of its entries', async () => {
+    const { code, answer } = await call(
+      connect({ 'grpc.primary_user_agent': 'sdk/1' }),
+      sendStats,
+      usageMessage,
+    );
+    expect(code).toBe(0);
+    expect(decode('Usage.StatResult', answer!)).toEqual({ featureCount: 2 });
+    const [{ report, sender }] = receiver.reports as [(typeof receiver.reports)[0]];
+    expect(report).toEqual(decodeUsage(JSON.stringify(usageReport)));
+    expect(sender).toMatchObject({
+      transport: 'grpc',
+      userAgent: expect.stringMatching(/^sdk\/1 grpc-node-js/),
+    });
+  });
+
+  it('of metrics is handed over and answered with the number of its `stats`', async () => {
+    const metadata = { 'idempotency-key': 'once' };
+    const { code, answer } = await call(connect(), sendMetrics, metricsMessage, { metadata });
+    expect(code).toBe(0);
+    expect(decode('Metrics.MetricResult', answer!)).toEqual({ count: 1 });
+    expect(receiver.reports).toMatchObject([
+      { report: decodeMetrics(JSON.stringify(metricsReport)), sender: { idempotencyKey: 'once' } },
+    ]);
+  });
+
+  it('without entries is answered with 0', async () => {
+    const { answer } = await call(
+      connect(),
+      sendStats,
+      encode('Usage.FeatureStat', { ...usageReport, stats: [] }),
+    );
+    expect(decode('Usage.StatResult', answer!)).toEqual({ featureCount: 0 });
+  });
+
+  it('may be compressed', async () => {
+    const { code } = await call(
+      connect({ 'grpc.default_compression_algorithm': 2 }),
+      sendStats,
+      usageMessage,
+    );
+    expect({ code, reports: receiver.reports.length }).toEqual({ code: 0, reports: 1 });
+  });
+});
+
+describe('the listener', () => {
+  it('serves with TLS when it has a certificate', async () => {
+    const folder = join(import.meta.dirname, '../http/support/tls');
+    const tls = readTls({ certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` });
+    const parts = { receiver, clock: systemClock, onError: () => {}, maxReport, tls };
+    const secure = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
+    listeners.push(secure);
+    const options = { checkServerIdentity: () => undefined };
+    const trusting = credentials.createSsl(Buffer.from(tls.cert), null, null, options);
+    const client = new Client(`127.0.0.1:${secure.port}`, trusting);
+    clients.push(client);
+    expect(await call(client, sendStats, usageMessage)).toMatchObject({ code: 0 });
+    const plain = openClient(`127.0.0.1:${secure.port}`);
+    clients.push(plain);
+    expect(await call(plain, sendStats, usageMessage)).toMatchObject({ code: status.UNAVAILABLE });
+  });
+
+  it('says which address it cannot have and why, and writes nothing by itself', async () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const parts = { receiver, clock: systemClock, onError: () => {}, maxReport };
+    const { port } = listener;
+    await expect(listenGrpc({ host: '127.0.0.1', port, ...parts })).rejects.toThrow(
+      `Cannot listen on 127.0.0.1:${port}: the address is in use`,
+    );
+    await expect(listenGrpc({ host: 'nowhere.invalid', port, ...parts })).rejects.toThrow(
+      `Cannot listen on nowhere.invalid:${port}: the host name cannot be resolved`,
+    );
+    expect(written).not.toHaveBeenCalled();
+    written.mockRestore();
+  });
+});
+
+describe('a call that is refused', () => {
+  it.each<[ErrorCode, number, string]>([
+    ['invalid_name', 400, 'INVALID_ARGUMENT'],
+    ['unauthorized', 401, 'UNAUTHENTICATED'],
+    ['forbidden', 403, 'PERMISSION_DENIED'],
+    ['unknown_key', 404, 'NOT_FOUND'],
+    ['unknown_environment', 404, 'NOT_FOUND'],
+    ['body_too_large', 413, 'RESOURCE_EXHAUSTED'],
+    ['rate_limited', 429, 'RESOURCE_EXHAUSTED'],
+    ['message_compressed', 501, 'UNIMPLEMENTED'],
+    ['backpressure', 503, 'UNAVAILABLE'],
+    ['store_unavailable', 503, 'UNAVAILABLE'],
+    ['deadline_exceeded', 504, 'DEADLINE_EXCEEDED'],
+  ])('with %s (%i) ends as %s', async (code, httpStatus, name) => {
+    receiver.refusal = new ApiError(code, 'because of 100 % ünlucky \ud800 luck');
+    expect((receiver.refusal as ApiError).status).toBe(httpStatus);
+    const outcome = await call(connect(), sendStats, usageMessage);
+    expect(outcome).toMatchObject({
+      code: status[name as keyof typeof status],
+      details: 'because of 100 % ünlucky \ufffd luck',
+    });
+    expect(outcome.trailers.get('flagmeter-code')).toEqual([code]);
+    expect(outcome.trailers.get('grpc-status-details-bin')).toEqual([]);
+  });
+
+  it.each([
+    ['rate_limited', 8],
+    ['backpressure', 14],
+  ] as const)('with %s says when to come again', async (code, number) => {
+    receiver.refusal = new ApiError(code, 'later', 299.2);
+    const { trailers } = await call(connect(), sendMetrics, metricsMessage);
+    const [details] = trailers.get('grpc-status-details-bin') as [Buffer];
+    expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
+  });
+
+  it('before it is read, while no data can be taken, says that', async () => {
+    receiver.closed = new ApiError('backpressure', 'full', 2);
+    const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
+    expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({
+      code: 14,
+      trailer: ['backpressure'],
+    });
+  });
+
+  it.each([
+    ['cut off', usageMessage.subarray(0, -1), 'invalid_protobuf'],
+    ['without a time', encode('Usage.FeatureStat', { ...usageReport, time: null }), 'invalid_time'],
+    [
+      'with a negative count',
+      encode('Usage.FeatureStat', { ...usageReport, stats: [{ feature: 'x', enabledCount: -1 }] }),
+      'invalid_count',
+    ],
+  ])('because its message is %s ends as INVALID_ARGUMENT', async (_, message, code) => {
+    const outcome = await call(connect(), sendStats, message);
+    expect(outcome.code).toBe(status.INVALID_ARGUMENT);
+    expect(outcome.trailers.get('flagmeter-code')).toEqual([code]);
+    expect(receiver.reports).toEqual([]);
+  });
+
+  it('by a failure tells the caller nothing of it', async () => {
+    receiver.refusal = new Error('a secret');
+    const outcome = await call(connect(), sendStats, usageMessage);
+    expect(outcome).toMatchObject({ code: status.INTERNAL, details: expect.not.stringContaining('secret') });
+    expect(errors).toEqual([receiver.refusal]);
+  });
+
+  it('because its deadline has passed is not counted', async () => {
+    clockAhead = 120_000;
+    const options = { deadline: systemClock.now() + 60_000 };
+    const outcome = await call(connect(), sendStats, usageMessage, { options });
+    expect(outcome.code).toBe(status.DEADLINE_EXCEEDED);
+    expect(receiver.reports).toEqual([]);
+    expect(receiver.told).toMatchObject([{ code: 'deadline_exceeded', glimpse: { appKey: 'a-key' } }]);
+  });
+
+  it.each([
+    ['', {}],
+    [' when it is inflated', { 'grpc.default_compression_algorithm': 2 }],
+  ])('because its message is too large%s ends as RESOURCE_EXHAUSTED', async (_, options) => {
+    const message = Buffer.alloc(8 * 1024 * 1024);
+    const outcome = await call(connect(options), sendStats, message);
+    expect(outcome.code).toBe(status.RESOURCE_EXHAUSTED);
+    expect(receiver.reports).toEqual([]);
+  });
+
+  it('may have a message as large as the limit', async () => {
+    const padded = (length: number) =>
+      Buffer.concat([usageMessage, Buffer.from([0xa2, 0x06, ...lengthBytes(length)]), Buffer.alloc(length)]);
+    const room = maxReport - usageMessage.length - 5;
+    expect(padded(room)).toHaveLength(maxReport);
+    expect(await call(connect(), sendStats, padded(room))).toMatchObject({ code: 0 });
+    const larger = await call(connect(), sendStats, padded(room + 1));
+    expect(larger.code).toBe(status.RESOURCE_EXHAUSTED);
+    expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
+  });
+
+  it('because there is no such operation ends as UNIMPLEMENTED', async () => {
+    expect(await call(connect(), '/Usage.Usage/Nothing', usageMessage)).toMatchObject({
+      code: status.UNIMPLEMENTED,
+    });
+  });
+});
+
+/** A length as a varint of three bytes. */
+function lengthBytes(length: number): number[] {
+  return [(length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14];
+}
+
+describe('the health service', () => {
+  const health = () => {
+    const client = new Client(`127.0.0.1:${listener.port}`, credentials.createInsecure());
+    clients.push(client);
+    return client;
+  };
+  const { Check, List, Watch } = healthService as never as Record<'Check' | 'List' | 'Watch', Method>;
+  type Method = {
+    path: string;
+    requestSerialize: (value: object) => Buffer;
+    responseDeserialize: (bytes: Buffer) => unknown;
+  };
+  const ask = async (method: Method, request: object) => {
+    const outcome = await call(health(), method.path, method.requestSerialize(request));
+    return outcome.answer === undefined ? outcome.code : method.responseDeserialize(outcome.answer);
+  };
+
+  it.each(['', 'Usage.Usage', 'Metrics.Metrics'])('says whether `%s` takes data', async (service) => {
+    expect(await ask(Check, { service })).toEqual({ status: 'SERVING' });
+    listener.setServing(false);
+    expect(await ask(Check, { service })).toEqual({ status: 'NOT_SERVING' });
+  });
+
+  it('does not know other services', async () => {
+    expect(await ask(Check, { service: 'Other' })).toBe(status.NOT_FOUND);
+  });
+
+  it('refuses what it cannot read', async () => {
+    const { code } = await call(health(), Check.path, Buffer.from([0x0a]));
+    expect(code).toBe(status.INVALID_ARGUMENT);
+  });
+
+  it('lists them', async () => {
+    const statuses = Object.fromEntries(
+      ['', 'Usage.Usage', 'Metrics.Metrics'].map((service) => [service, { status: 'SERVING' }]),
+    );
+    expect(await ask(List, {})).toEqual({ statuses });
+  });
+
+  it('tells who watches of every change, and ends the watch when the listener closes', async () => {
+    const open = (service: string) =>
+      health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, {
+        service,
+      });
+    const seen: unknown[] = [];
+    const known = open('').on('data', (answer) => seen.push(answer));
+    const unknown = open('Other').on('data', (answer) => seen.push(answer));
+    await Promise.all([once(known, 'data'), once(unknown, 'data')]);
+    listener.setServing(false);
+    listener.setServing(false);
+    await once(known, 'data');
+    const ended = Promise.all([once(known, 'end'), once(unknown, 'end')]);
+    await listener.close(60_000);
+    await ended;
+    expect(seen.toSorted(byStatus)).toEqual([
+      { status: 'NOT_SERVING' },
+      { status: 'SERVICE_UNKNOWN' },
+      { status: 'SERVING' },
+    ]);
+  });
+
+  const byStatus = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+});

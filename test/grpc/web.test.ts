@@ -1,0 +1,279 @@
+import { gzipSync } from 'node:zlib';
+import { toJson } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LargeBodies } from '../../src/admission/large-bodies.ts';
+import { systemClock } from '../../src/clock.ts';
+import { ApiError, type ErrorCode } from '../../src/errors.ts';
+import { grpcWebRoutes } from '../../src/grpc/web.ts';
+import { uwsEngine } from '../../src/http/engines/uws.ts';
+import { createRouter } from '../../src/http/router.ts';
+import type { Listener } from '../../src/http/types.ts';
+import { decodeMetrics } from '../../src/reports/json-metrics.ts';
+import { decodeUsage } from '../../src/reports/json-usage.ts';
+import type { ReportReceiver } from '../../src/reports/report.ts';
+import { callByWeb } from '../support/grpc-web-client.ts';
+import { RecordingReceiver } from '../support/recording-receiver.ts';
+import {
+  decode,
+  encode,
+  messageOf,
+  metricsReport,
+  registry,
+  usageReport,
+} from '../support/report-messages.ts';
+import { readRetryInfo } from '../support/retry-info.ts';
+
+const maxReport = 4096;
+const usageService = registry.getService('Usage.Usage')!;
+const metricsService = registry.getService('Metrics.Metrics')!;
+const usageMessage = encode('Usage.FeatureStat', usageReport);
+
+let listener: Listener;
+let url: string;
+let receiver: RecordingReceiver;
+let errors: unknown[];
+
+beforeAll(async () => {
+  const current: ReportReceiver = {
+    bodies: new LargeBodies(1e9),
+    admit: () => receiver.admit(),
+    charge: () => receiver.charge(),
+    usage: (report, sender) => receiver.usage(report, sender),
+    metrics: (report, sender) => receiver.metrics(report, sender),
+    refused: (...what) => receiver.refused(...what),
+  };
+  const onError = (error: unknown) => void errors.push(error);
+  const dispatch = createRouter(grpcWebRoutes({ receiver: current, clock: systemClock, maxReport, onError }));
+  listener = await uwsEngine.listen({ host: '127.0.0.1', port: 0, dispatch });
+  url = `http://127.0.0.1:${listener.port}`;
+});
+
+beforeEach(() => {
+  receiver = new RecordingReceiver();
+  errors = [];
+});
+
+afterAll(() => listener.close(0));
+
+describe('a report by gRPC-Web, sent by Connect', () => {
+  it('of usage is handed over and answered with the number of its entries', async () => {
+    const headers = { 'user-agent': 'sdk/1', 'idempotency-key': 'once' };
+    const { answer } = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport), {
+      headers,
+    });
+    expect(toJson(registry.getMessage('Usage.StatResult')!, answer!)).toEqual({ featureCount: 2 });
+    expect(receiver.reports).toEqual([
+      {
+        report: decodeUsage(JSON.stringify(usageReport)),
+        sender: { transport: 'grpc-web', userAgent: 'sdk/1', idempotencyKey: 'once' },
+      },
+    ]);
+  });
+
+  it('of metrics is handed over and answered with the number of its `stats`', async () => {
+    const message = messageOf('Metrics.MetricStat', metricsReport);
+    const { answer } = await callByWeb(url, metricsService, message, { timeoutMs: 60_000 });
+    expect(toJson(registry.getMessage('Metrics.MetricResult')!, answer!)).toEqual({ count: 1 });
+    expect(receiver.reports).toMatchObject([{ report: decodeMetrics(JSON.stringify(metricsReport)) }]);
+  });
+
+  it.each<[ErrorCode, string]>([
+    ['invalid_count', 'InvalidArgument'],
+    ['unknown_environment', 'NotFound'],
+    ['body_too_large', 'ResourceExhausted'],
+    ['rate_limited', 'ResourceExhausted'],
+    ['backpressure', 'Unavailable'],
+  ])('that is refused with %s ends as %s', async (code, status) => {
+    receiver.refusal = new ApiError(code, '100 % ünlucky\r\ngrpc-status: 0', 1.5);
+    const outcome = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport));
+    expect(outcome).toMatchObject({ status, message: '100 % ünlucky\r\ngrpc-status: 0' });
+    expect(outcome.trailers.get('flagmeter-code')).toBe(code);
+    const details = Buffer.from(outcome.trailers.get('grpc-status-details-bin')!, 'base64');
+    expect(readRetryInfo(details).seconds).toBe(2);
+  });
+
+  it('that fails tells the caller nothing of it', async () => {
+    receiver.refusal = new Error('a secret');
+    const outcome = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport));
+    expect(outcome).toMatchObject({ status: 'Internal', message: expect.not.stringContaining('secret') });
+    expect(errors).toEqual([receiver.refusal]);
+  });
+});
+
+function frame(message: Uint8Array, flag = 0): Buffer {
+  const header = Buffer.from([flag, 0, 0, 0, 0]);
+  header.writeUInt32BE(message.length, 1);
+  return Buffer.concat([header, message]);
+}
+
+function post(body: Uint8Array | string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/Usage.Usage/SendStats`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/grpc-web', ...headers },
+    body: typeof body === 'string' ? body : Buffer.from(body),
+  });
+}
+
+/** Takes an answer apart: its message, if there is one, and its trailers. */
+function framesOf(body: Buffer): { message: Buffer | undefined; trailers: string } {
+  const end = 5 + body.readUInt32BE(1);
+  const content = body.subarray(5, end);
+  if (body[0] === 0x80) {
+    expect(body).toHaveLength(end);
+    return { message: undefined, trailers: content.toString() };
+  }
+  expect(body[0]).toBe(0);
+  return { ...framesOf(body.subarray(end)), message: content };
+}
+
+async function trailersOf(response: Response): Promise<string> {
+  return framesOf(Buffer.from(await response.arrayBuffer())).trailers;
+}
+
+describe('gRPC-Web', () => {
+  it.each(['application/grpc-web', 'application/grpc-web+proto', 'Application/gRPC-Web; charset=utf-8'])(
+    'takes %s and answers in binary',
+    async (contentType) => {
+      const response = await post(frame(usageMessage), { 'content-type': contentType });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/grpc-web+proto');
+      const { message, trailers } = framesOf(Buffer.from(await response.arrayBuffer()));
+      expect(decode('Usage.StatResult', message!)).toEqual({ featureCount: 2 });
+      expect(trailers).toBe('grpc-status: 0\r\n');
+    },
+  );
+
+  const whole = frame(usageMessage).toString('base64');
+  const pieces = [frame(usageMessage).subarray(0, 5), usageMessage.subarray(0, 7), usageMessage.subarray(7)];
+  it.each([
+    ['application/grpc-web-text', 'one piece', whole],
+    [
+      'application/grpc-web-text+proto',
+      'several padded pieces',
+      pieces.map((each) => each.toString('base64')).join(''),
+    ],
+  ])('takes %s in %s and answers in base64', async (contentType, _, body) => {
+    const response = await post(body, { 'content-type': contentType });
+    expect(response.headers.get('content-type')).toBe('application/grpc-web-text+proto');
+    const { message, trailers } = framesOf(Buffer.from(await response.text(), 'base64'));
+    expect(decode('Usage.StatResult', message!)).toEqual({ featureCount: 2 });
+    expect(trailers).toBe('grpc-status: 0\r\n');
+    expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
+  });
+
+  it('takes a body that is compressed as a whole', async () => {
+    const response = await post(gzipSync(frame(usageMessage)), { 'content-encoding': 'gzip' });
+    expect(await trailersOf(response)).toBe('grpc-status: 0\r\n');
+  });
+
+  it.each([
+    'application/json',
+    'application/grpc',
+    'application/grpc-web+json',
+    'application/grpc-webby',
+    '',
+  ])('answers 415 to the content type `%s`', async (contentType) => {
+    const response = await post(frame(usageMessage), { 'content-type': contentType });
+    expect(response.status).toBe(415);
+    expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
+  });
+
+  it.each([
+    ['no frame', Buffer.alloc(0)],
+    ['a frame cut off in its head', Buffer.from([0, 0, 0])],
+    ['a frame cut off', frame(usageMessage).subarray(0, -1)],
+    ['a length of 4 GiB', Buffer.from([0, 255, 255, 255, 255, 1])],
+    ['two messages', Buffer.concat([frame(usageMessage), frame(usageMessage)])],
+    ['trailers', frame(Buffer.from('a: b'), 0x80)],
+    ['a message that is none', frame(Buffer.from('{}'))],
+  ])('refuses %s with INVALID_ARGUMENT', async (_, body) => {
+    const response = await post(body);
+    expect(response.status).toBe(200);
+    expect(await trailersOf(response)).toMatch(
+      /^grpc-status: 3\r\ngrpc-message: .+\r\nflagmeter-code: invalid_protobuf\r\n$/,
+    );
+    expect(receiver.reports).toEqual([]);
+  });
+
+  it.each(['not base64!', 'AAAAAAA', 'AAA=A', '====', 'AA=='.repeat(200)])(
+    'refuses the text %s',
+    async (body) => {
+      const response = await post(body, { 'content-type': 'application/grpc-web-text' });
+      const { trailers } = framesOf(Buffer.from(await response.text(), 'base64'));
+      expect(trailers).toContain('grpc-status: 3\r\n');
+    },
+  );
+
+  it.each([
+    ['with its encoding', { 'grpc-encoding': 'gzip' }],
+    ['without a word', {}],
+  ])('takes a message that is compressed %s', async (_, headers) => {
+    const trailers = await trailersOf(await post(frame(gzipSync(usageMessage), 1), headers));
+    expect(trailers).toBe('grpc-status: 0\r\n');
+    expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
+  });
+
+  it.each([
+    ['in a way that is not known', { 'grpc-encoding': 'snappy' }, usageMessage, 12, 'message_compressed'],
+    ['and cut off', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
+    ['and too large', {}, gzipSync(Buffer.alloc(maxReport + 1)), 8, 'body_too_large'],
+  ])('refuses a message that is compressed %s', async (_, headers, message, status, code) => {
+    const trailers = await trailersOf(await post(frame(message, 1), headers));
+    expect(trailers).toContain(`grpc-status: ${status}\r\n`);
+    expect(trailers).toContain(`flagmeter-code: ${code}\r\n`);
+    expect(receiver.told).toMatchObject([{ code }]);
+  });
+
+  it('knows its sender by the header UA', async () => {
+    await post(frame(usageMessage), { ua: 'flags-dotnet/2', 'user-agent': 'grpc-dotnet' });
+    expect(receiver.reports).toMatchObject([{ sender: { userAgent: 'flags-dotnet/2' } }]);
+  });
+
+  it.each([
+    ['application/grpc-web', (message: Buffer) => frame(message)],
+    ['application/grpc-web-text', (message: Buffer) => frame(message).toString('base64')],
+  ])('takes a message as large as the limit as %s, and none that is larger', async (contentType, body) => {
+    const room = maxReport - usageMessage.length - 4;
+    const padded = (length: number) =>
+      Buffer.concat([
+        usageMessage,
+        Buffer.from([0xa2, 0x06, (length & 0x7f) | 0x80, length >> 7]),
+        Buffer.alloc(length),
+      ]);
+    const answered = async (message: Buffer) => {
+      const answer = Buffer.from(
+        await (await post(body(message), { 'content-type': contentType })).arrayBuffer(),
+      );
+      return framesOf(contentType.includes('text') ? Buffer.from(answer.toString(), 'base64') : answer)
+        .trailers;
+    };
+    expect(padded(room)).toHaveLength(maxReport);
+    expect(await answered(padded(room))).toBe('grpc-status: 0\r\n');
+    expect(await answered(padded(room + 1))).toContain('grpc-status: 8\r\n');
+    expect(receiver.reports).toHaveLength(1);
+  });
+
+  it.each([
+    ['0m', 4],
+    ['99999999H', 0],
+    ['soon', 3],
+  ])('honours the timeout %s', async (timeout, status) => {
+    const trailers = await trailersOf(await post(frame(usageMessage), { 'grpc-timeout': timeout }));
+    expect(trailers).toContain(`grpc-status: ${status}\r\n`);
+    expect(receiver.reports).toHaveLength(status === 0 ? 1 : 0);
+  });
+
+  it('refuses before it reads, while no data can be taken', async () => {
+    receiver.closed = new ApiError('store_unavailable', 'full', 5);
+    expect(await trailersOf(await post('x'))).toContain('grpc-status: 14\r\n');
+  });
+
+  it('has no CORS headers, in answers and in preflights', async () => {
+    const headers = { origin: 'https://app.example.com' };
+    const preflight = await fetch(`${url}/Usage.Usage/SendStats`, { method: 'OPTIONS', headers });
+    expect(preflight.status).toBe(204);
+    for (const response of [preflight, await post(frame(usageMessage), headers)]) {
+      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { LargeBodies } from '../../src/admission/large-bodies.ts';
+import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
+import { RateLimits } from '../../src/admission/rate-limits.ts';
+import { LedgerTallies } from '../../src/commit/ledger-tallies.ts';
+import { grpcWebRoutes } from '../../src/grpc/web.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { identityRoutes } from '../../src/identities/identities.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import { metricsRoutes } from '../../src/reports/metrics.ts';
+import { createReportReceiver, type ReceiverDeps } from '../../src/reports/receive.ts';
+import { usageRoutes } from '../../src/reports/usage.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { telemetryRoutes } from '../../src/telemetry/telemetry.ts';
+import { openFixture, testHealth } from '../accounts/fixture.ts';
+import { requestOf } from '../auth/fixture.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const marks = { high: 100, low: 1 };
+const telemetry = '/api/frontend/telemetry';
+const identities = '/api/frontend/identities';
+const json = { 'content-type': 'application/json' };
+const web = { 'content-type': 'application/grpc-web' };
+const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z', stats: [] };
+
+/** The routes that count, as far as it takes to refuse; nothing that they are sent may be accepted. */
+async function openHost() {
+  const store = openUsageStore(temporaryDirectory());
+  onTestFinished(() => store.lmdb.close());
+  const { directory, clock } = await openFixture();
+  const tallies = new LedgerTallies();
+  const ledger = new Ledger({ store, clock, laneOf: () => ({ ledger: tallies }) });
+  const health = testHealth();
+  const monitor = new QueueMonitor({ packets: marks, bytes: marks, age: marks });
+  const parts = {
+    clock,
+    keys: directory,
+    ledger,
+    health,
+    collect: () => {},
+    bodies: new LargeBodies(1e9),
+    monitor,
+    rates: new RateLimits(0, 0),
+    maxBody: 200,
+    maxReport: 200,
+  };
+  const receiver = createReportReceiver(parts as unknown as ReceiverDeps);
+  const routed = { ...parts, receiver, onError: (error: unknown) => expect.unreachable(String(error)) };
+  const dispatch = createRouter([
+    ...telemetryRoutes(routed as never),
+    ...identityRoutes(routed as never),
+    ...usageRoutes(routed),
+    ...metricsRoutes(routed),
+    ...grpcWebRoutes(routed),
+  ]);
+  return { ledger, tallies, health, dispatch };
+}
+
+test.each([
+  ['too large', telemetry, json, ' '.repeat(300), 'body_too_large'],
+  ['not JSON', telemetry, json, '{', 'invalid_json'],
+  ['with a key of nobody', telemetry, json, '{"k":"nobody","e":"Production"}', 'unknown_key'],
+  ['without a key', telemetry, json, '{"e":"Production"}', 'invalid_body'],
+  ['too large', '/api/usage/stats', json, ' '.repeat(300), 'body_too_large'],
+  ['not gzip', '/api/usage/stats', { ...json, 'content-encoding': 'gzip' }, '{}', 'invalid_content_encoding'],
+  ['with a key of nobody', '/api/usage/stats', json, JSON.stringify(report), 'unknown_key'],
+  ['with a key of nobody', '/api/metrics', json, JSON.stringify(report), 'unknown_key'],
+  ['not framed', '/Usage.Usage/SendStats', web, 'xx', 'invalid_protobuf'],
+  ['of another type', '/Usage.Usage/SendStats', json, '', 'unsupported_media_type'],
+  ['with a key of nobody', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
+])('what is %s on %s is counted although nobody is to see it', async (_, path, headers, body, code) => {
+  const { dispatch, ledger, tallies } = await openHost();
+  const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
+  await Promise.all(answers);
+  expect([...ledger.unattributed]).toEqual([[code, 2]]);
+  expect(tallies.size).toBe(0);
+});
+
+test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/SendMetrics', identities])(
+  'what %s refuses unread is counted although nobody is to see it',
+  async (path) => {
+    const { dispatch, ledger, tallies, health } = await openHost();
+    health.ready = false;
+    const headers = path.startsWith('/api/') ? json : web;
+    await dispatch(requestOf(path, { method: 'POST', headers, body: JSON.stringify(report) }));
+    expect([...ledger.unattributed]).toEqual([['store_unavailable', 1]]);
+    expect(tallies.size).toBe(0);
+  },
+);

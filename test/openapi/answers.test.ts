@@ -1,0 +1,206 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleKeys } from '../../src/openapi/headers.ts';
+import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
+import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
+import { allowedOrigin, type Case, cases, packet, withoutCase } from './cases.ts';
+import { document, openapi, operations, problemsOf, statusesOf } from './document.ts';
+
+afterAll(cleanUp);
+
+/** What a case needs to be the case. */
+type World = NonNullable<Case['while']> | 'usual';
+
+const settings: Readonly<Record<World, LocalOptions>> = {
+  usual: {},
+  limited: {
+    args: ['--rate', '1', '--burst', '1'],
+    clock: { now: () => Date.now(), monotonic: () => 0 },
+  },
+  flooded: { args: ['--queue-high-packets', '1', '--queue-low-packets', '0', '--batch-packets', '1'] },
+};
+
+interface Shop {
+  readonly service: LocalService;
+  /** Puts real keys in the place of those of the examples. */
+  fill(text: string): string;
+}
+
+async function openShop(options: LocalOptions): Promise<Shop> {
+  const service = await startLocal(options);
+  const access = await token(service.http, service.credentials);
+  const fields = { name: 'shop', allowedOrigins: [allowedOrigin], acceptClientIdentities: true };
+  const id = await createApplication(service.http, access, fields);
+  const types = ['Frontend', 'Mobile', 'Backend'] as const;
+  const keys = new Map<string, string>();
+  for (const type of types) {
+    keys.set(exampleKeys[type], (await createKey(service.http, access, id, type)).key);
+  }
+  const fill = (text: string) => text.replace(/fm_(?:fe|mo|be)_0+/g, (example) => keys.get(example)!);
+  return { service, fill };
+}
+
+const shops = new Map<World, Shop>();
+
+beforeAll(async () => {
+  for (const world of ['usual', 'limited', 'flooded'] as const)
+    shops.set(world, await openShop(settings[world]));
+});
+afterAll(async () => {
+  for (const { service } of shops.values()) await service.stop();
+});
+
+type Sent = Pick<Case, 'operation' | 'headers' | 'body'>;
+
+function send({ service, fill }: Shop, { operation, headers, body }: Sent): Promise<Response> {
+  const [method = '', path = ''] = operation.split(' ');
+  const filled = Object.entries(headers).map(([name, value]) => [name, fill(value)]);
+  const init = { method, headers: Object.fromEntries(filled) };
+  const sent = typeof body === 'string' ? fill(body) : body;
+  return fetch(`http://${service.http}${path}`, sent === undefined ? init : { ...init, body: sent });
+}
+
+/** Sends a case until what must be the case besides is the case. */
+async function answerTo(one: Case): Promise<Response> {
+  const shop = shops.get(one.while ?? 'usual')!;
+  const copies = { usual: 1, limited: 2, flooded: 20 }[one.while ?? 'usual'];
+  for (let round = 1; ; round += 1) {
+    const flood = one.while === 'flooded' ? Array.from({ length: copies }, () => sendPacket(shop)) : [];
+    const answers = await Promise.all([...flood, ...Array.from({ length: copies }, () => send(shop, one))]);
+    const own = answers.slice(flood.length);
+    const found = own.find(({ status }) => status === one.status);
+    if (found !== undefined || round === 20) return found ?? own[0]!;
+  }
+}
+
+function sendPacket(shop: Shop): Promise<Response> {
+  const headers = { 'content-type': 'application/json', origin: allowedOrigin };
+  return send(shop, { operation: 'POST /api/frontend/telemetry', headers, body: packet() });
+}
+
+/** Headers that are part of the interface; names in lower case. */
+const promised = /^(access-control-.*|retry-after|vary|etag|www-authenticate)$/;
+
+/** Names of the promised headers that a response documents. */
+function documentedHeaders({ operation, status }: Case): string[] {
+  const names = Object.keys(operations.get(operation)!.responses[status]?.headers ?? {});
+  return names.map((name) => name.toLowerCase()).filter((name) => promised.test(name));
+}
+
+describe('the service answers as documented', () => {
+  test.each(cases)('$operation: $status $code', async (one) => {
+    const answer = await answerTo(one);
+    expect(answer.status).toBe(one.status);
+    const sentHeaders = [...answer.headers.keys()].filter((name) => promised.test(name));
+    expect(sentHeaders.sort()).toEqual(documentedHeaders(one).sort());
+    const { content } = operations.get(one.operation)!.responses[one.status]!;
+    const text = await answer.text();
+    if (content === undefined) {
+      expect(text).toBe('');
+      return;
+    }
+    const type = answer.headers.get('content-type')!;
+    expect(Object.keys(content)).toContain(type);
+    const validate = document.responseValidator(one.operation, one.status, type);
+    validate(JSON.parse(text));
+    expect(validate.errors ?? []).toEqual([]);
+    if (one.code !== undefined) expect(JSON.parse(text)).toEqual(problemsOf(one.operation).get(one.code));
+  });
+
+  test('each documented status and code has a case', () => {
+    const missing = [...operations.keys()].flatMap((operation) => {
+      const own = cases.filter((one) => one.operation === operation);
+      const statuses = statusesOf(operation).filter((status) => !own.some((one) => one.status === status));
+      const codes = [...problemsOf(operation).keys()].filter((code) => !own.some((one) => one.code === code));
+      const exempt: readonly string[] = withoutCase;
+      return [...statuses, ...codes.filter((code) => !exempt.includes(code))].map(
+        (what) => `${operation} ${what}`,
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+interface Sample extends Sent {
+  readonly name: string;
+  readonly status: number;
+  /** The documented answer; `undefined` when it has no body. */
+  readonly answer: unknown;
+}
+
+/** Every example of a request, with the example of its answer that has the same name. */
+const samples: readonly Sample[] = [...operations].flatMap(
+  ([operation, { parameters = [], requestBody, responses }]) => {
+    const status = Number(Object.keys(responses)[0]);
+    const fixed = parameters.flatMap(({ name, example }) => (name && example ? [[name, example]] : []));
+    const credential = operation.endsWith('/identities')
+      ? [['authorization', `Bearer ${exampleKeys.Backend}`]]
+      : [];
+    return Object.entries(requestBody?.content ?? {}).flatMap(([type, { examples = {} }]) =>
+      Object.entries(examples).map(([name, { value }]) => ({
+        name,
+        operation,
+        status,
+        headers: Object.fromEntries([...fixed, ...credential, ['content-type', type]]),
+        body: typeof value === 'string' ? value : JSON.stringify(value),
+        answer: responses[status]!.content?.['application/json']?.examples?.[name]?.value,
+      })),
+    );
+  },
+);
+
+describe('examples', () => {
+  test.each(samples)('$operation: $name', async ({ status, answer, ...sample }) => {
+    const response = await send(shops.get('usual')!, sample);
+    expect(response.status).toBe(status);
+    const text = await response.text();
+    if (answer === undefined) expect(text).toBe('');
+    else expect(JSON.parse(text)).toEqual({ ...(answer as object), ...instanceOf(text) });
+  });
+
+  test.each(samples)('$operation: $name, compressed', async (sample) => {
+    const headers = { ...sample.headers, 'content-encoding': 'gzip' };
+    const shop = shops.get('usual')!;
+    const body = gzipSync(shop.fill(String(sample.body))) as Uint8Array<ArrayBuffer>;
+    expect((await send(shop, { ...sample, headers, body })).status).toBe(sample.status);
+  });
+});
+
+/** A minted id is another one each time. */
+function instanceOf(text: string): object {
+  const { instanceId } = JSON.parse(text) as { instanceId?: string };
+  return instanceId === undefined ? {} : { instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) };
+}
+
+describe('GET /swagger/v2/swagger.json', () => {
+  const get = (headers: Record<string, string> = {}, service = shops.get('usual')!.service) =>
+    fetch(`http://${service.http}/swagger/v2/swagger.json`, { headers });
+
+  test('is the document, with the listener as its server, for pages of any origin', async () => {
+    const answer = await get({ origin: 'https://docs.example' });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+    const servers = [{ url: `http://${shops.get('usual')!.service.http}` }];
+    expect(await answer.json()).toEqual({ ...JSON.parse(JSON.stringify(openapi)), servers });
+  });
+
+  test('has the public URL as its server when there is one', async () => {
+    const service = await startLocal({
+      args: ['--metrics-url', 'https://in.example/flags', '--max-body', '1000'],
+    });
+    const document = (await (await get({}, service)).json()) as { servers: unknown };
+    expect(document.servers).toEqual([{ url: 'https://in.example/flags' }]);
+    expect(JSON.stringify(document)).toContain('Bodies have 1000 bytes at most');
+    await service.stop();
+  });
+
+  test('is not sent again to who has it', async () => {
+    const etag = (await get()).headers.get('etag')!;
+    for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
+      const answer = await get({ 'if-none-match': tag });
+      expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 304, text: '' });
+      expect(answer.headers.get('etag')).toBe(etag);
+    }
+    expect((await get({ 'if-none-match': '"x"' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,29 @@
+import { ApiError } from '../../src/errors.ts';
+import { bytesField, joinFields, numberField } from '../../src/grpc/proto-writer.ts';
+
+/** Key, environment and time, which are laid out alike in both kinds of report. */
+export const headFields = joinFields(
+  bytesField(1, 'a-key'),
+  bytesField(2, 'Production'),
+  bytesField(3, numberField(1, 1_770_000_000)),
+);
+export const bytes = (...values: number[]) => Uint8Array.from(values);
+
+/** A field that is a double. */
+export function doubleField(field: number, value: number): Buffer {
+  const double = Buffer.alloc(9);
+  double[0] = field * 8 + 1;
+  double.writeDoubleLE(value, 1);
+  return double;
+}
+
+/** The code of the refusal, or `none`. */
+export function codeOf(decode: () => unknown): string {
+  try {
+    decode();
+  } catch (error) {
+    if (error instanceof ApiError) return error.code;
+    throw error;
+  }
+  return 'none';
+}

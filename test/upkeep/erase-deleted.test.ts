@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createKey } from '../../src/accounts/application-keys.ts';
+import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
+import { finishDeletion } from '../../src/accounts/deletions.ts';
+import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
+import { LargeBodies } from '../../src/admission/large-bodies.ts';
+import { RateLimits } from '../../src/admission/rate-limits.ts';
+import { createAggregator } from '../../src/commit/aggregator.ts';
+import type { Batch } from '../../src/commit/batch.ts';
+import { CommitFailed, type Committer } from '../../src/commit/committer.ts';
+import { Intake } from '../../src/commit/intake.ts';
+import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { identityRoutes } from '../../src/identities/identities.ts';
+import { Instances } from '../../src/identities/instances.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import { createLog } from '../../src/log.ts';
+import type { Application } from '../../src/store/records.ts';
+import { StoreHealth } from '../../src/store/store-health.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { addPacket } from '../../src/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/telemetry/packet.ts';
+import { type EraseDeps, eraseDeleted } from '../../src/upkeep/erase-deleted.ts';
+import { openFixture } from '../accounts/fixture.ts';
+import { requestOf } from '../auth/fixture.ts';
+import { roomyLimits } from '../support/roomy-intake.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { addWhole, dump } from '../support/whole-batch.ts';
+
+/** The packet path behind the checks and what erases, with the real store and everything in one thread. */
+async function open() {
+  const fixture = await openFixture();
+  const { directory, clock } = fixture;
+  const store = openUsageStore(temporaryDirectory());
+  let aggregator = createAggregator(store);
+  const refused: CommitFailed[] = [];
+  let steps = Number.POSITIVE_INFINITY;
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const committer: Committer = {
+    async commit(envelope) {
+      await turn(); // As far away as a worker.
+      const failure = refused.pop();
+      if (failure !== undefined) throw failure;
+      aggregator.commit(envelope);
+    },
+    async maintain(step) {
+      await turn();
+      return aggregator.maintain(step);
+    },
+    collect: () => {},
+    close: async () => {},
+  };
+  const log = createLog('error', () => {}, clock);
+  const health = new StoreHealth({ log, data: '', after: () => {}, fatal: () => {} });
+  const intake = new Intake([committer], health, clock, { ...roomyLimits, batchPackets: 10 });
+  const dictionary = new SeriesDictionary(store, { features: 100, variants: 64, metrics: 100 });
+  const forgotten: number[] = [];
+  const parts: EraseDeps = {
+    deletions: directory.deletions,
+    committerOf: () => committer,
+    settled: (application) => intake.settled(application),
+    forget: ({ environments }) => {
+      forgotten.push(...environments);
+      for (const environment of environments) dictionary.forget(environment);
+    },
+    finished: (deletion) => finishDeletion(directory, deletion),
+    pause: async () => --steps > 0,
+  };
+  return {
+    ...fixture,
+    accounts: fixture.store,
+    usage: store,
+    health,
+    intake,
+    forgotten,
+    /** Adds a packet to the batch that is open, as the telemetry route does it. */
+    send({ number, environments }: Application, feature = 'checkout') {
+      const packet = checkPacket({ k: 'k', e: 'e', f: { [feature]: { on: [1] } }, m: { amount: 2 } });
+      return intake.laneOf(number).submit(number, (batch) => {
+        for (const environment of environments) {
+          addPacket(packet, dictionary.of(environment.number), batch, clock.now());
+        }
+      });
+    },
+    /** Lets the store refuse the next batch. */
+    refuseNext: () => void refused.push(new CommitFailed('no room', 28)),
+    erase: () => eraseDeleted(parts),
+    /** Ends as the process does when it is stopped after so many steps, and starts the next one. */
+    async eraseAndStop(after: number) {
+      steps = after;
+      const over = await eraseDeleted(parts);
+      steps = Number.POSITIVE_INFINITY;
+      aggregator = createAggregator(store);
+      return over;
+    },
+    /** Records that belong to nobody are left out. */
+    left: () => dump(store).filter((record) => !record.startsWith('messages')),
+    close: () => store.lmdb.close(),
+  };
+}
+
+test('a deleted application goes with all that is declared of it, and others stay', async () => {
+  const service = await open();
+  const { directory, application, team, intake, clock } = service;
+  const other = await createApplication(directory, { name: 'Other', teamId: team.id });
+  await service.send(other).durable;
+  const before = service.left();
+  const whole = (batch: Batch) => {
+    for (const { number } of application.environments)
+      addWhole(batch, application.number, number, clock.now());
+  };
+  await intake.laneOf(application.number).submit(application.number, whole).durable;
+  expect(service.left().length).toBeGreaterThan(before.length);
+
+  await deleteApplication(directory, application.id);
+  expect([...directory.deletions.values()]).toMatchObject([{ application: application.number, whole: true }]);
+  expect(await service.erase()).toBe(true);
+  expect(service.left()).toEqual(before);
+  expect([...directory.deletions.keys()]).toEqual([]);
+  expect(service.forgotten).toEqual(application.environments.map(({ number }) => number));
+  const audit = service.accounts.audit.getRange().map(({ value }) => [value.action, value.target.name]);
+  expect([...audit].slice(-2)).toEqual([
+    ['application.deleted', 'Shop'],
+    ['application.erased', 'Shop'],
+  ]);
+  await service.close();
+});
+
+test('packets that were on their way when their environment was deleted do not bring it back', async () => {
+  const service = await open();
+  const { directory, application } = service;
+  const batches = Array.from({ length: 95 }, (_, at) => service.send(application, `feature ${at}`));
+  expect(new Set(batches).size).toBe(10);
+  await deleteApplication(directory, application.id);
+  expect(await service.erase()).toBe(true);
+  await Promise.all(batches.map(({ durable }) => durable));
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('what somebody tells the ledger after the wait for such a packet goes too', async () => {
+  const service = await open();
+  const { directory, application, intake } = service;
+  const { number } = application;
+  const row = {
+    application: number,
+    hour: 490_000,
+    subject: '[null,"http","identities","accepted",200,null,null,null]',
+  };
+  const mint = async () => {
+    await service.send(application).durable;
+    for (let awaits = 0; awaits < 20; awaits += 1) await undefined;
+    intake.laneOf(number).ledger.add(row, 0);
+  };
+  const minting = mint();
+  await deleteApplication(directory, application.id);
+  await service.erase();
+  await minting;
+  intake.flushLedger();
+  await intake.close();
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('names of a batch that the store refused do not come back with a later one', async () => {
+  const service = await open();
+  const { directory, application, team } = service;
+  const other = await createApplication(directory, { name: 'Other', teamId: team.id });
+  service.refuseNext();
+  await expect(service.send(application).durable).rejects.toThrow();
+  await deleteApplication(directory, application.id);
+  await service.erase();
+  expect(service.left()).toEqual([]);
+  await service.send({ ...other, environments: [] }).durable;
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('an id whose body arrives after its application was deleted is not minted', async () => {
+  const service = await open();
+  const { directory, application, clock, health, intake, usage } = service;
+  const { text } = await createKey(directory, application.id, { type: 'Backend' });
+  const laneOf = (number: number) => intake.laneOf(number);
+  const life = { ttlMs: 1000, graceMs: 0 };
+  const dispatch = createRouter(
+    identityRoutes({
+      keys: directory,
+      clock,
+      health,
+      monitor: intake.monitor,
+      collect: () => intake.collect(),
+      bodies: new LargeBodies(1e9),
+      rates: new RateLimits(0, 0),
+      instances: new Instances({ store: usage, secret: Buffer.alloc(32), randomBytes, laneOf, ...life }),
+      ledger: new Ledger({ store: usage, clock, laneOf }),
+      maxBody: 1000,
+    }),
+  );
+  const headers = { authorization: text, 'content-type': 'application/json' };
+  const mint = (body: Promise<Uint8Array>) =>
+    dispatch({ ...requestOf('/api/frontend/identities', { method: 'POST', headers }), body: () => body });
+  const body = Buffer.from('{"identity":"ann"}');
+  expect(await mint(Promise.resolve(body))).toMatchObject({ status: 200 });
+  let arrive = (_: Uint8Array) => {};
+  const late = mint(new Promise((resolve) => (arrive = resolve)));
+  await deleteApplication(directory, application.id);
+  await service.erase();
+  arrive(body);
+  expect(await late).toMatchObject({ status: 401 });
+  await intake.close();
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('while the store refuses, the deletion waits', async () => {
+  const service = await open();
+  const { directory, application } = service;
+  await service.send(application).durable;
+  await deleteApplication(directory, application.id);
+  service.refuseNext();
+  await expect(service.erase()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(directory.deletions.size).toBe(1);
+  await service.erase();
+  expect(service.left()).toEqual([]);
+  await service.close();
+});
+
+test('a deletion that was stopped in between goes on, and is over when nothing is left', async () => {
+  const service = await open();
+  const { directory, application, intake, clock } = service;
+  for (const { number } of application.environments) {
+    const whole = (batch: Batch) => addWhole(batch, application.number, number, clock.now());
+    await intake.laneOf(application.number).submit(application.number, whole).durable;
+  }
+  await deleteApplication(directory, application.id);
+  const sizes = [service.left().length];
+  while (!(await service.eraseAndStop(1))) {
+    expect(directory.deletions.size).toBe(1);
+    sizes.push(service.left().length);
+    expect(sizes.at(-1)).toBeLessThan(sizes.at(-2)!);
+  }
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(service.left()).toEqual([]);
+  expect(directory.deletions.size).toBe(0);
+  await service.close();
+});
+
+test('an environment made again under the same name has nothing of the old one, and keeps what is its own', async () => {
+  const service = await open();
+  const { directory, application } = service;
+  await service.send(application, 'old').durable;
+  await deleteEnvironment(directory, application.id, 'Staging');
+  await createEnvironment(directory, application.id, 'Staging');
+  const again = directory.applications.get(application.id)!;
+  await service.send({ ...again, environments: again.environments.slice(-1) }, 'new').durable;
+  await service.erase();
+  const names = service.left().filter((record) => record.startsWith('series'));
+  const shown = names.map((record) => {
+    const [, key = '', value = ''] = record.split(' ');
+    return [Number.parseInt(key.slice(0, 8), 16), JSON.parse(Buffer.from(value, 'hex').toString())[0]];
+  });
+  const [production, , development] = application.environments;
+  const features = shown.filter(([, name]) => name !== 'amount');
+  expect(features).toEqual([
+    [production!.number, 'old'],
+    [development!.number, 'old'],
+    [again.environments.at(-1)!.number, 'new'],
+  ]);
+  await service.close();
+});

@@ -1,8 +1,8 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
-import { closing } from './answer-calls.ts';
+import { closing } from '../answer-calls.ts';
+import { WorkerThread } from '../worker-thread.ts';
 import type { Envelope } from './envelope.ts';
 import type { WorkerStart } from './worker.ts';
-import { WorkerThread } from './worker-thread.ts';
 
 /** The way to one aggregate worker, which does one thing at a time and in order. */
 export interface Committer {

@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
+import { answerCalls, closing } from '../answer-calls.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { logThreadConsole } from '../worker-log.ts';
+import type { CallChannel } from '../worker-thread.ts';
 import { createAggregator } from './aggregator.ts';
-import { answerCalls, closing } from './answer-calls.ts';
-import type { CallChannel } from './worker-thread.ts';
 
 /** What a worker is started with. */
 export interface WorkerStart {

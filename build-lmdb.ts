@@ -103,8 +103,9 @@ async function patchSources(folder: string, version: string): Promise<void> {
       if (!existsSync(copy)) copyFileSync(join(lmdb, path), copy);
     }
     const options = ['--strip=1', '--fuzz=0', '--force', '--silent', `--directory=${folder}`];
-    await run(['patch', ...options, `--input=${patch}`], {
-      absent: 'Cannot run patch, which changes the source of LMDB: install it (Debian: apt-get install patch)',
+    await run('patch', [...options, `--input=${patch}`], {
+      absent:
+        'Cannot run patch, which changes the source of LMDB: install it (Debian: apt-get install patch)',
       failed: `Cannot apply ${relative(root, patch)} to lmdb ${version}: its source has changed there; adapt the patch`,
     });
   }
@@ -128,18 +129,19 @@ async function compile(folder: string, addon: string, cc: string, cxx: string): 
   const work = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const [source, object] = next;
-      const compiler = source.endsWith('.cpp') ? [cxx, '-std=c++17'] : [cc];
-      await runCompiler([...compiler, ...flags, ...includes, '-c', source, '-o', object]);
+      const [compiler, ...standard] = source.endsWith('.cpp') ? [cxx, '-std=c++17'] : [cc];
+      await runCompiler(compiler, [...standard, ...flags, ...includes, '-c', source, '-o', object]);
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
-  await runCompiler([cxx, '-shared', '-s', '-o', addon, ...objects, ...linking]);
+  await runCompiler(cxx, ['-shared', '-s', '-o', addon, ...objects, ...linking]);
 }
 
-function runCompiler(command: readonly [string, ...string[]]): Promise<void> {
-  return run(command, {
-    absent: `Cannot run ${command[0]}, which LMDB is compiled with: install it (Debian: apt-get install gcc g++), or name another in CC and CXX`,
-    failed: `Cannot compile LMDB: ${command[0]} failed`,
+function runCompiler(compiler: string, args: readonly string[]): Promise<void> {
+  const others = 'install it (Debian: apt-get install gcc g++), or name another one in CC and CXX';
+  return run(compiler, args, {
+    absent: `Cannot run ${compiler}, which LMDB is compiled with: ${others}`,
+    failed: `Cannot compile LMDB: ${compiler} failed`,
   });
 }
 
@@ -170,7 +172,8 @@ function offerToNode(addon: string): void {
 
 /** Runs a program. @param complaints what the error says when there is no such program, and when it fails */
 function run(
-  [command = '', ...args]: readonly string[],
+  command: string,
+  args: readonly string[],
   complaints: { readonly absent: string; readonly failed: string },
 ): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import type { Context } from './cli/context.ts';
 import { Failure } from './cli/failure.ts';
 import type { ReportName } from './cli/reports.ts';
 import type { ResourceName } from './cli/resources.ts';
-import type { Surroundings } from './cli/surroundings.ts';
 import { type CommandName, isCommand } from './commands/command-table.ts';
 import { helpText, secondWords, unknownCommand } from './commands/help.ts';
 import { UsageError } from './flags.ts';
@@ -42,24 +42,24 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
 
 /** A command that talks to a server. */
 async function client(
-  load: () => Promise<(argv: readonly string[], surroundings: Surroundings) => Promise<number>>,
+  load: () => Promise<(argv: readonly string[], context: Context) => Promise<number>>,
 ): Promise<Run> {
-  const { surroundingsOf } = await import('./cli/surroundings.ts');
+  const { contextOf } = await import('./cli/context.ts');
   const run = await load();
-  return (argv, terminal) => run(argv, surroundingsOf(terminal));
+  return (argv, terminal) => run(argv, contextOf(terminal));
 }
 
 function onResource(name: ResourceName): Promise<Run> {
   return client(async () => {
     const { runResource } = await import('./cli/resource-command.ts');
-    return (argv, surroundings) => runResource(name, argv, surroundings);
+    return (argv, context) => runResource(name, argv, context);
   });
 }
 
 function reporting(name: ReportName): Promise<Run> {
   return client(async () => {
     const { runReport } = await import('./cli/report-command.ts');
-    return (argv, surroundings) => runReport(name, argv, surroundings);
+    return (argv, context) => runReport(name, argv, context);
   });
 }
 

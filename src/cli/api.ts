@@ -1,9 +1,9 @@
 import { UsageError } from '../flags.ts';
 import type { Given } from './command.ts';
+import type { Context } from './context.ts';
 import { Failure, failureOf } from './failure.ts';
 import { type Answer, fieldsOf, notUnderstood, send, textOf } from './send.ts';
 import { type Access, openAccess, serverUrlOf } from './session.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** How often a request is sent again that the server has too many of, and how long it may make us wait each time, s. */
 const maxWaits = 5;
@@ -30,15 +30,15 @@ export interface Api {
 }
 
 /** Opens the management API of the server that a command is meant for. @throws {UsageError} */
-export function connect(surroundings: Surroundings, given: Given): Api {
-  const url = serverUrlOf(surroundings, given.value('url'));
-  return openApi(surroundings, url, openAccess(surroundings, url));
+export function connect(context: Context, given: Given): Api {
+  const url = serverUrlOf(context, given.value('url'));
+  return openApi(context, url, openAccess(context, url));
 }
 
 /** Opens the management API of a server. */
-export function openApi(surroundings: Surroundings, url: string, access: Access): Api {
+export function openApi(context: Context, url: string, access: Access): Api {
   const request = async (method: string, target: string, body?: object): Promise<unknown> => {
-    const { status, json } = await ask(surroundings, access, method, target, body);
+    const { status, json } = await ask(context, access, method, target, body);
     if (status === 204) return undefined;
     if (status >= 400) throw refusal(target, status, json);
     if (json === undefined) throw notUnderstood(target, status);
@@ -65,7 +65,7 @@ export function openApi(surroundings: Surroundings, url: string, access: Access)
 
 /** Asks once more with another token, when the server refuses the first, and while it has too many requests. */
 async function ask(
-  surroundings: Surroundings,
+  context: Context,
   access: Access,
   method: string,
   target: string,
@@ -74,7 +74,7 @@ async function ask(
   let token = await access.token();
   let replaced = false;
   for (let waits = 0; ; ) {
-    const answer = await send(surroundings, target, {
+    const answer = await send(context, target, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -88,8 +88,8 @@ async function ask(
       token = await access.replace(token);
       replaced = true;
     } else if (wait !== undefined) {
-      surroundings.err(`The server has too many requests; trying again in ${wait} s\n`);
-      await surroundings.sleep(wait * 1000);
+      context.err(`The server has too many requests; trying again in ${wait} s\n`);
+      await context.sleep(wait * 1000);
       waits += 1;
     } else return answer;
   }

@@ -1,9 +1,17 @@
-import { createHash } from 'node:crypto';
+import {
+  AuthorizationResponseError,
+  authorizationCodeGrantRequest,
+  type Client,
+  calculatePKCECodeChallenge,
+  None,
+  processAuthorizationCodeResponse,
+  validateAuthResponse,
+} from 'oauth4webapi';
 import { type Arrival, openCallback } from './callback.ts';
+import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { plain } from './plain.ts';
-import type { Surroundings } from './surroundings.ts';
-import { discover, requestTokens, type TokenHost } from './token-endpoint.ts';
+import { discover, requestTokens, type TokenHost } from './token-host.ts';
 import type { StoredSession } from './token-store.ts';
 
 /** This program, as every token host knows it: a public client. */
@@ -21,15 +29,15 @@ const patienceMs = 10 * 60_000;
  * @throws {Failure}
  */
 export async function signInWithBrowser(
-  surroundings: Surroundings,
+  context: Context,
   authUrl: string,
   show: boolean,
 ): Promise<StoredSession> {
-  const host = await discover(surroundings, authUrl);
+  const host = await discover(context, authUrl);
   checkIssuer(host, authUrl);
   const scope = host.scopes.join(' ');
-  const verifier = randomText(surroundings);
-  const state = randomText(surroundings);
+  const verifier = randomText(context);
+  const state = randomText(context);
   const callback = await openCallback(state, patienceMs);
   try {
     const { redirectUri } = callback;
@@ -39,18 +47,34 @@ export async function signInWithBrowser(
       redirect_uri: redirectUri,
       scope,
       state,
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     })}`;
-    surroundings.err(`Open this address in a browser on this machine to sign in:\n\n  ${url}\n\n`);
-    if (show && !surroundings.openBrowser(url)) surroundings.err(`${noBrowser}\n`);
+    context.err(`Open this address in a browser on this machine to sign in:\n\n  ${url}\n\n`);
+    if (show && !context.openBrowser(url)) context.err(`${noBrowser}\n`);
     const arrival = await callback.arrived;
-    return await finish(arrival, () => {
-      const code = readCode(arrival, host);
-      const form = { code, redirect_uri: redirectUri, code_verifier: verifier, client_id: cliClientId };
-      const grant = { grant_type: 'authorization_code', ...form };
-      return requestTokens(surroundings, { authUrl, clientId: cliClientId, scope }, grant);
-    });
+    return await finish(arrival, () =>
+      requestTokens(
+        context,
+        host,
+        { authUrl, clientId: cliClientId, scope },
+        {
+          request: async (client) => {
+            const answer = readAnswer(arrival, host, client, state);
+            return authorizationCodeGrantRequest(
+              host.server,
+              client,
+              None(),
+              answer,
+              redirectUri,
+              verifier,
+              host.options,
+            );
+          },
+          process: processAuthorizationCodeResponse,
+        },
+      ),
+    );
   } finally {
     callback.close();
   }
@@ -60,7 +84,7 @@ export async function signInWithBrowser(
  * A token host that calls itself something else may pass on what is meant for another (RFC 9700 §4.4).
  * @throws {Failure}
  */
-export function checkIssuer({ issuer }: TokenHost, authUrl: string): void {
+export function checkIssuer({ server: { issuer } }: TokenHost, authUrl: string): void {
   if (issuer.replace(/\/$/, '') === authUrl) return;
   throw new Failure(
     'failed',
@@ -80,21 +104,29 @@ async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Pro
   }
 }
 
-/** The code that the browser brought, from the host that was asked (RFC 9207 §2.4). @throws {Failure} */
-function readCode({ parameters }: Arrival, { issuer }: TokenHost): string {
-  if (parameters.get('iss') !== issuer)
-    throw new Failure('failed', `The answer to the sign-in does not come from ${issuer}; start again`);
-  const error = parameters.get('error');
-  if (error !== null) {
-    const description = parameters.get('error_description') ?? 'The sign-in was refused';
-    throw new Failure('unauthorized', plain(`${description} (${error})`));
+/** What the browser brought, from the host that was asked (RFC 9207 §2.4). @throws {Failure} */
+function readAnswer(
+  { parameters }: Arrival,
+  { server }: TokenHost,
+  client: Client,
+  state: string,
+): URLSearchParams {
+  try {
+    const answer = validateAuthResponse(server, client, parameters, state);
+    if (answer.has('code')) return answer;
+  } catch (error) {
+    if (!(error instanceof AuthorizationResponseError))
+      throw new Failure(
+        'failed',
+        `The answer to the sign-in does not come from ${server.issuer}; start again`,
+      );
+    const description = error.error_description ?? 'The sign-in was refused';
+    throw new Failure('unauthorized', plain(`${description} (${error.error})`));
   }
-  const code = parameters.get('code');
-  if (code === null) throw new Failure('failed', 'The answer to the sign-in has no code; start again');
-  return code;
+  throw new Failure('failed', 'The answer to the sign-in has no code; start again');
 }
 
 /** 256 random bits, as RFC 7636 §4.1 wants them. */
-function randomText({ randomBytes }: Surroundings): string {
+function randomText({ randomBytes }: Context): string {
   return randomBytes(32).toString('base64url');
 }

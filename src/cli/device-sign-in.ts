@@ -1,78 +1,81 @@
+import {
+  type Client,
+  type DeviceAuthorizationResponse,
+  deviceAuthorizationRequest,
+  deviceCodeGrantRequest,
+  None,
+  processDeviceAuthorizationResponse,
+  processDeviceCodeResponse,
+} from 'oauth4webapi';
 import { checkIssuer, cliClientId } from './browser-sign-in.ts';
+import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { fieldsOf, notUnderstood, send, textOf } from './send.ts';
-import type { Surroundings } from './surroundings.ts';
-import { discover, GrantRefused, grantRefusal, requestTokens } from './token-endpoint.ts';
+import { plain } from './plain.ts';
+import { discover, exchange, GrantRefused, requestTokens, type TokenHost } from './token-host.ts';
 import type { StoredSession } from './token-store.ts';
-
-const grant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** What is waited longer after `slow_down`, and between two polls when the host does not say (RFC 8628 §3.5, §3.2), s. */
 const step = 5;
 
-/** The codes of a sign-in (RFC 8628 §3.2). */
-interface Codes {
-  readonly deviceCode: string;
-  readonly userCode: string;
-  /** The page where a person enters it. */
-  readonly page: string;
-  /** The same with the code in it. */
-  readonly pageWithCode: string | undefined;
-  /** How long they are good, and between two polls, s. */
-  readonly lifetime: number;
-  readonly interval: number;
-}
-
 /**
- * Has a person sign in with a browser on another machine: the device authorization grant (RFC 8628).
- * @throws {Failure} when they do not, or not in time
+ * Signs a person in with a browser on another machine: the device authorization grant (RFC 8628).
+ * @throws {Failure} when they do not sign in, or not in time
  */
-export async function signInByDevice(surroundings: Surroundings, authUrl: string): Promise<StoredSession> {
-  const host = await discover(surroundings, authUrl);
+export async function signInByDevice(context: Context, authUrl: string): Promise<StoredSession> {
+  const host = await discover(context, authUrl);
   checkIssuer(host, authUrl);
-  if (host.deviceEndpoint === undefined)
-    throw new Failure('failed', `${authUrl} cannot have people sign in with a browser on another machine`);
   const scope = host.scopes.join(' ');
-  const codes = await begin(surroundings, host.deviceEndpoint, scope);
-  const { deviceCode, userCode, page, pageWithCode, lifetime } = codes;
-  const short = pageWithCode === undefined ? '' : `The code is part of this address: ${pageWithCode}\n`;
-  const where = 'Open this address in a browser on any machine and enter the code to sign in:';
-  surroundings.err(
-    `${where}\n\n  ${page}\n  ${userCode}\n\n${short}Waiting for up to ${Math.ceil(lifetime / 60)} minutes; Ctrl-C stops it\n`,
-  );
-  const form = { grant_type: grant, device_code: deviceCode, client_id: cliClientId };
-  return poll(surroundings, codes, () =>
-    requestTokens(surroundings, { authUrl, clientId: cliClientId, scope }, form),
+  const codes = await begin(host, authUrl, scope);
+  context.err(instructions(codes));
+  return poll(context, codes, () =>
+    requestTokens(
+      context,
+      host,
+      { authUrl, clientId: cliClientId, scope },
+      {
+        request: (client) =>
+          deviceCodeGrantRequest(host.server, client, None(), codes.device_code, host.options),
+        process: processDeviceCodeResponse,
+      },
+    ),
   );
 }
 
-async function begin(surroundings: Surroundings, endpoint: string, scope: string): Promise<Codes> {
-  const body = new URLSearchParams({ client_id: cliClientId, scope });
-  const { status, json } = await send(surroundings, endpoint, { method: 'POST', body });
-  if (status !== 200) throw grantRefusal(endpoint, status, json);
-  const { device_code: deviceCode, expires_in: lifetime, interval = step } = fieldsOf(json);
-  const userCode = textOf(json, 'user_code');
-  const page = textOf(json, 'verification_uri');
-  if (
-    typeof deviceCode !== 'string' ||
-    typeof lifetime !== 'number' ||
-    typeof interval !== 'number' ||
-    userCode === undefined ||
-    page === undefined
-  )
-    throw notUnderstood(endpoint, status);
-  const pageWithCode = textOf(json, 'verification_uri_complete');
-  return { deviceCode, userCode, page, pageWithCode, lifetime, interval: Math.max(1, interval) };
+/** Asks for the codes of a sign-in (RFC 8628 §3.1). */
+async function begin(
+  { server, options }: TokenHost,
+  authUrl: string,
+  scope: string,
+): Promise<DeviceAuthorizationResponse> {
+  const endpoint = server.device_authorization_endpoint;
+  if (endpoint === undefined)
+    throw new Failure('failed', `${authUrl} cannot have people sign in with a browser on another machine`);
+  const client: Client = { client_id: cliClientId };
+  const request = deviceAuthorizationRequest(server, client, None(), { scope }, options);
+  return exchange(endpoint, request, (response) =>
+    processDeviceAuthorizationResponse(server, client, response),
+  );
+}
+
+function instructions(codes: DeviceAuthorizationResponse): string {
+  const { user_code: code, verification_uri: page, verification_uri_complete: pageWithCode } = codes;
+  const short =
+    pageWithCode === undefined ? '' : `The code is part of this address: ${plain(pageWithCode)}\n`;
+  return (
+    'Open this address in a browser on any machine and enter the code to sign in:\n\n' +
+    `  ${plain(page)}\n  ${plain(code)}\n\n${short}` +
+    `Waiting for up to ${Math.ceil(codes.expires_in / 60)} minutes; Ctrl-C stops it\n`
+  );
 }
 
 /** Asks until the person has decided (RFC 8628 §3.4, §3.5). */
 async function poll(
-  { clock, sleep }: Surroundings,
-  { lifetime, interval }: Codes,
+  { clock, sleep }: Context,
+  { expires_in: lifetime, interval = step }: DeviceAuthorizationResponse,
   ask: () => Promise<StoredSession>,
 ): Promise<StoredSession> {
   const deadline = clock.monotonic() + lifetime * 1000;
-  for (let wait = interval; ; ) {
+  for (let wait = Math.max(1, interval); ; ) {
     await sleep(wait * 1000);
     if (clock.monotonic() >= deadline) throw tooLate();
     try {

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Work under the lock takes no longer; what is older was left behind. */
 const abandonedAfterMs = 120_000;
@@ -17,11 +17,11 @@ const lookEveryMs = 50;
  */
 export async function underLock<T>(
   path: string,
-  surroundings: Pick<Surroundings, 'clock' | 'sleep' | 'randomBytes'>,
+  context: Pick<Context, 'clock' | 'sleep' | 'randomBytes'>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const owner = `${process.pid}@${hostname()} ${surroundings.randomBytes(8).toString('hex')}`;
-  const { clock, sleep } = surroundings;
+  const owner = `${process.pid}@${hostname()} ${context.randomBytes(8).toString('hex')}`;
+  const { clock, sleep } = context;
   const deadline = clock.monotonic() + patienceMs;
   while (!take(path, owner)) {
     if (removeAbandoned(path, owner, clock.now())) continue;

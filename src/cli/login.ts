@@ -4,14 +4,14 @@ import { openApi } from './api.ts';
 import { signInWithBrowser } from './browser-sign-in.ts';
 import { type Command, type Given, readGiven } from './command.ts';
 import { urlFlag } from './common-flags.ts';
+import type { Context } from './context.ts';
 import { signInByDevice } from './device-sign-in.ts';
 import { endSession } from './end-session.ts';
 import { readSecretFile } from './secret-file.ts';
 import { textOf } from './send.ts';
 import { isReadable } from './server-url.ts';
 import { authUrlOf, halfOfKey, serverUrlOf } from './session.ts';
-import type { Surroundings } from './surroundings.ts';
-import { signInAsClient } from './token-endpoint.ts';
+import { signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
 
 /** `flagmeter login` */
@@ -50,19 +50,19 @@ export const loginCommand: Command = {
  * @throws {UsageError} for wrong flags
  * @throws {Failure} when nobody could be signed in; what was kept before is still there then
  */
-export async function login(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function login(argv: readonly string[], context: Context): Promise<number> {
   const given = readGiven(loginCommand, argv);
-  const url = serverUrlOf(surroundings, given.value('url'));
-  const authUrl = authUrlOf(surroundings, given.value('auth-url'), url);
+  const url = serverUrlOf(context, given.value('url'));
+  const authUrl = authUrlOf(context, given.value('auth-url'), url);
   if (isReadable(url) || isReadable(authUrl))
-    surroundings.err('Caution: this address is not encrypted, so others on the way can read the tokens\n');
-  const session = await signIn(given, surroundings, authUrl);
-  const end = (unused: StoredSession) => endSession(surroundings, url, unused).catch(() => {});
+    context.err('Caution: this address is not encrypted, so others on the way can read the tokens\n');
+  const session = await signIn(given, context, authUrl);
+  const end = (unused: StoredSession) => endSession(context, url, unused).catch(() => {});
   try {
-    const name = await nameAt(surroundings, url, session);
-    const before = await keep(surroundings, url, session);
+    const name = await nameAt(context, url, session);
+    const before = await keep(context, url, session);
     if (before !== undefined) await end(before);
-    surroundings.err(`Signed in to ${url} as ${name}\n`);
+    context.err(`Signed in to ${url} as ${name}\n`);
     return 0;
   } catch (error) {
     await end(session);
@@ -70,44 +70,40 @@ export async function login(argv: readonly string[], surroundings: Surroundings)
   }
 }
 
-async function signIn(given: Given, surroundings: Surroundings, authUrl: string): Promise<StoredSession> {
+async function signIn(given: Given, context: Context, authUrl: string): Promise<StoredSession> {
   if (given.has('device')) {
     for (const flag of ['client-id', 'client-secret-file', 'store', 'no-browser'])
       if (given.has(flag)) throw new UsageError(`Cannot use --${flag} with --device`);
-    return signInByDevice(surroundings, authUrl);
+    return signInByDevice(context, authUrl);
   }
-  const clientId = given.value('client-id') ?? surroundings.env[clientVariables.clientId];
+  const clientId = given.value('client-id') ?? context.env[clientVariables.clientId];
   if (!clientId) {
     for (const flag of ['client-secret-file', 'store'])
       if (given.has(flag)) throw new UsageError(`Cannot use --${flag} without --client-id`);
-    if (surroundings.env[clientVariables.clientSecret])
+    if (context.env[clientVariables.clientSecret])
       throw halfOfKey(clientVariables.clientSecret, clientVariables.clientId);
-    return signInWithBrowser(surroundings, authUrl, !given.has('no-browser'));
+    return signInWithBrowser(context, authUrl, !given.has('no-browser'));
   }
-  const clientSecret = await readSecret(given, surroundings);
-  const session = await signInAsClient(surroundings, authUrl, { clientId, clientSecret });
+  const clientSecret = await readSecret(given, context);
+  const session = await signInAsClient(context, authUrl, { clientId, clientSecret });
   return given.has('store') ? { ...session, clientSecret } : session;
 }
 
 /** The secret never is an argument: every user of the machine can read those. */
-async function readSecret(given: Given, surroundings: Surroundings): Promise<string> {
+async function readSecret(given: Given, context: Context): Promise<string> {
   const file = given.value('client-secret-file');
-  if (file !== undefined) return readSecretFile('client-secret-file', file, surroundings);
-  const variable = surroundings.env[clientVariables.clientSecret];
+  if (file !== undefined) return readSecretFile('client-secret-file', file, context);
+  const variable = context.env[clientVariables.clientSecret];
   if (variable) return variable;
-  if (surroundings.person !== undefined) return surroundings.person.askSecret('Client secret: ');
+  if (context.person !== undefined) return context.person.askSecret('Client secret: ');
   throw new UsageError(
     `Cannot sign in without a secret: use --client-secret-file or ${clientVariables.clientSecret}`,
   );
 }
 
 /** @returns the session that was kept for the server before */
-function keep(
-  surroundings: Surroundings,
-  url: string,
-  session: StoredSession,
-): Promise<StoredSession | undefined> {
-  const store = openTokenStore(surroundings);
+function keep(context: Context, url: string, session: StoredSession): Promise<StoredSession | undefined> {
+  const store = openTokenStore(context);
   return store.exclusively(async () => {
     const stored = store.read();
     store.write({ ...withSession(stored, url, session), current: url });
@@ -115,12 +111,8 @@ function keep(
   });
 }
 
-async function nameAt(
-  surroundings: Surroundings,
-  url: string,
-  { accessToken: token }: StoredSession,
-): Promise<string> {
+async function nameAt(context: Context, url: string, { accessToken: token }: StoredSession): Promise<string> {
   const access = { token: async () => token, replace: async () => token };
-  const me = await openApi(surroundings, url, access).call('GET', ['users', 'me']);
+  const me = await openApi(context, url, access).call('GET', ['users', 'me']);
   return textOf(me, 'email') ?? textOf(me, 'name') ?? 'somebody without a name';
 }

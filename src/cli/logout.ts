@@ -1,9 +1,9 @@
 import { type Command, readGiven } from './command.ts';
 import { urlFlag } from './common-flags.ts';
+import type { Context } from './context.ts';
 import { endSession } from './end-session.ts';
 import { Failure } from './failure.ts';
 import { serverUrlOf } from './session.ts';
-import type { Surroundings } from './surroundings.ts';
 import { openTokenStore, withSession } from './token-store.ts';
 
 /** `flagmeter logout` */
@@ -18,9 +18,9 @@ export const logoutCommand: Command = {
  * @throws {UsageError} for wrong flags
  * @throws {Failure} when the server could not be told; the tokens are forgotten all the same
  */
-export async function logout(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const url = serverUrlOf(surroundings, readGiven(logoutCommand, argv).value('url'));
-  const store = openTokenStore(surroundings);
+export async function logout(argv: readonly string[], context: Context): Promise<number> {
+  const url = serverUrlOf(context, readGiven(logoutCommand, argv).value('url'));
+  const store = openTokenStore(context);
   const session = await store.exclusively(async () => {
     const stored = store.read();
     const current = stored.current === url ? null : stored.current;
@@ -28,13 +28,13 @@ export async function logout(argv: readonly string[], surroundings: Surroundings
     return stored.servers[url];
   });
   if (session === undefined) {
-    surroundings.err(`Not signed in to ${url}\n`);
+    context.err(`Not signed in to ${url}\n`);
     return 0;
   }
-  await endSession(surroundings, url, session).catch((error: unknown) => {
+  await endSession(context, url, session).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
     throw new Failure('failed', `The tokens are forgotten here, but may still be valid: ${error.message}`);
   });
-  surroundings.err(`Signed out of ${url}\n`);
+  context.err(`Signed out of ${url}\n`);
   return 0;
 }

@@ -1,12 +1,12 @@
 import type { Item } from './api.ts';
+import type { Context } from './context.ts';
 import type { Column } from './resource.ts';
 import { labelOf, show } from './show.ts';
-import type { Surroundings } from './surroundings.ts';
 import { makeTable, recordText } from './table.ts';
 
 /** Prints items as rows of a table, and says what there was no room for. */
 export function printTable(
-  { out, err, bold, width }: Surroundings,
+  { out, err, bold, width }: Context,
   columns: readonly Column[],
   items: readonly Item[],
 ): void {
@@ -17,12 +17,12 @@ export function printTable(
 }
 
 /** Prints the fields of one thing. */
-export function printRecord({ out }: Surroundings, fields: Item): void {
+export function printRecord({ out }: Context, fields: Item): void {
   out(recordText(Object.entries(fields).map(([name, value]) => [labelOf(name), show(value)])));
 }
 
 /** Prints what scripts read. */
-export function printJson({ out }: Surroundings, value: unknown): void {
+export function printJson({ out }: Context, value: unknown): void {
   out(`${JSON.stringify(value)}\n`);
 }
 

@@ -1,13 +1,13 @@
 import { UsageError } from '../flags.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
+import type { Context } from './context.ts';
 import { findApplication, missing } from './lookup.ts';
 import { plain } from './plain.ts';
 import { printJson, printTable } from './print.ts';
 import { commandOf, itemsOf, type Report } from './report.ts';
 import { type ReportName, reports } from './reports.ts';
 import { show } from './show.ts';
-import type { Surroundings } from './surroundings.ts';
 import { readTime } from './time.ts';
 
 /**
@@ -18,12 +18,12 @@ import { readTime } from './time.ts';
 export async function runReport(
   name: ReportName,
   argv: readonly string[],
-  surroundings: Surroundings,
+  context: Context,
 ): Promise<number> {
   const report: Report = reports[name];
   const given = readGiven(commandOf(report), argv);
-  const times = timesOf(given, surroundings.clock.now());
-  const api = connect(surroundings, given);
+  const times = timesOf(given, context.clock.now());
+  const api = connect(context, given);
   const application = await findApplication(api, given.value('app') ?? '');
   const query = {
     ...report.usual,
@@ -32,8 +32,8 @@ export async function runReport(
     ...times,
   };
   const answer = await read(api, application, report, query);
-  if (given.has('json')) printJson(surroundings, answer);
-  else print(surroundings, report, application, given, answer);
+  if (given.has('json')) printJson(context, answer);
+  else print(context, report, application, given, answer);
   return 0;
 }
 
@@ -70,22 +70,16 @@ function environmentOf({ name, of }: Report, application: Item, given: Given): Q
   throw new UsageError(`Cannot use ${name} without --environment: ${all}`);
 }
 
-function print(
-  surroundings: Surroundings,
-  report: Report,
-  application: Item,
-  given: Given,
-  answer: Item,
-): void {
+function print(context: Context, report: Report, application: Item, given: Given, answer: Item): void {
   const environment = answer['environment'] ?? 'all environments';
   const about = [application['name'], environment, `${show(answer['from'])} to ${show(answer['to'])}`];
-  surroundings.out(`${plain(about.join(', '))}\n`);
-  if (report.headline) surroundings.out(`${plain(report.headline(answer))}\n`);
+  context.out(`${plain(about.join(', '))}\n`);
+  if (report.headline) context.out(`${plain(report.headline(answer))}\n`);
   const flags = new Set(report.flags.flatMap(({ name }) => (given.has(name) ? [name] : [])));
   const sheets = report.tables(answer, flags).filter(({ items }) => items.length > 0);
   for (const { columns, items } of sheets) {
-    surroundings.out('\n');
-    printTable(surroundings, columns, items);
+    context.out('\n');
+    printTable(context, columns, items);
   }
-  if (sheets.length === 0) surroundings.err(`${report.empty}\n`);
+  if (sheets.length === 0) context.err(`${report.empty}\n`);
 }

@@ -1,12 +1,12 @@
 import { UsageError, unknownWord } from '../flags.ts';
 import { type Api, connect } from './api.ts';
 import { type Given, readGiven } from './command.ts';
+import type { Context } from './context.ts';
 import { ownerPath, teamId, userId } from './lookup.ts';
 import { articled, commandsOf, type Reader, type Resource, type VerbCommand } from './resource.ts';
 import { verbs } from './resource-verbs.ts';
 import { type ResourceName, resources } from './resources.ts';
 import { readSecretFile } from './secret-file.ts';
-import type { Surroundings } from './surroundings.ts';
 import { readTime } from './time.ts';
 
 /**
@@ -18,18 +18,18 @@ import { readTime } from './time.ts';
 export async function runResource(
   name: ResourceName,
   argv: readonly string[],
-  surroundings: Surroundings,
+  context: Context,
   more: readonly string[] = [],
 ): Promise<number> {
   const resource: Resource = resources[name];
   const { verb, word, command } = choose(resource, argv[0], more);
   const given = readGiven(command, word === '' ? argv : argv.slice(1));
-  if (verb === 'delete') checkCanAsk(resource, word, given, surroundings);
+  if (verb === 'delete') checkCanAsk(resource, word, given, context);
   if (verb === 'update') checkChanges(resource, given);
-  const api = connect(surroundings, given);
-  const read = readerOf(given, surroundings, api);
+  const api = connect(context, given);
+  const read = readerOf(given, context, api);
   const path = [...(await ownerPath(resource.within, given, api)), resource.collection];
-  await verbs[verb]({ resource, given, surroundings, api, read, path });
+  await verbs[verb]({ resource, given, context, api, read, path });
   return 0;
 }
 
@@ -43,7 +43,7 @@ function choose(resource: Resource, said: string | undefined, more: readonly str
 }
 
 /** A script deletes nothing by accident. @throws {UsageError} before anything is asked of the server */
-function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: Surroundings): void {
+function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: Context): void {
   if (person !== undefined || given.has('yes')) return;
   const why = 'there is no terminal to ask whether it is meant';
   throw new UsageError(`Cannot ${word} ${articled(one)} without --yes: ${why}`);
@@ -57,14 +57,14 @@ function checkChanges({ name, update }: Resource, given: Given): void {
   throw new UsageError(`Cannot use ${name} update without a change: give one of ${all}`);
 }
 
-function readerOf(given: Given, surroundings: Surroundings, api: Api): Reader {
+function readerOf(given: Given, context: Context, api: Api): Reader {
   return {
     secretFile(flag) {
       const file = given.value(flag);
-      return file === undefined ? undefined : readSecretFile(flag, file, surroundings);
+      return file === undefined ? undefined : readSecretFile(flag, file, context);
     },
     teamId: (named) => teamId(api, named),
     userId: (named) => userId(api, named),
-    time: (text, flag) => readTime(text, flag, surroundings.clock.now()),
+    time: (text, flag) => readTime(text, flag, context.clock.now()),
   };
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../flags.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
+import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { find, missing } from './lookup.ts';
 import { plain } from './plain.ts';
@@ -8,13 +9,12 @@ import { printJson, printRecord, printTable } from './print.ts';
 import { capital, type Reader, type Resource, type Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { labelOf, show } from './show.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** One command on a resource. */
 export interface Call {
   readonly resource: Resource;
   readonly given: Given;
-  readonly surroundings: Surroundings;
+  readonly context: Context;
   readonly api: Api;
   readonly read: Reader;
   /** Where the resource is: the path of its list. */
@@ -30,7 +30,7 @@ export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
   delete: remove,
 };
 
-async function list({ resource, given, surroundings, api, read, path }: Call): Promise<void> {
+async function list({ resource, given, context, api, read, path }: Call): Promise<void> {
   const { many, columns, usualMost } = resource;
   const query: Record<string, string> = {};
   for (const filter of resource.filters ?? []) {
@@ -39,11 +39,11 @@ async function list({ resource, given, surroundings, api, read, path }: Call): P
   }
   const most = usualMost === undefined ? undefined : readLimit(given.value('limit'), usualMost);
   const items = await api.list(path, query, most);
-  if (given.has('json')) printJson(surroundings, { items, nextCursor: null });
-  else if (items.length === 0) surroundings.err(`There are no ${many}\n`);
-  else printTable(surroundings, columns, items);
+  if (given.has('json')) printJson(context, { items, nextCursor: null });
+  else if (items.length === 0) context.err(`There are no ${many}\n`);
+  else printTable(context, columns, items);
   if (items.length === most)
-    surroundings.err(`There may be more than these ${most}: see --limit, --from and --to\n`);
+    context.err(`There may be more than these ${most}: see --limit, --from and --to\n`);
 }
 
 function readLimit(text: string | undefined, usual: number): number {
@@ -53,27 +53,27 @@ function readLimit(text: string | undefined, usual: number): number {
 }
 
 async function showOne(call: Call): Promise<void> {
-  const { resource, given, surroundings, api, path } = call;
-  if (!resource.single) return printMade(surroundings, given, await find(api, path, resource, given.operand));
+  const { resource, given, context, api, path } = call;
+  if (!resource.single) return printMade(context, given, await find(api, path, resource, given.operand));
   const { id } = await locate(call);
-  printMade(surroundings, given, fieldsOf(await explained(call, id, (target) => api.call('GET', target))));
+  printMade(context, given, fieldsOf(await explained(call, id, (target) => api.call('GET', target))));
 }
 
-async function create({ resource, given, surroundings, api, read, path }: Call): Promise<void> {
+async function create({ resource, given, context, api, read, path }: Call): Promise<void> {
   const { putAt, body, secretOf } = resource.create ?? {};
   const wanted = await body?.(given, read);
   const target = putAt && [...path, await putAt(given, read)];
   const fields = fieldsOf(
     target ? await api.call('PUT', target, wanted) : await api.call('POST', path, wanted),
   );
-  printMade(surroundings, given, fields);
+  printMade(context, given, fields);
   const secret = secretOf?.(fields);
   if (secret !== undefined)
-    surroundings.err(`${labelOf(secret)}: it is shown this once only; keep it in a safe place\n`);
+    context.err(`${labelOf(secret)}: it is shown this once only; keep it in a safe place\n`);
 }
 
 async function update(call: Call): Promise<void> {
-  const { resource, given, surroundings, api, read } = call;
+  const { resource, given, context, api, read } = call;
   const { body, whole } = resource.update ?? {};
   const changes = defined(await body?.(given, read));
   const { id } = await locate(call);
@@ -83,22 +83,22 @@ async function update(call: Call): Promise<void> {
     const kept = Object.fromEntries(whole.map((field) => [field, before[field]]));
     return api.call('PUT', target, { ...kept, ...changes });
   });
-  printMade(surroundings, given, fieldsOf(made));
+  printMade(context, given, fieldsOf(made));
 }
 
 function defined(body: object = {}): object {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function printMade(surroundings: Surroundings, given: Given, fields: Item): void {
-  if (given.has('json')) printJson(surroundings, fields);
-  else printRecord(surroundings, fields);
+function printMade(context: Context, given: Given, fields: Item): void {
+  if (given.has('json')) printJson(context, fields);
+  else printRecord(context, fields);
 }
 
 async function remove(call: Call): Promise<void> {
-  const { resource, given, surroundings, api } = call;
+  const { resource, given, context, api } = call;
   const { one, key, remove: { word = 'delete', loses } = {} } = resource;
-  const { person, err } = surroundings;
+  const { person, err } = context;
   const { id, called } = await locate(call);
   const what = plain(`the ${one} ${called} at ${api.url}`);
   if (person !== undefined && !given.has('yes')) {
@@ -106,7 +106,7 @@ async function remove(call: Call): Promise<void> {
     if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', `Nothing was ${word}d`);
   }
   await explained(call, id, (target) => api.call('DELETE', target));
-  if (given.has('json')) printJson(surroundings, { [key]: id, deleted: true });
+  if (given.has('json')) printJson(context, { [key]: id, deleted: true });
   else err(`${capital(word)}d ${what}\n`);
 }
 

@@ -1,6 +1,6 @@
+import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { plain } from './plain.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** How long a server may take to answer, ms. */
 const patienceMs = 30_000;
@@ -23,18 +23,27 @@ export interface Answer {
 
 /**
  * Sends a request, once.
- * @throws {Failure} when the server cannot be reached, or sends on to another address
+ * @throws {Failure} when the server cannot be reached, or redirects to another address
  */
-export async function send(surroundings: Surroundings, url: string, sending: Sending): Promise<Answer> {
+export async function send(context: Context, url: string, sending: Sending): Promise<Answer> {
+  const response = await fetchWhole(context, url, { ...sending, headers: { ...sending.headers } });
+  const json = jsonOf(await response.text());
+  return { status: response.status, json, retryAfter: response.headers.get('retry-after') };
+}
+
+/**
+ * Sends a request, once, and reads the whole response, so that reading its body cannot fail any more.
+ * @throws {Failure} as `send` does
+ */
+export async function fetchWhole(context: Context, url: string, init: RequestInit): Promise<Response> {
   const signal = AbortSignal.timeout(patienceMs);
   try {
-    // A redirect is not followed: nobody has said that the token may go where it leads.
-    const init = { ...sending, headers: { ...sending.headers }, redirect: 'manual', signal } as const;
-    const response = await surroundings.fetch(url, init);
+    // A redirect is not followed: the user has not said that the token may go where it leads.
+    const response = await context.fetch(url, { ...init, redirect: 'manual', signal });
     const { status, headers } = response;
-    const json = parse(await response.text());
+    const body = await response.text();
     if (status >= 300 && status < 400) throw redirected(url, headers.get('location'));
-    return { status, json, retryAfter: headers.get('retry-after') };
+    return new Response(body === '' ? null : body, { status, headers });
   } catch (error) {
     throw error instanceof Failure ? error : unreachable(url, error);
   }
@@ -97,7 +106,8 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-function parse(text: string): unknown {
+/** What a text says in JSON; `undefined` for anything else. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

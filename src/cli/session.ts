@@ -1,9 +1,9 @@
 import { clientVariables } from '../client-variables.ts';
 import { UsageError } from '../flags.ts';
+import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
-import type { Surroundings } from './surroundings.ts';
-import { renewSession, signInAsClient } from './token-endpoint.ts';
+import { renewSession, signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
 /** An access token that lives no longer than this is renewed before it is used, ms. */
@@ -21,35 +21,35 @@ export interface Access {
  * Which server is meant: that of `--url`, else of `FLAGMETER_URL`, else that of the last login, else the usual one.
  * @throws {UsageError}
  */
-export function serverUrlOf(surroundings: Surroundings, flag: string | undefined): string {
+export function serverUrlOf(context: Context, flag: string | undefined): string {
   if (flag !== undefined) return readServerUrl(flag, '--url');
-  const variable = surroundings.env[clientVariables.url];
+  const variable = context.env[clientVariables.url];
   if (variable) return readServerUrl(variable, clientVariables.url);
-  return openTokenStore(surroundings).read().current ?? usualUrl;
+  return openTokenStore(context).read().current ?? usualUrl;
 }
 
 /** Where its tokens come from: that of `--auth-url`, else of `FLAGMETER_AUTH_URL`, else the server itself. @throws {UsageError} */
-export function authUrlOf({ env }: Surroundings, flag: string | undefined, url: string): string {
+export function authUrlOf({ env }: Context, flag: string | undefined, url: string): string {
   if (flag !== undefined) return readServerUrl(flag, '--auth-url');
   const variable = env['FLAGMETER_AUTH_URL'];
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
 /** How a server is accessed: with a token or an API key of the environment, else as the last login there. @throws {UsageError} */
-export function openAccess(surroundings: Surroundings, url: string): Access {
-  const { env } = surroundings;
+export function openAccess(context: Context, url: string): Access {
+  const { env } = context;
   const token = env[clientVariables.token];
   if (token) return givenAccess(token);
   const clientId = env[clientVariables.clientId];
   const clientSecret = env[clientVariables.clientSecret];
-  if (clientId && clientSecret) return clientAccess(surroundings, url, { clientId, clientSecret });
+  if (clientId && clientSecret) return clientAccess(context, url, { clientId, clientSecret });
   if (clientId) throw halfOfKey(clientVariables.clientId, clientVariables.clientSecret);
   if (clientSecret) throw halfOfKey(clientVariables.clientSecret, clientVariables.clientId);
-  return storedAccess(surroundings, url, openTokenStore(surroundings));
+  return storedAccess(context, url, openTokenStore(context));
 }
 
 /** Where the credentials for a server come from, for people. */
-export function sourceOf({ env }: Surroundings): string {
+export function sourceOf({ env }: Context): string {
   if (env[clientVariables.token]) return `the token in ${clientVariables.token}`;
   if (env[clientVariables.clientId]) return `the API key in ${clientVariables.clientId}`;
   return 'the last login';
@@ -70,13 +70,13 @@ function givenAccess(token: string): Access {
 }
 
 function clientAccess(
-  surroundings: Surroundings,
+  context: Context,
   url: string,
   client: { clientId: string; clientSecret: string },
 ): Access {
   let session: Promise<StoredSession> | undefined;
   const begin = async () => {
-    session = signInAsClient(surroundings, authUrlOf(surroundings, undefined, url), client);
+    session = signInAsClient(context, authUrlOf(context, undefined, url), client);
     return (await session).accessToken;
   };
   return {
@@ -85,8 +85,8 @@ function clientAccess(
   };
 }
 
-function storedAccess(surroundings: Surroundings, url: string, store: TokenStore): Access {
-  const isFresh = ({ expiresAt }: StoredSession) => expiresAt - surroundings.clock.now() > minLifeMs;
+function storedAccess(context: Context, url: string, store: TokenStore): Access {
+  const isFresh = ({ expiresAt }: StoredSession) => expiresAt - context.clock.now() > minLifeMs;
   const find = () => {
     const session = store.read().servers[url];
     if (session === undefined) throw signInFirst(url, `Not signed in to ${url}`);
@@ -97,7 +97,7 @@ function storedAccess(surroundings: Surroundings, url: string, store: TokenStore
     store.exclusively(async () => {
       const session = find();
       if (isGood(session)) return session.accessToken; // Another process has renewed it meanwhile.
-      const next = await renewSession(surroundings, session);
+      const next = await renewSession(context, session);
       store.write(withSession(store.read(), url, next));
       if (next === undefined) throw signInFirst(url, `The session at ${url} is over`);
       return next.accessToken;

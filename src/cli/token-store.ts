@@ -13,9 +13,9 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
+import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { underLock } from './file-lock.ts';
-import type { Surroundings } from './surroundings.ts';
 
 const sessionSchema = Type.Object({
   /** Address of the token host. */
@@ -54,14 +54,14 @@ export interface TokenStore {
 }
 
 /** Opens the store in the user's folder for configuration (XDG Base Directory Specification). */
-export function openTokenStore(surroundings: Surroundings): TokenStore {
-  const path = join(configurationFolder(surroundings), 'flagmeter', 'credentials.json');
+export function openTokenStore(context: Context): TokenStore {
+  const path = join(configurationFolder(context), 'flagmeter', 'credentials.json');
   return {
     read: () => read(path),
-    write: (stored) => write(path, stored, surroundings.randomBytes(8).toString('hex')),
+    write: (stored) => write(path, stored, context.randomBytes(8).toString('hex')),
     async exclusively(work) {
       makeFolder(dirname(path));
-      return underLock(`${path}.lock`, surroundings, work);
+      return underLock(`${path}.lock`, context, work);
     },
   };
 }
@@ -76,7 +76,7 @@ export function withSession(stored: Stored, url: string, session: StoredSession 
 }
 
 /** The specification has a relative path ignored. */
-function configurationFolder({ env }: Surroundings): string {
+function configurationFolder({ env }: Context): string {
   const folder = env['XDG_CONFIG_HOME'] ?? '';
   return isAbsolute(folder) ? folder : join(env['HOME'] || homedir(), '.config');
 }

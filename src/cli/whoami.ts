@@ -1,10 +1,10 @@
 import { connect } from './api.ts';
 import { type Command, readGiven } from './command.ts';
 import { jsonFlag, urlFlag } from './common-flags.ts';
+import type { Context } from './context.ts';
 import { printJson, printRecord } from './print.ts';
 import { fieldsOf } from './send.ts';
 import { sourceOf } from './session.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** `flagmeter whoami` */
 export const whoamiCommand: Command = {
@@ -18,18 +18,18 @@ export const whoamiCommand: Command = {
  * @throws {UsageError} for wrong flags
  * @throws {Failure} when there is no login, or the server cannot be asked
  */
-export async function whoami(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function whoami(argv: readonly string[], context: Context): Promise<number> {
   const given = readGiven(whoamiCommand, argv);
-  const api = connect(surroundings, given);
+  const api = connect(context, given);
   const me = fieldsOf(await api.call('GET', ['users', 'me']));
   if (given.has('json')) {
-    printJson(surroundings, me);
+    printJson(context, me);
     return 0;
   }
   const { id, email, name, role, primaryTeam } = me;
   const teams = (await api.list(['teams'])).map((team) =>
     team['id'] === primaryTeam ? `${team['name']} (primary)` : String(team['name']),
   );
-  printRecord(surroundings, { server: api.url, by: sourceOf(surroundings), id, email, name, role, teams });
+  printRecord(context, { server: api.url, by: sourceOf(context), id, email, name, role, teams });
   return 0;
 }

@@ -1,5 +1,5 @@
+import { contextOf } from '../cli/context.ts';
 import { runResource } from '../cli/resource-command.ts';
-import { surroundingsOf } from '../cli/surroundings.ts';
 import type { Terminal } from '../terminal.ts';
 import { rotate } from './keys-rotate.ts';
 
@@ -10,5 +10,5 @@ import { rotate } from './keys-rotate.ts';
 export function keys(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = argv;
   if (name === 'rotate') return rotate(rest, terminal);
-  return runResource('keys', argv, surroundingsOf(terminal), ['rotate']);
+  return runResource('keys', argv, contextOf(terminal), ['rotate']);
 }

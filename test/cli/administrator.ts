@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, expect } from 'vitest';
+import type { Context } from '../../src/cli/context.ts';
 import { runResource } from '../../src/cli/resource-command.ts';
 import type { ResourceName } from '../../src/cli/resources.ts';
-import type { Surroundings } from '../../src/cli/surroundings.ts';
 import { createApplication, manage, token } from '../support/binary.ts';
-import { type SurroundingsOptions, testSurroundings } from './fixture.ts';
+import { type ContextOptions, testContext } from './fixture.ts';
 import { type RunningService, runService } from './running-service.ts';
 
 /** What a command left behind. */
@@ -20,7 +20,7 @@ export interface Administrator {
   /** The id of the application. */
   readonly application: string;
   /** Runs a command; `+` in it is a space. */
-  run(command: string, options?: SurroundingsOptions, others?: Partial<Surroundings>): Promise<Outcome>;
+  run(command: string, options?: ContextOptions, others?: Partial<Context>): Promise<Outcome>;
   /** What the API says below `/api/v2`. */
   api(method: string, path: string, expected: number, body?: object): Promise<unknown>;
   /** A name that no other test uses. */
@@ -50,10 +50,10 @@ export function administrator(...args: string[]): Administrator {
     async run(command, options = {}, others = {}) {
       const [name, ...argv] = command.split(' ').map((word) => word.replaceAll('+', ' '));
       const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: access, ...options.env };
-      const surroundings = testSurroundings({ clock: running.clock, ...options, env });
-      const code = await runResource(name as ResourceName, argv, { ...surroundings, ...others });
+      const context = testContext({ clock: running.clock, ...options, env });
+      const code = await runResource(name as ResourceName, argv, { ...context, ...others });
       expect(code).toBe(0);
-      return { ...surroundings.output, questions: surroundings.questions };
+      return { ...context.output, questions: context.questions };
     },
     api: (method, path, expected, body) =>
       manage(running.service.http, access, method, `/api/v2${path}`, expected, body),

@@ -5,20 +5,20 @@ import { type Api, openApi } from '../../src/cli/api.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { cleanUp, token } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
-import { type TestSurroundings, testSurroundings } from './fixture.ts';
+import { type TestContext, testContext } from './fixture.ts';
 
 afterAll(cleanUp);
 
 const access = { token: async () => 'a token', replace: async () => 'another token' };
 
 /** The API of a server that answers as a test says. */
-async function apiOf(listener: RequestListener): Promise<{ api: Api; surroundings: TestSurroundings }> {
+async function apiOf(listener: RequestListener): Promise<{ api: Api; context: TestContext }> {
   const server = createServer(listener);
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const surroundings = testSurroundings();
+  const context = testContext();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
-  return { api: openApi(surroundings, url, access), surroundings };
+  return { api: openApi(context, url, access), context };
 }
 
 describe('the management API', () => {
@@ -27,12 +27,12 @@ describe('the management API', () => {
     const service = await startLocal({ clock, args: ['--api-rate', '1'] });
     onTestFinished(() => service.stop());
     const given = await token(service.http, service.credentials);
-    const surroundings = testSurroundings({ clock });
-    const api = openApi(surroundings, `http://${service.http}`, { ...access, token: async () => given });
+    const context = testContext({ clock });
+    const api = openApi(context, `http://${service.http}`, { ...access, token: async () => given });
     const began = clock.now();
     for (let request = 0; request < 5; request += 1) await api.call('GET', ['users', 'me']);
     expect(clock.now() - began).toBe(3_000);
-    expect(surroundings.output.err).toBe('The server has too many requests; trying again in 1 s\n'.repeat(3));
+    expect(context.output.err).toBe('The server has too many requests; trying again in 1 s\n'.repeat(3));
   });
 
   it.each([
@@ -42,18 +42,18 @@ describe('the management API', () => {
     ['a time too long to wait', '61', []],
   ])('gives up after a while when it is told to wait for %s', async (_what, retryAfter, waits) => {
     let requests = 0;
-    const { api, surroundings } = await apiOf((_, response) => {
+    const { api, context } = await apiOf((_, response) => {
       requests += 1;
       response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
       response.end('{"code":"rate_limited","detail":"Too many"}');
     });
-    const began = surroundings.clock.now();
+    const began = context.clock.now();
     await expect(api.call('POST', ['things'], {})).rejects.toMatchObject({
       exitCode: 7,
       message: 'Too many (rate_limited)',
     });
     expect(requests).toBe(waits.length + 1);
-    expect(surroundings.clock.now() - began).toBe(1000 * waits.reduce((sum, wait) => sum + wait, 0));
+    expect(context.clock.now() - began).toBe(1000 * waits.reduce((sum, wait) => sum + wait, 0));
   });
 
   it('asks once more with another token, and not again', async () => {

@@ -2,25 +2,25 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Context } from '../../src/cli/context.ts';
 import { login } from '../../src/cli/login.ts';
-import type { Surroundings } from '../../src/cli/surroundings.ts';
 import { UsageError } from '../../src/flags.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
-import { type TestSurroundings, testSurroundings } from './fixture.ts';
+import { type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';
 
 const running = runService();
 
 /** A machine without a browser, whose user does something while it waits the nth time. */
 interface Machine {
-  readonly surroundings: TestSurroundings;
+  readonly context: TestContext;
   /** How long it waited each time, s. */
   readonly waits: readonly number[];
 }
 
 function machine(
   meanwhile: Readonly<Record<number, () => unknown>> = {},
-  others: Partial<Pick<Surroundings, 'fetch'>> = {},
+  others: Partial<Pick<Context, 'fetch'>> = {},
 ): Machine {
   const { clock } = running;
   const waits: number[] = [];
@@ -29,11 +29,11 @@ function machine(
     clock.advance(ms);
     await meanwhile[waits.length]?.();
   };
-  return { surroundings: { ...testSurroundings({ clock }), sleep, ...others }, waits };
+  return { context: { ...testContext({ clock }), sleep, ...others }, waits };
 }
 
 /** Enters the code that the machine shows, in a browser elsewhere. */
-async function enterCode({ output }: TestSurroundings, action: string): Promise<void> {
+async function enterCode({ output }: TestContext, action: string): Promise<void> {
   const [, page = '', code = ''] = /\n\n {2}(http\S+)\n {2}(\S+)\n/.exec(output.err) ?? [];
   expect(page).toBe(`${running.url}/connect/device`);
   const browser = new TestBrowser(running.service.http, '127.0.0.1');
@@ -43,23 +43,23 @@ async function enterCode({ output }: TestSurroundings, action: string): Promise<
   await browser.submit({ action });
 }
 
-function attempt({ surroundings }: Machine, ...argv: string[]): Promise<number> {
-  return login(['--url', running.url, '--device', ...argv], surroundings);
+function attempt({ context }: Machine, ...argv: string[]): Promise<number> {
+  return login(['--url', running.url, '--device', ...argv], context);
 }
 
 describe('login --device', () => {
   it('shows where to enter which code, waits, and keeps a session that can be renewed', async () => {
-    const one: Machine = machine({ 3: () => enterCode(one.surroundings, 'continue') });
+    const one: Machine = machine({ 3: () => enterCode(one.context, 'continue') });
     expect(await attempt(one)).toBe(0);
     expect(one.waits).toEqual([5, 5, 5]);
-    const { err, out } = one.surroundings.output;
+    const { err, out } = one.context.output;
     expect(out).toBe('');
     expect(err).toMatch(
       /^Open this address in a browser on any machine and enter the code to sign in:\n\n {2}\S+\/connect\/device\n {2}\S{4}-\S{4}\n\nThe code is part of this address: \S+\nWaiting for up to 10 minutes; Ctrl-C stops it\n/,
     );
     expect(err).toContain(`Signed in to ${running.url} as admin@localhost\n`);
     expect(err).not.toMatch(/fm_device_|eyJ/);
-    const stored = JSON.parse(readFileSync(one.surroundings.credentialsFile, 'utf8'));
+    const stored = JSON.parse(readFileSync(one.context.credentialsFile, 'utf8'));
     expect(stored.servers[running.url]).toMatchObject({
       ...{ clientId: 'flagmeter-cli', scope: 'openid email flagmeter', refreshToken: expect.any(String) },
     });
@@ -68,7 +68,7 @@ describe('login --device', () => {
   it('waits five seconds longer whenever it is told to slow down', async () => {
     const { clock } = running;
     const back = () => clock.advance(-4000);
-    const one: Machine = machine({ 2: back, 3: () => enterCode(one.surroundings, 'continue') });
+    const one: Machine = machine({ 2: back, 3: () => enterCode(one.context, 'continue') });
     expect(await attempt(one)).toBe(0);
     expect(one.waits).toEqual([5, 5, 10]);
   });
@@ -81,7 +81,7 @@ describe('login --device', () => {
       return fetch(url, init);
     };
     const one: Machine = machine(
-      { 3: () => enterCode(one.surroundings, 'continue') },
+      { 3: () => enterCode(one.context, 'continue') },
       { fetch: async (url, init) => fetchOften(url, init) },
     );
     expect(await attempt(one)).toBe(0);
@@ -89,7 +89,7 @@ describe('login --device', () => {
   });
 
   it('ends when the person says no', async () => {
-    const one: Machine = machine({ 1: () => enterCode(one.surroundings, 'cancel') });
+    const one: Machine = machine({ 1: () => enterCode(one.context, 'cancel') });
     await expect(attempt(one)).rejects.toMatchObject({
       ...{ exitCode: 3, message: 'The sign-in was refused in the browser' },
     });
@@ -110,7 +110,7 @@ describe('login --device', () => {
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await expect(login(['--url', urlOf(), '--device'], machine().surroundings)).rejects.toThrow(
+    await expect(login(['--url', urlOf(), '--device'], machine().context)).rejects.toThrow(
       `${urlOf()} cannot have people sign in with a browser on another machine`,
     );
   });
@@ -130,7 +130,7 @@ it('login without a browser says how to sign in with one elsewhere', async () =>
   const err = (text: string) => {
     if (text.includes('--device')) throw new Error(text);
   };
-  await expect(login(['--url', running.url], { ...one.surroundings, err })).rejects.toThrow(
+  await expect(login(['--url', running.url], { ...one.context, err })).rejects.toThrow(
     'No browser was found here; with one on another machine: flagmeter login --device',
   );
 });

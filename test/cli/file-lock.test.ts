@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { underLock } from '../../src/cli/file-lock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { testSurroundings } from './fixture.ts';
+import { testContext } from './fixture.ts';
 
 /** The pid of a process that has ended. */
 const { pid: deadPid } = spawnSync('true');
@@ -13,7 +13,7 @@ const { pid: deadPid } = spawnSync('true');
 describe('work under a lock', () => {
   it('is done by one at a time, and leaves nothing behind', async () => {
     const directory = temporaryDirectory();
-    const surroundings = testSurroundings();
+    const context = testContext();
     let within = 0;
     let most = 0;
     let done = 0;
@@ -24,7 +24,7 @@ describe('work under a lock', () => {
       within -= 1;
       done += 1;
     };
-    const all = Array.from({ length: 20 }, () => underLock(`${directory}/lock`, surroundings, work));
+    const all = Array.from({ length: 20 }, () => underLock(`${directory}/lock`, context, work));
     await Promise.all(all);
     expect({ most, done }).toEqual({ most: 1, done: 20 });
     expect(readdirSync(directory)).toEqual([]);
@@ -32,12 +32,12 @@ describe('work under a lock', () => {
 
   it('gives the lock back when the work fails', async () => {
     const lock = `${temporaryDirectory()}/lock`;
-    const surroundings = testSurroundings();
-    const failing = underLock(lock, surroundings, async () => {
+    const context = testContext();
+    const failing = underLock(lock, context, async () => {
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    expect(await underLock(lock, surroundings, async () => 'done')).toBe('done');
+    expect(await underLock(lock, context, async () => 'done')).toBe('done');
   });
 
   it.each([
@@ -46,11 +46,11 @@ describe('work under a lock', () => {
     ['nobody who can be known, long ago', '', 121],
   ])('goes on when the lock was left behind by %s', async (_who, owner, ageSeconds) => {
     const directory = temporaryDirectory();
-    const surroundings = testSurroundings();
+    const context = testContext();
     writeFileSync(`${directory}/lock`, owner);
-    const since = surroundings.clock.now() / 1000 - ageSeconds;
+    const since = context.clock.now() / 1000 - ageSeconds;
     utimesSync(`${directory}/lock`, since, since);
-    expect(await underLock(`${directory}/lock`, surroundings, async () => 'done')).toBe('done');
+    expect(await underLock(`${directory}/lock`, context, async () => 'done')).toBe('done');
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -59,15 +59,15 @@ describe('work under a lock', () => {
     ['a machine elsewhere', '1@elsewhere 0'],
   ])('does not begin while the lock is that of %s', async (_who, owner) => {
     const lock = `${temporaryDirectory()}/lock`;
-    const surroundings = testSurroundings();
+    const context = testContext();
     writeFileSync(lock, owner);
     // Its owner shows again and again that it is there.
     const sleep = async (ms: number) => {
-      await surroundings.sleep(ms);
-      const now = surroundings.clock.now() / 1000;
+      await context.sleep(ms);
+      const now = context.clock.now() / 1000;
       utimesSync(lock, now, now);
     };
-    await expect(underLock(lock, { ...surroundings, sleep }, async () => {})).rejects.toMatchObject({
+    await expect(underLock(lock, { ...context, sleep }, async () => {})).rejects.toMatchObject({
       exitCode: 7,
       message: `Another flagmeter process does not give up ${lock}: end it first`,
     });
@@ -76,8 +76,8 @@ describe('work under a lock', () => {
 
   it('does not take away a lock that another has taken over', async () => {
     const lock = `${temporaryDirectory()}/lock`;
-    const surroundings = { ...testSurroundings(), randomBytes };
-    await underLock(lock, surroundings, async () => writeFileSync(lock, 'another'));
+    const context = { ...testContext(), randomBytes };
+    await underLock(lock, context, async () => writeFileSync(lock, 'another'));
     expect(existsSync(lock)).toBe(true);
   });
 });

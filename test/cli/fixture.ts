@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Surroundings } from '../../src/cli/surroundings.ts';
+import type { Context } from '../../src/cli/context.ts';
 import { type TestClock, testClock } from '../accounts/fixture.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A terminal and what is around it, with what a command did to it. */
-export interface TestSurroundings extends Surroundings {
+export interface TestContext extends Context {
   readonly clock: TestClock;
   /** What was written to standard output and to standard error. */
   readonly output: { out: string; err: string };
@@ -14,7 +14,7 @@ export interface TestSurroundings extends Surroundings {
   readonly credentialsFile: string;
 }
 
-export interface SurroundingsOptions {
+export interface ContextOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The texts of the files that can be read. */
   readonly files?: Readonly<Record<string, string>>;
@@ -26,8 +26,8 @@ export interface SurroundingsOptions {
   readonly folder?: string;
 }
 
-/** Surroundings with a clock that sleeping moves on. */
-export function testSurroundings(options: SurroundingsOptions = {}): TestSurroundings {
+/** Context with a clock that sleeping moves on. */
+export function testContext(options: ContextOptions = {}): TestContext {
   const { env = {}, files = {}, clock = testClock(), folder = temporaryDirectory(), openBrowser } = options;
   const output = { out: '', err: '' };
   const questions: string[] = [];

@@ -5,26 +5,26 @@ import { login } from '../../src/cli/login.ts';
 import { logout } from '../../src/cli/logout.ts';
 import { openTokenStore, type StoredSession } from '../../src/cli/token-store.ts';
 import { UsageError } from '../../src/flags.ts';
-import { type SurroundingsOptions, type TestSurroundings, testSurroundings } from './fixture.ts';
+import { type ContextOptions, type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';
 import { signInAt } from './sign-in.ts';
 
 const running = runService();
 const { clock } = running;
 
-function around(options: SurroundingsOptions = {}): TestSurroundings {
-  return testSurroundings({ clock, ...options });
+function around(options: ContextOptions = {}): TestContext {
+  return testContext({ clock, ...options });
 }
 
-/** Surroundings with a browser in which the administrator signs in. */
-function withBrowser(options: SurroundingsOptions = {}): TestSurroundings & { pages: Promise<string>[] } {
+/** Context with a browser in which the administrator signs in. */
+function withBrowser(options: ContextOptions = {}): TestContext & { pages: Promise<string>[] } {
   const pages: Promise<string>[] = [];
   const openBrowser = (address: string) => void pages.push(signInAt(address, running.service.credentials));
   return { ...around({ ...options, openBrowser }), pages };
 }
 
-function sessionOf(surroundings: TestSurroundings): StoredSession | undefined {
-  return openTokenStore(surroundings).read().servers[running.url];
+function sessionOf(context: TestContext): StoredSession | undefined {
+  return openTokenStore(context).read().servers[running.url];
 }
 
 /** The status that the management API gives to an access token. */
@@ -34,7 +34,7 @@ async function statusOf({ accessToken }: StoredSession): Promise<number> {
 }
 
 describe('login as an API key', () => {
-  it.each<[string, (id: string, secret: string) => [string[], SurroundingsOptions]]>([
+  it.each<[string, (id: string, secret: string) => [string[], ContextOptions]]>([
     [
       'a file',
       (id, secret) => [['--client-id', id, '--client-secret-file', 's'], { files: { s: `${secret}\nx` } }],
@@ -48,10 +48,10 @@ describe('login as an API key', () => {
   ])('takes the secret from %s, and does not keep it', async (_where, given) => {
     const { clientId, clientSecret } = running.service.credentials;
     const [argv, options] = given(clientId, clientSecret);
-    const surroundings = around(options);
-    expect(await login([...argv, '--url', `${running.url}/`], surroundings)).toBe(0);
-    expect(surroundings.output).toEqual({ out: '', err: `Signed in to ${running.url} as First API key\n` });
-    const session = sessionOf(surroundings) as StoredSession;
+    const context = around(options);
+    expect(await login([...argv, '--url', `${running.url}/`], context)).toBe(0);
+    expect(context.output).toEqual({ out: '', err: `Signed in to ${running.url} as First API key\n` });
+    const session = sessionOf(context) as StoredSession;
     expect(session).toEqual({
       authUrl: running.url,
       clientId,
@@ -64,32 +64,32 @@ describe('login as an API key', () => {
 
   it('keeps the secret when it is told to', async () => {
     const { clientId, clientSecret } = running.service.credentials;
-    const surroundings = around({ answers: [clientSecret] });
-    await login(['--url', running.url, '--client-id', clientId, '--store'], surroundings);
-    expect(sessionOf(surroundings)?.clientSecret).toBe(clientSecret);
+    const context = around({ answers: [clientSecret] });
+    await login(['--url', running.url, '--client-id', clientId, '--store'], context);
+    expect(sessionOf(context)?.clientSecret).toBe(clientSecret);
   });
 
   it('with a wrong secret fails with 3, and what was kept before is still there', async () => {
     const { clientId, clientSecret } = running.service.credentials;
-    const surroundings = around({ answers: [clientSecret, 'wrong'] });
-    await login(['--url', running.url, '--client-id', clientId], surroundings);
-    const before = sessionOf(surroundings) as StoredSession;
-    await expect(login(['--url', running.url, '--client-id', clientId], surroundings)).rejects.toMatchObject({
+    const context = around({ answers: [clientSecret, 'wrong'] });
+    await login(['--url', running.url, '--client-id', clientId], context);
+    const before = sessionOf(context) as StoredSession;
+    await expect(login(['--url', running.url, '--client-id', clientId], context)).rejects.toMatchObject({
       exitCode: 3,
       message: 'The client is unknown or its secret is wrong (invalid_client)',
     });
-    expect(sessionOf(surroundings)).toEqual(before);
+    expect(sessionOf(context)).toEqual(before);
     expect(await statusOf(before)).toBe(200);
   });
 
   it('ends the session that it takes the place of', async () => {
     const { clientId, clientSecret } = running.service.credentials;
-    const surroundings = around({ answers: [clientSecret, clientSecret] });
-    await login(['--url', running.url, '--client-id', clientId], surroundings);
-    const before = sessionOf(surroundings) as StoredSession;
-    await login(['--url', running.url, '--client-id', clientId], surroundings);
+    const context = around({ answers: [clientSecret, clientSecret] });
+    await login(['--url', running.url, '--client-id', clientId], context);
+    const before = sessionOf(context) as StoredSession;
+    await login(['--url', running.url, '--client-id', clientId], context);
     expect(await statusOf(before)).toBe(401);
-    expect(await statusOf(sessionOf(surroundings) as StoredSession)).toBe(200);
+    expect(await statusOf(sessionOf(context) as StoredSession)).toBe(200);
   });
 
   it.each([
@@ -114,10 +114,10 @@ describe('login as an API key', () => {
   });
 
   it('warns of an address that is not encrypted', async () => {
-    const surroundings = around({ answers: ['x'] });
-    const attempt = login(['--url', 'http://flags.invalid', '--client-id', 'x'], surroundings);
+    const context = around({ answers: ['x'] });
+    const attempt = login(['--url', 'http://flags.invalid', '--client-id', 'x'], context);
     await expect(attempt).rejects.toMatchObject({ exitCode: 7 });
-    expect(surroundings.output.err).toBe(
+    expect(context.output.err).toBe(
       'Caution: this address is not encrypted, so others on the way can read the tokens\n',
     );
   });
@@ -125,26 +125,26 @@ describe('login as an API key', () => {
 
 describe('login with a browser', () => {
   it('keeps a session that can be renewed', async () => {
-    const surroundings = withBrowser();
-    expect(await login(['--url', running.url], surroundings)).toBe(0);
-    expect(surroundings.output.err).toMatch(
+    const context = withBrowser();
+    expect(await login(['--url', running.url], context)).toBe(0);
+    expect(context.output.err).toMatch(
       new RegExp(
         `^Open this address .*\n\n  ${running.url}/connect/authorize\\?.*\n\nSigned in to ${running.url} as admin@localhost\n$`,
       ),
     );
-    expect(await Promise.all(surroundings.pages)).toEqual([expect.stringContaining('You are signed in.')]);
-    const session = sessionOf(surroundings) as StoredSession;
+    expect(await Promise.all(context.pages)).toEqual([expect.stringContaining('You are signed in.')]);
+    const session = sessionOf(context) as StoredSession;
     expect(session).toMatchObject({ clientId: 'flagmeter-cli', refreshToken: expect.any(String) });
     expect(session.scope).toBe('openid email flagmeter');
     expect(await statusOf(session)).toBe(200);
   });
 
   it('says nothing of the code, the verifier or a token', async () => {
-    const surroundings = withBrowser();
-    await login(['--url', running.url], surroundings);
-    const { accessToken, refreshToken } = sessionOf(surroundings) as StoredSession;
+    const context = withBrowser();
+    await login(['--url', running.url], context);
+    const { accessToken, refreshToken } = sessionOf(context) as StoredSession;
     for (const secret of [accessToken, refreshToken, 'code=', 'code_verifier'])
-      expect(surroundings.output.err).not.toContain(secret);
+      expect(context.output.err).not.toContain(secret);
   });
 
   it.each([
@@ -166,13 +166,13 @@ describe('login with a browser', () => {
       if (back.get('iss') === '') back.set('iss', running.url);
       pages.push(fetch(`${asked.get('redirect_uri')}?${back}`).then((response) => response.text()));
     };
-    const surroundings = around({ openBrowser });
-    await expect(login(['--url', running.url], surroundings)).rejects.toMatchObject({
+    const context = around({ openBrowser });
+    await expect(login(['--url', running.url], context)).rejects.toMatchObject({
       exitCode,
       message: expect.stringMatching(message),
     });
     expect(await Promise.all(pages)).toEqual([expect.stringContaining('This did not work')]);
-    expect(sessionOf(surroundings)).toBeUndefined();
+    expect(sessionOf(context)).toBeUndefined();
   });
 
   it('does not go to a token host that calls itself something else', async () => {
@@ -195,7 +195,7 @@ async function start(listener: RequestListener): Promise<string> {
 
 describe('login at something else', () => {
   it.each<[number, string, RegExp]>([
-    [404, '{}', /is no token host; --auth-url names the one of the server$/],
+    [404, '{}', /is not a token host; --auth-url names the one of the server$/],
     [200, '<html>', /does not answer as a flagmeter server does \(status 200\)$/],
     [200, '{"issuer":"x"}', /does not answer as a flagmeter server does \(status 200\)$/],
     [500, '{}', /does not answer as a flagmeter server does \(status 500\)$/],
@@ -207,7 +207,7 @@ describe('login at something else', () => {
 
   it('than the API keeps nothing, and ends what it got', async () => {
     const address = await start((_, response) => void response.writeHead(404).end('{}'));
-    const surroundings = withBrowser();
+    const context = withBrowser();
     let got: StoredSession | undefined;
     const watched = async (target: string, init: RequestInit) => {
       const response = await fetch(target, init);
@@ -217,11 +217,11 @@ describe('login at something else', () => {
         } as StoredSession;
       return response;
     };
-    const attempt = login(['--url', address, '--auth-url', running.url], { ...surroundings, fetch: watched });
+    const attempt = login(['--url', address, '--auth-url', running.url], { ...context, fetch: watched });
     await expect(attempt).rejects.toThrow(
       `${address} does not answer as a flagmeter server does (status 404)`,
     );
-    expect(openTokenStore(surroundings).read()).toEqual({ current: null, servers: {} });
+    expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
     expect(await statusOf(got as StoredSession)).toBe(401);
   });
 });
@@ -229,30 +229,30 @@ describe('login at something else', () => {
 describe('logout', () => {
   it.each(['a browser', 'an API key'])('ends a session by %s on the server, and forgets it', async (by) => {
     const { clientId, clientSecret } = running.service.credentials;
-    const surroundings = withBrowser({ answers: [clientSecret] });
+    const context = withBrowser({ answers: [clientSecret] });
     await login(
       by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
-      surroundings,
+      context,
     );
-    const session = sessionOf(surroundings) as StoredSession;
-    surroundings.output.err = '';
-    expect(await logout([], surroundings)).toBe(0);
-    expect(surroundings.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
-    expect(openTokenStore(surroundings).read()).toEqual({ current: null, servers: {} });
+    const session = sessionOf(context) as StoredSession;
+    context.output.err = '';
+    expect(await logout([], context)).toBe(0);
+    expect(context.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
+    expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
     expect(await statusOf(session)).toBe(401);
-    expect(await logout(['--url', running.url], surroundings)).toBe(0);
-    expect(surroundings.output.err).toContain(`Not signed in to ${running.url}\n`);
+    expect(await logout(['--url', running.url], context)).toBe(0);
+    expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
   });
 
   it('forgets the tokens also when the server cannot be told', async () => {
     const { clientId, clientSecret } = running.service.credentials;
-    const surroundings = around({ answers: [clientSecret] });
-    await login(['--url', running.url, '--client-id', clientId], surroundings);
-    const offline = { ...surroundings, fetch: () => Promise.reject(new Error('no network')) };
+    const context = around({ answers: [clientSecret] });
+    await login(['--url', running.url, '--client-id', clientId], context);
+    const offline = { ...context, fetch: () => Promise.reject(new Error('no network')) };
     await expect(logout([], offline)).rejects.toMatchObject({
       exitCode: 1,
       message: `The tokens are forgotten here, but may still be valid: Cannot reach ${running.url}: no network`,
     });
-    expect(sessionOf(surroundings)).toBeUndefined();
+    expect(sessionOf(context)).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { whoami } from '../../src/cli/whoami.ts';
 import { UsageError } from '../../src/flags.ts';
 import { createKey } from '../support/binary.ts';
 import { administrator } from './administrator.ts';
-import { testSurroundings } from './fixture.ts';
+import { testContext } from './fixture.ts';
 
 const admin = administrator();
 const { running, api } = admin;
@@ -28,9 +28,9 @@ async function send(packet: object, headers: Record<string, string> = { origin: 
 async function run(command: string): Promise<{ out: string; err: string }> {
   const [name, ...argv] = command.replace('Here', admin.application).split(' ');
   const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
-  const surroundings = testSurroundings({ clock: running.clock, env });
-  expect(await runReport(name as ReportName, argv, surroundings)).toBe(0);
-  return surroundings.output;
+  const context = testContext({ clock: running.clock, env });
+  expect(await runReport(name as ReportName, argv, context)).toBe(0);
+  return context.output;
 }
 
 const here = '--app Here --environment Production';
@@ -137,21 +137,21 @@ async function untilShown(work: () => Promise<{ out: string; err: string }>, pat
 describe('whoami', () => {
   it('shows the server, and the user that commands act as', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
-    const surroundings = testSurroundings({ clock: running.clock, env });
-    expect(await whoami([], surroundings)).toBe(0);
-    expect(surroundings.output.out).toMatch(/^ {2}Server +http:.*\n {2}By +the token in FLAGMETER_TOKEN\n/);
-    expect(surroundings.output.out).toMatch(/^ {2}Teams +Default \(primary\)$/m);
+    const context = testContext({ clock: running.clock, env });
+    expect(await whoami([], context)).toBe(0);
+    expect(context.output.out).toMatch(/^ {2}Server +http:.*\n {2}By +the token in FLAGMETER_TOKEN\n/);
+    expect(context.output.out).toMatch(/^ {2}Teams +Default \(primary\)$/m);
   });
 
   it('is, for scripts, what the API says', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
-    const surroundings = testSurroundings({ clock: running.clock, env });
-    await whoami(['--json'], surroundings);
-    expect(JSON.parse(surroundings.output.out)).toEqual(await api('GET', '/users/me', 200));
+    const context = testContext({ clock: running.clock, env });
+    await whoami(['--json'], context);
+    expect(JSON.parse(context.output.out)).toEqual(await api('GET', '/users/me', 200));
   });
 
   it('without a login ends with 3', async () => {
-    const surroundings = testSurroundings({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
-    await expect(whoami([], surroundings)).rejects.toMatchObject({ exitCode: 3 });
+    const context = testContext({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
+    await expect(whoami([], context)).rejects.toMatchObject({ exitCode: 3 });
   });
 });

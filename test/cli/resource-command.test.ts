@@ -4,7 +4,7 @@ import { keys } from '../../src/commands/keys.ts';
 import { UsageError } from '../../src/flags.ts';
 import { createApplication } from '../support/binary.ts';
 import { administrator } from './administrator.ts';
-import { testSurroundings } from './fixture.ts';
+import { testContext } from './fixture.ts';
 
 const admin = administrator();
 const { running, run, api, fresh } = admin;
@@ -255,8 +255,8 @@ describe('a refusal', () => {
 });
 
 it('keys are application keys, and rotate is one of its words', async () => {
-  const surroundings = testSurroundings();
-  await expect(async () => keys(['rotat'], surroundings)).rejects.toThrow(
+  const context = testContext();
+  await expect(async () => keys(['rotat'], context)).rejects.toThrow(
     'Unknown command keys rotat; the nearest known one is keys rotate',
   );
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { send } from '../../src/cli/send.ts';
-import { testSurroundings } from './fixture.ts';
+import { testContext } from './fixture.ts';
 
 /** Starts a server for one test; gives its address without the scheme. */
 async function start(listener: RequestListener, secure = false): Promise<string> {
@@ -31,7 +31,7 @@ async function unusedAddress(): Promise<string> {
 }
 
 function get(url: string) {
-  return send(testSurroundings(), url, { method: 'GET' });
+  return send(testContext(), url, { method: 'GET' });
 }
 
 describe('a request', () => {

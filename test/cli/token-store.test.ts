@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openTokenStore, type StoredSession, withSession } from '../../src/cli/token-store.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { testSurroundings } from './fixture.ts';
+import { testContext } from './fixture.ts';
 
 const session: StoredSession = {
   authUrl: 'https://auth.example',
@@ -29,29 +29,29 @@ function modeOf(path: string): string {
 
 describe('the token store', () => {
   it('keeps sessions by server, for its user only', async () => {
-    const surroundings = testSurroundings();
-    const store = openTokenStore(surroundings);
+    const context = testContext();
+    const store = openTokenStore(context);
     expect(store.read()).toEqual({ current: null, servers: {} });
     await store.exclusively(async () => {
       store.write({ ...withSession(store.read(), url, session), current: url });
       store.write(withSession(store.read(), 'https://other.example', session));
     });
-    expect(openTokenStore(surroundings).read()).toEqual({
+    expect(openTokenStore(context).read()).toEqual({
       current: url,
       servers: { [url]: session, 'https://other.example': session },
     });
-    const file = surroundings.credentialsFile;
+    const file = context.credentialsFile;
     expect([modeOf(file), modeOf(dirname(file))]).toEqual(['600', '700']);
     expect(readdirSync(dirname(file))).toEqual(['credentials.json']);
   });
 
   it('closes a folder and a file that were open to others', async () => {
-    const surroundings = testSurroundings();
-    const file = surroundings.credentialsFile;
+    const context = testContext();
+    const file = context.credentialsFile;
     mkdirSync(dirname(file), { mode: 0o755 });
     writeFileSync(file, '{"current":null,"servers":{}}');
     chmodSync(file, 0o644);
-    const store = openTokenStore(surroundings);
+    const store = openTokenStore(context);
     await store.exclusively(async () => store.write(withSession(store.read(), url, session)));
     expect([modeOf(file), modeOf(dirname(file))]).toEqual(['600', '700']);
   });
@@ -67,17 +67,17 @@ describe('the token store', () => {
     );
     mkdirSync(dirname(root + path), { recursive: true });
     writeFileSync(root + path, JSON.stringify({ current: 'https://here.example', servers: {} }));
-    expect(openTokenStore(testSurroundings({ env: within })).read().current).toBe('https://here.example');
+    expect(openTokenStore(testContext({ env: within })).read().current).toBe('https://here.example');
   });
 
   it.each(['', '{', '[]', '{"current":null}', '{"current":null,"servers":{"https://x":{"accessToken":1}}}'])(
     'says so when the file holds %j, and keeps it as it is',
     (text) => {
-      const surroundings = testSurroundings();
-      const file = surroundings.credentialsFile;
+      const context = testContext();
+      const file = context.credentialsFile;
       mkdirSync(dirname(file));
       writeFileSync(file, text);
-      expect(() => openTokenStore(surroundings).read()).toThrow(
+      expect(() => openTokenStore(context).read()).toThrow(
         `Cannot use ${file}: it is damaged; remove it, then sign in again`,
       );
       expect(readFileSync(file, 'utf8')).toBe(text);
@@ -87,15 +87,15 @@ describe('the token store', () => {
   it('that cannot be made is named', async () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
-    const store = openTokenStore(testSurroundings({ folder: `${root}/file` }));
+    const store = openTokenStore(testContext({ folder: `${root}/file` }));
     await expect(store.exclusively(async () => {})).rejects.toThrow(
       `Cannot keep tokens in ${root}/file/flagmeter: `,
     );
   });
 
   it('leaves the old file alone when the new one cannot be written', async () => {
-    const surroundings = testSurroundings();
-    const store = openTokenStore(surroundings);
+    const context = testContext();
+    const store = openTokenStore(context);
     await store.exclusively(async () => {
       store.write(withSession(store.read(), url, session));
       const looping: StoredSession & { self?: unknown } = { ...session };
@@ -103,6 +103,6 @@ describe('the token store', () => {
       expect(() => store.write(withSession(store.read(), url, looping))).toThrow('Cannot write');
     });
     expect(store.read().servers[url]).toEqual(session);
-    expect(existsSync(`${surroundings.credentialsFile}.lock`)).toBe(false);
+    expect(existsSync(`${context.credentialsFile}.lock`)).toBe(false);
   });
 });

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { commandGroups, commandTable, isCommand } from '../../src/commands/command-table.ts';
 import { completion } from '../../src/commands/completion.ts';
 import { UsageError } from '../../src/flags.ts';
-import { testSurroundings } from '../cli/fixture.ts';
+import { testContext } from '../cli/fixture.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 function scriptFor(shell: string): string {
-  const surroundings = testSurroundings();
-  expect(completion([shell], surroundings)).toBe(0);
-  return surroundings.output.out;
+  const context = testContext();
+  expect(completion([shell], context)).toBe(0);
+  return context.output.out;
 }
 
 const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
@@ -97,6 +97,6 @@ describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
 
 describe('completion', () => {
   it.each([[[]], [['tcsh']], [['bash', 'zsh']]])('of %j is refused', (argv) => {
-    expect(() => completion(argv, testSurroundings())).toThrow(UsageError);
+    expect(() => completion(argv, testContext())).toThrow(UsageError);
   });
 });

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.ts';
 import { type Person, personAt } from './prompt.ts';
 
 /** What the commands that talk to a server may touch of the world. */
-export interface Surroundings extends Terminal {
+export interface Context extends Terminal {
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
@@ -22,7 +22,7 @@ export interface Surroundings extends Terminal {
 }
 
 /** Those of this process. */
-export function surroundingsOf(terminal: Terminal): Surroundings {
+export function contextOf(terminal: Terminal): Context {
   const { stdin, stdout } = process;
   return {
     ...terminal,

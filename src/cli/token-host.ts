@@ -1,0 +1,226 @@
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  type Client,
+  ClientSecretPost,
+  clientCredentialsGrantRequest,
+  clockTolerance,
+  customFetch,
+  type HttpRequestOptions,
+  None,
+  processClientCredentialsResponse,
+  processRefreshTokenResponse,
+  processRevocationResponse,
+  refreshTokenGrantRequest,
+  revocationRequest,
+  type TokenEndpointResponse,
+} from 'oauth4webapi';
+import type { Context } from './context.ts';
+import { Failure, failureOf } from './failure.ts';
+import { fetchWhole, fieldsOf, jsonOf, notUnderstood, send, textOf } from './send.ts';
+import type { StoredSession } from './token-store.ts';
+
+/** A token host, and how this program talks to it. */
+export interface TokenHost {
+  /** What it says of itself (RFC 8414), with endpoints below the address that it was found at. */
+  readonly server: AuthorizationServer;
+  readonly scopes: readonly string[];
+  readonly options: HttpRequestOptions<'GET' | 'POST', URLSearchParams>;
+}
+
+/** A token request that was refused (RFC 6749 §5.2). */
+export class GrantRefused extends Failure {
+  readonly code: string;
+
+  constructor(kind: ConstructorParameters<typeof Failure>[0], message: string, code: string) {
+    super(kind, message);
+    this.code = code;
+  }
+}
+
+/** Asks a token host what it can do. @throws {Failure} */
+export async function discover(context: Context, authUrl: string): Promise<TokenHost> {
+  const url = `${authUrl}/.well-known/openid-configuration`;
+  const { status, json } = await send(context, url, { method: 'GET' });
+  const issuer = textOf(json, 'issuer');
+  const { scopes_supported: scopes, id_token_signing_alg_values_supported: algorithms } = fieldsOf(json);
+  if (status === 404)
+    throw new Failure('failed', `${authUrl} is not a token host; --auth-url names the one of the server`);
+  if (status !== 200 || issuer === undefined || !Array.isArray(scopes)) throw notUnderstood(url, status);
+  const deviceEndpoint = endpointOf(json, 'device_authorization_endpoint', authUrl);
+  return {
+    server: {
+      ...serverAt(authUrl),
+      issuer,
+      // Every answer of the authorization endpoint must name its issuer (RFC 9207 §2.4).
+      authorization_response_iss_parameter_supported: true,
+      ...(Array.isArray(algorithms) && { id_token_signing_alg_values_supported: algorithms.map(String) }),
+      ...(deviceEndpoint !== undefined && { device_authorization_endpoint: deviceEndpoint }),
+    },
+    scopes: scopes.map(String),
+    options: optionsFor(context, authUrl),
+  };
+}
+
+/** Where the endpoints are. The address may be another one than the issuer's, such as that of a tunnel. */
+function serverAt(authUrl: string): AuthorizationServer {
+  return {
+    issuer: authUrl,
+    token_endpoint: `${authUrl}/connect/token`,
+    revocation_endpoint: `${authUrl}/connect/revocation`,
+  };
+}
+
+/** An endpoint that a host names; `undefined` when that is no web address, or is unencrypted and the host is not. */
+function endpointOf(json: unknown, field: string, authUrl: string): string | undefined {
+  const text = textOf(json, field) ?? '';
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  return protocol === 'https:' || (protocol === 'http:' && isPlain(authUrl)) ? text : undefined;
+}
+
+function isPlain(authUrl: string): boolean {
+  return new URL(authUrl).protocol === 'http:';
+}
+
+/** Unencrypted requests are for a host whose address the user gave as `http:`. */
+function optionsFor(context: Context, authUrl: string): TokenHost['options'] {
+  return {
+    [customFetch]: (url, init) => fetchWhole(context, url, init as RequestInit),
+    [allowInsecureRequests]: isPlain(authUrl),
+  };
+}
+
+/** Signs in as an API key (RFC 6749 §4.4). @throws {Failure} */
+export async function signInAsClient(
+  context: Context,
+  authUrl: string,
+  client: { readonly clientId: string; readonly clientSecret: string },
+): Promise<StoredSession> {
+  const host = await discover(context, authUrl);
+  const scope = host.scopes.filter((each) => each !== 'email').join(' ');
+  return requestAsClient(context, host, { ...client, authUrl, scope });
+}
+
+function requestAsClient(
+  context: Context,
+  host: TokenHost,
+  session: SessionStart & { readonly clientSecret: string },
+): Promise<StoredSession> {
+  const auth = ClientSecretPost(session.clientSecret);
+  return requestTokens(context, host, session, {
+    request: (client) =>
+      clientCredentialsGrantRequest(host.server, client, auth, { scope: session.scope }, host.options),
+    process: processClientCredentialsResponse,
+  });
+}
+
+/**
+ * Renews a session: by its refresh token, or by the client secret that is stored with it.
+ * @returns `undefined` when it cannot be renewed, or not any more
+ * @throws {Failure}
+ */
+export async function renewSession(
+  context: Context,
+  session: StoredSession,
+): Promise<StoredSession | undefined> {
+  const { authUrl, clientSecret, refreshToken } = session;
+  if (clientSecret === undefined && refreshToken === undefined) return undefined;
+  const host = await discover(context, authUrl);
+  try {
+    if (clientSecret !== undefined)
+      return { ...(await requestAsClient(context, host, { ...session, clientSecret })), clientSecret };
+    return await requestTokens(context, host, session, {
+      request: (client) =>
+        refreshTokenGrantRequest(host.server, client, None(), refreshToken ?? '', host.options),
+      process: processRefreshTokenResponse,
+    });
+  } catch (error) {
+    if (error instanceof GrantRefused && ['invalid_grant', 'invalid_client'].includes(error.code))
+      return undefined;
+    throw error;
+  }
+}
+
+/** Revokes a refresh token, and with it the whole session (RFC 7009 §2.1). @throws {Failure} */
+export async function revoke(
+  context: Context,
+  { authUrl, clientId }: Pick<StoredSession, 'authUrl' | 'clientId'>,
+  refreshToken: string,
+): Promise<void> {
+  const options = optionsFor(context, authUrl);
+  const request = revocationRequest(
+    serverAt(authUrl),
+    { client_id: clientId },
+    None(),
+    refreshToken,
+    options,
+  );
+  await exchange(`${authUrl}/connect/revocation`, request, processRevocationResponse);
+}
+
+/** What is known of a session before its tokens are. */
+export type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
+
+/** A grant: sends its request, and checks what the token endpoint answers. */
+export interface Grant {
+  request(client: Client): Promise<Response>;
+  process(server: AuthorizationServer, client: Client, response: Response): Promise<TokenEndpointResponse>;
+}
+
+/** Asks the token endpoint for tokens and makes a session of them. @throws {GrantRefused | Failure} */
+export async function requestTokens(
+  context: Context,
+  { server }: TokenHost,
+  { authUrl, clientId, scope }: SessionStart,
+  { request, process }: Grant,
+): Promise<StoredSession> {
+  const url = `${authUrl}/connect/token`;
+  const client = clientOf(clientId);
+  const asked = context.clock.now();
+  const tokens = await exchange(url, request(client), (response) => process(server, client, response));
+  if (tokens.expires_in === undefined) throw notUnderstood(url, 200);
+  return {
+    authUrl,
+    clientId,
+    scope: tokens.scope ?? scope,
+    accessToken: tokens.access_token,
+    expiresAt: asked + tokens.expires_in * 1000,
+    ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
+  };
+}
+
+/** Nothing is taken from the ID token, so a machine whose clock is wrong can sign in, too. */
+function clientOf(clientId: string): Client {
+  return { client_id: clientId, [clockTolerance]: Number.MAX_SAFE_INTEGER };
+}
+
+/**
+ * Reads the answer to a request to the token host. What the library says of an answer is not shown: it may hold a token.
+ * @throws {GrantRefused | Failure}
+ */
+export async function exchange<T>(
+  url: string,
+  request: Promise<Response>,
+  process: (response: Response) => Promise<T>,
+): Promise<T> {
+  const response = await request;
+  if (response.status !== 200) throw grantRefusal(url, response.status, jsonOf(await response.text()));
+  try {
+    return await process(response);
+  } catch {
+    throw notUnderstood(url, response.status);
+  }
+}
+
+/** What an error of the token host means (RFC 6749 §5.2). The library reads it from answers of 400 to 499 only. */
+function grantRefusal(url: string, status: number, json: unknown): Failure {
+  const code = textOf(json, 'error');
+  if (code === undefined) return notUnderstood(url, status);
+  const description = textOf(json, 'error_description') ?? 'The token host refuses';
+  const unauthorized = ['invalid_client', 'invalid_grant'].includes(code);
+  return new GrantRefused(
+    unauthorized ? 'unauthorized' : failureOf(status),
+    `${description} (${code})`,
+    code,
+  );
+}

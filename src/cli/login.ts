@@ -2,8 +2,7 @@ import { clientVariables } from '../client-variables.ts';
 import { UsageError } from '../flags.ts';
 import { openApi } from './api.ts';
 import { signInWithBrowser } from './browser-sign-in.ts';
-import { type Command, type Given, readGiven } from './command.ts';
-import { urlFlag } from './common-flags.ts';
+import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { signInByDevice } from './device-sign-in.ts';
 import { endSession } from './end-session.ts';
@@ -11,39 +10,9 @@ import { readSecretFile } from './secret-file.ts';
 import { textOf } from './send.ts';
 import { isReadable } from './server-url.ts';
 import { authUrlOf, halfOfKey, serverUrlOf } from './session.ts';
+import { loginCommand } from './session-commands.ts';
 import { signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
-
-/** `flagmeter login` */
-export const loginCommand: Command = {
-  name: 'login',
-  summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
-  flags: [
-    urlFlag,
-    {
-      name: 'auth-url',
-      value: 'URL',
-      description: 'Address of its token host, when that is another one',
-      more: 'default: FLAGMETER_AUTH_URL, else the server',
-    },
-    {
-      name: 'client-id',
-      value: 'ID',
-      description: 'Sign in as this API key of a team, without a browser',
-      more: clientVariables.clientId,
-    },
-    {
-      name: 'client-secret-file',
-      value: 'FILE',
-      file: true,
-      description: 'First line is the secret of the API key; - is standard input',
-      more: `default: ${clientVariables.clientSecret}, else it is asked for`,
-    },
-    { name: 'store', description: 'Keep the secret too, so that the session lasts longer than an hour' },
-    { name: 'device', description: 'Sign in with a browser on another machine, by a code' },
-    { name: 'no-browser', description: 'Only print the address to open in a browser' },
-  ],
-};
 
 /**
  * Signs in and keeps the tokens for the commands that follow, in place of those that were kept for the server before.

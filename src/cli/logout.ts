@@ -1,17 +1,10 @@
-import { type Command, readGiven } from './command.ts';
-import { urlFlag } from './common-flags.ts';
+import { readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { endSession } from './end-session.ts';
 import { Failure } from './failure.ts';
 import { serverUrlOf } from './session.ts';
+import { logoutCommand } from './session-commands.ts';
 import { openTokenStore, withSession } from './token-store.ts';
-
-/** `flagmeter logout` */
-export const logoutCommand: Command = {
-  name: 'logout',
-  summary: 'Sign out: forget the tokens, and make them invalid on the server',
-  flags: [urlFlag],
-};
 
 /**
  * Forgets the session at a server, and ends it there.

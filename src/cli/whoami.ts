@@ -1,17 +1,10 @@
 import { connect } from './api.ts';
-import { type Command, readGiven } from './command.ts';
-import { jsonFlag, urlFlag } from './common-flags.ts';
+import { readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { printJson, printRecord } from './print.ts';
 import { fieldsOf } from './send.ts';
 import { sourceOf } from './session.ts';
-
-/** `flagmeter whoami` */
-export const whoamiCommand: Command = {
-  name: 'whoami',
-  summary: 'Show the server that commands use, and the user or API key they act as',
-  flags: [urlFlag, jsonFlag],
-};
+import { whoamiCommand } from './session-commands.ts';
 
 /**
  * Prints the server, and the user or API key that commands act as.

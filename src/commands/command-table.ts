@@ -1,12 +1,10 @@
 import type { Command, Flag } from '../cli/command.ts';
 import { jsonFlag } from '../cli/common-flags.ts';
-import { loginCommand } from '../cli/login.ts';
-import { logoutCommand } from '../cli/logout.ts';
 import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
 import { type ResourceName, resources } from '../cli/resources.ts';
-import { whoamiCommand } from '../cli/whoami.ts';
+import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { type Setting, settings } from '../config-schema.ts';
 
 /** One word after `flagmeter`, with the commands that it begins. */

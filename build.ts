@@ -1,9 +1,10 @@
 /**
- * Builds what is shipped: `dist/flagmeter`, one executable with Bun, the workers and the LMDB add-on inside, and
+ * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers and the LMDB add-on inside, and
  * `dist/node/`, the same service for Node. `bun build.ts [--target linux-arm64]`.
  */
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
 import { buildLmdb } from './build-lmdb.ts';
@@ -36,15 +37,13 @@ const platforms: Readonly<Record<string, Platform>> = {
 
 const here = `${process.platform}-${process.arch}`;
 
-function readTarget(argv: readonly string[]): string {
-  const [flag = '', value] = argv[0]?.startsWith('--target=') ? ['--target', argv[0].slice(9)] : argv;
-  if (flag === '') return here;
-  if (flag !== '--target' || value === undefined)
-    throw new Error('Usage: npm run build -- [--target PLATFORM]');
-  if (platforms[value] !== undefined) return value;
+/** @throws {Error} for an unknown option or platform */
+function readTarget(args: string[]): string {
+  const { target = here } = parseArgs({ args, options: { target: { type: 'string' } } }).values;
+  if (platforms[target] !== undefined || target === here) return target;
   const known = Object.keys(platforms);
   throw new Error(
-    `Cannot build for ${value}: did you mean ${closest(value, known)}? Known: ${known.join(', ')}`,
+    `Cannot build for ${target}: did you mean ${closest(target, known)}? Known: ${known.join(', ')}`,
   );
 }
 
@@ -66,7 +65,7 @@ async function buildExecutable(target: string, outfile: string): Promise<void> {
       target: platform.bun,
       outfile,
       ...(target === here ? {} : { executablePath: findRuntime(target, platform) }),
-      // The executable obeys its flags, its environment and its --config file: nothing else that lies about.
+      // The executable reads its flags, its environment and its --config file only.
       autoloadDotenv: false,
       autoloadBunfig: false,
     },

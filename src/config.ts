@@ -2,7 +2,7 @@ import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-
 import Value from 'typebox/value';
 import { clientVariables } from './client-variables.ts';
 import { type Setting, type Settings, settings } from './config-schema.ts';
-import { type KnownFlags, readFlags, UsageError } from './flags.ts';
+import { type KnownFlag, readFlags, UsageError } from './flags.ts';
 import { nearestKnown } from './nearest.ts';
 import { parseSize, showSize } from './size.ts';
 
@@ -33,10 +33,11 @@ const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set(['tlsCert', 'tlsKey'] as const);
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
-const flags: KnownFlags = {
-  values: settings.filter((setting) => !isSwitch(setting)).map(({ flag }) => flag),
-  switches: settings.filter(isSwitch).map(({ flag }) => flag),
-};
+
+const flags: readonly KnownFlag[] = settings.map(({ flag: name, schema: { value } }) => ({
+  name,
+  ...(value && { value }),
+}));
 
 /**
  * Loads the settings: flags beat environment variables beat the `--config` file beats the defaults.

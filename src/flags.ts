@@ -1,3 +1,4 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from './nearest.ts';
 
 /** The caller asked for something that does not exist or cannot be: exit code 2, with the message on stderr. */
@@ -5,56 +6,84 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The flags of a command, by their names without the dashes. */
-export interface KnownFlags {
-  /** Flags that take a value: `--name value` or `--name=value`. */
-  readonly values: readonly string[];
-  /** Flags that stand alone. */
-  readonly switches?: readonly string[];
-  /** What they belong to, as `flagmeter help` takes it. */
-  readonly command?: string;
+/** A flag that a command takes. */
+export interface KnownFlag {
+  /** Without the dashes. */
+  readonly name: string;
+  /** The placeholder of its value; a flag without one is a switch. */
+  readonly value?: string;
 }
 
-/** One argument of a command: a flag, or without a name what is no flag. */
+/** One argument of a command: a flag, or an operand, which has no name. */
 export interface Argument {
   /** Without the dashes. */
   readonly name?: string;
   /** Empty for a switch. */
   readonly value: string;
+  /** Begins with a single dash. No flag does, and an operand only after `--`. */
+  readonly dashed?: true;
 }
 
 /**
- * Reads a command's arguments one after the other.
+ * Reads a command's arguments one after the other: `--name value`, `--name=value`, `--switch`, operands, and after `--`
+ * operands only.
+ * @param command as `flagmeter help` takes it
  * @throws {UsageError} for an unknown flag, or a missing value
  */
-export function* readArguments(argv: readonly string[], known: KnownFlags): Generator<Argument> {
-  const rest = argv[Symbol.iterator]();
-  for (const argument of rest) {
-    const [, name, inline] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
-    if (name === undefined) {
-      yield { value: argument };
-    } else if (known.switches?.includes(name)) {
-      if (inline !== undefined) throw new UsageError(`Cannot use --${name} with a value: it takes none`);
-      yield { name, value: '' };
-    } else if (known.values.includes(name)) {
-      yield { name, value: inline ?? following(name, rest) };
-    } else {
-      throw new UsageError(unknownFlag(name, known));
-    }
+export function* readArguments(
+  argv: readonly string[],
+  known: readonly KnownFlag[],
+  command?: string,
+): Generator<Argument> {
+  const types = known.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }]);
+  // What is wrong is said here: the messages of a strict parseArgs repeat values, which may be secrets.
+  const options = Object.fromEntries(types) as ParseArgsConfig['options'] & {};
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === 'positional') yield { value: token.value };
+    else if (token.kind === 'option') yield readFlag(token, argv, known, command);
   }
+}
+
+function readFlag(
+  { name, rawName, index, value, inlineValue }: FlagToken,
+  argv: readonly string[],
+  known: readonly KnownFlag[],
+  command?: string,
+): Argument {
+  if (!rawName.startsWith('--')) return { value: argv[index] ?? rawName, dashed: true };
+  const flag = known.find((each) => each.name === name);
+  if (flag === undefined) throw new UsageError(unknownFlag(name, known, command));
+  if (flag.value === undefined) {
+    if (inlineValue) throw new UsageError(`Cannot use --${name} with a value: it takes none`);
+    return { name, value: '' };
+  }
+  if (value === undefined || (!inlineValue && value.startsWith('--')))
+    throw new UsageError(`Cannot use --${name} alone: a value must follow`);
+  return { name, value };
+}
+
+/** A flag as `parseArgs` finds it. */
+interface FlagToken {
+  readonly name: string;
+  /** With its dashes. */
+  readonly rawName: string;
+  readonly index: number;
+  readonly value?: string | undefined;
+  /** Whether the value came behind `=`. */
+  readonly inlineValue?: boolean | undefined;
 }
 
 /**
  * Reads a command's arguments, which are flags only; of a flag given twice the last one counts.
  * @returns flag name without dashes → value; a switch's value is empty
- * @throws {UsageError} for an unknown flag, a missing value, or an argument that is no flag
+ * @throws {UsageError} for an unknown flag, a missing value, or an operand
  */
-export function readFlags(argv: readonly string[], known: KnownFlags): Map<string, string> {
+export function readFlags(argv: readonly string[], known: readonly KnownFlag[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const { name, value } of readArguments(argv, known)) {
     if (name === undefined) {
-      const taken =
-        namesOf(known).length === 0 ? 'there are none here' : 'only flags (--name value) are taken';
+      const taken = known.length === 0 ? 'there are none here' : 'only flags (--name value) are taken';
       throw new UsageError(`Cannot use the argument '${value}': ${taken}`);
     }
     found.set(name, value);
@@ -62,23 +91,13 @@ export function readFlags(argv: readonly string[], known: KnownFlags): Map<strin
   return found;
 }
 
-function following(name: string, rest: Iterator<string>): string {
-  const { value, done } = rest.next();
-  if (done || value.startsWith('--')) throw new UsageError(`Cannot use --${name} alone: a value must follow`);
-  return value;
-}
-
-/** The value that came with an unknown flag is not repeated, nor what follows a space in it: it may be a secret. */
-function unknownFlag(given: string, known: KnownFlags): string {
+/** The value of an unknown flag is not repeated, nor what follows a space in its name: it may be a secret. */
+function unknownFlag(given: string, known: readonly KnownFlag[], command?: string): string {
   const [name = ''] = given.split(/\s/, 1);
-  const names = namesOf(known);
-  if (names.length === 0) return `Unknown flag --${name}; there are none here`;
-  const help = known.command === undefined ? '' : `; flagmeter help ${known.command} says which there are`;
+  if (known.length === 0) return `Unknown flag --${name}; there are none here`;
+  const help = command === undefined ? '' : `; flagmeter help ${command} lists them`;
+  const names = known.map((flag) => flag.name);
   return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;
-}
-
-function namesOf({ values, switches = [] }: KnownFlags): string[] {
-  return [...values, ...switches];
 }
 
 /**

@@ -1,11 +1,7 @@
-import { type KnownFlags, readArguments, UsageError } from '../flags.ts';
+import { type KnownFlag, readArguments, UsageError } from '../flags.ts';
 
 /** A flag of a command, as its help text and shell completion show it. */
-export interface Flag {
-  /** Without the dashes. */
-  readonly name: string;
-  /** The placeholder of its value; a flag without one stands alone. */
-  readonly value?: string;
+export interface Flag extends KnownFlag {
   readonly description: string;
   /** A second line of its description: where it is taken from when it is not given. */
   readonly more?: string;
@@ -49,31 +45,26 @@ export interface Given {
 
 /**
  * Reads what a command was called with. After `--` an argument may begin with a dash.
- * @throws {UsageError} for an unknown flag, a value that cannot be, and what is missing or too much
+ * @throws {UsageError} for an unknown flag, a value that is not allowed, and what is missing or too much
  */
 export function readGiven(command: Command, argv: readonly string[]): Given {
-  const end = argv.indexOf('--');
-  const before: string[] = [];
-  const after = end < 0 ? [] : argv.slice(end + 1);
+  const operands: string[] = [];
   const flags = new Map<string, string[]>();
-  for (const { name, value } of readArguments(end < 0 ? argv : argv.slice(0, end), known(command))) {
-    if (name === undefined) before.push(checkDash(value));
+  for (const { name, value, dashed } of readArguments(argv, command.flags, command.name)) {
+    if (dashed) throw new UsageError(`Cannot use the argument '${value}': ${dashes}`);
+    if (name === undefined) operands.push(value);
     else flags.set(name, [...(flags.get(name) ?? []), asListed(value, valuesOf(command, name))]);
   }
   for (const flag of command.flags) checkFlag(command, flag, flags.get(flag.name));
   return {
-    operand: readOperand(command, [...before, ...after]),
+    operand: readOperand(command, operands),
     has: (flag) => flags.has(flag),
     value: (flag) => flags.get(flag)?.at(-1),
     all: (flag) => flags.get(flag) ?? [],
   };
 }
 
-function known({ name: command, flags }: Command): KnownFlags {
-  const names = (takesValue: boolean) =>
-    flags.filter(({ value }) => (value !== undefined) === takesValue).map(({ name }) => name);
-  return { values: names(true), switches: names(false), command };
-}
+const dashes = 'flags have two dashes, other arguments none';
 
 function valuesOf({ flags }: Command, name: string): readonly string[] | undefined {
   return flags.find((flag) => flag.name === name)?.values;
@@ -82,13 +73,6 @@ function valuesOf({ flags }: Command, name: string): readonly string[] | undefin
 /** A value as it is listed, whatever case it was typed in. */
 function asListed(value: string, values: readonly string[] = []): string {
   return values.find((each) => each.toLowerCase() === value.toLowerCase()) ?? value;
-}
-
-function checkDash(value: string): string {
-  if (/^-./.test(value)) {
-    throw new UsageError(`Cannot use the argument '${value}': flags have two dashes, other arguments none`);
-  }
-  return value;
 }
 
 function checkFlag(command: Command, { name, values, required }: Flag, given: readonly string[] = []): void {

@@ -1,11 +1,16 @@
-import type { Command, Flag } from '../cli/command.ts';
-import { jsonFlag } from '../cli/common-flags.ts';
+import type { Command } from '../cli/command.ts';
 import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
 import { type ResourceName, resources } from '../cli/resources.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
-import { type Setting, settings } from '../config-schema.ts';
+import {
+  initCommand,
+  resetPasswordCommand,
+  rotateCommand,
+  serveCommand,
+  verifyCommand,
+} from './server-commands.ts';
 
 /** One word after `flagmeter`, with the commands that it begins. */
 export interface Entry {
@@ -15,97 +20,25 @@ export interface Entry {
   readonly notes?: string;
 }
 
-/** The flags that say where a data directory is. */
-const dataFlags: readonly Flag[] = [
-  {
-    name: 'data',
-    value: 'DIR',
-    file: true,
-    description: 'Data directory',
-    more: 'default: ./flagmeter-data, FLAGMETER_DATA',
-  },
-  {
-    name: 'config',
-    value: 'FILE',
-    file: true,
-    description: 'JSON file that may name the data directory',
-    more: 'FLAGMETER_CONFIG',
-  },
-];
-
 /** Commands that work on a data directory. */
 const server = {
-  serve: simple({
-    name: 'serve',
-    summary: 'Run the server; on an empty data directory it prepares it as init does',
-    flags: settings.map(flagOf),
-  }),
+  serve: simple(serveCommand),
   init: simple(
-    {
-      name: 'init',
-      summary: 'Prepare a data directory; print its first administrator and API key, once',
-      flags: [
-        {
-          name: 'admin-email',
-          value: 'EMAIL',
-          required: true,
-          description: 'E-mail address that the administrator signs in with',
-        },
-        ...dataFlags,
-        {
-          name: 'admin-password-file',
-          value: 'FILE',
-          file: true,
-          description: 'First line is the password, 12 characters or more; - is standard input',
-          more: 'default: a password is made and printed',
-        },
-        jsonFlag,
-      ],
-    },
+    initCommand,
     'A data directory that is prepared already is left as it is, with exit code 1.\n',
   ),
   admin: simple(
-    {
-      name: 'admin reset-password',
-      summary: 'Give a user another password and end their sessions, on this machine',
-      flags: [
-        {
-          name: 'email',
-          value: 'EMAIL',
-          required: true,
-          description: 'E-mail address of the user',
-        },
-        ...dataFlags,
-        {
-          name: 'password-file',
-          value: 'FILE',
-          file: true,
-          description: 'First line is the password, 12 characters or more; - is standard input',
-          more: 'default: a password is made and printed',
-        },
-        jsonFlag,
-      ],
-    },
+    resetPasswordCommand,
     'Stop the server first: it has the users in memory, and holds the lock of the data directory.\n',
   ),
   verify: simple(
-    {
-      name: 'verify',
-      summary: 'Check the files of a data directory for damage',
-      flags: dataFlags,
-    },
+    verifyCommand,
     `
 Every page of both files is checked. No service may use them meanwhile: stop it, or verify a copy.
 Exit code 1: a file is damaged. It says which one, and what to do.
 `,
   ),
 } as const;
-
-const rotate: Command = {
-  name: 'keys rotate',
-  summary: 'Make a new key that signs tokens, on this machine',
-  flags: [...dataFlags, jsonFlag],
-};
 
 const tableNotes = `
 On a terminal a table is cut to its width; a pipe, a file and --json get all of it.
@@ -131,7 +64,7 @@ FLAGMETER_CLIENT_ID with FLAGMETER_CLIENT_SECRET each command makes a token for 
   apps: entryOf('apps'),
   keys: {
     summary: `${entryOf('keys').summary}; rotate the key that signs tokens`,
-    commands: [...entryOf('keys').commands, rotate],
+    commands: [...entryOf('keys').commands, rotateCommand],
     notes: `
 keys rotate works on the data directory of this machine, also while the server runs, which publishes
 the new key within seconds and signs with it a minute later. Tokens of the key before stay valid
@@ -221,17 +154,5 @@ function entryOf(name: ResourceName): Entry {
     summary: `${said.charAt(0).toUpperCase()}${said.slice(1)} ${resources[name].many}`,
     commands: commands.map(({ command }) => command),
     notes: tableNotes,
-  };
-}
-
-function flagOf({ flag: name, schema }: Setting): Flag {
-  const { value, description, enum: values } = schema;
-  const isFile = value === 'FILE' || value === 'DIR';
-  return {
-    name,
-    ...(value && { value }),
-    description,
-    ...(values && { values }),
-    ...(isFile && { file: true }),
   };
 }

@@ -7,7 +7,8 @@ import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
 import { readPassword } from './password-file.ts';
-import { serverFlagNames, serverFlags } from './server-flags.ts';
+import { initCommand } from './server-commands.ts';
+import { serverFlags } from './server-flags.ts';
 
 /**
  * Prepares a data directory and prints the first credentials, which are not shown again.
@@ -15,10 +16,7 @@ import { serverFlagNames, serverFlags } from './server-flags.ts';
  * @throws {Error} when the directory is in use, cannot be written or is prepared already; nothing has changed then
  */
 export async function init(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, {
-    values: [...serverFlagNames, 'admin-email', 'admin-password-file'],
-    switches: ['json'],
-  });
+  const flags = readFlags(argv, initCommand.flags);
   const adminEmail = readEmail(flags.get('admin-email'));
   const adminPassword = readPassword('admin-password-file', flags.get('admin-password-file'), terminal);
   const { data, signingAlg } = loadConfig({ ...terminal, argv: serverFlags(flags) });

@@ -4,7 +4,8 @@ import { loadConfig } from '../config.ts';
 import { readFlags } from '../flags.ts';
 import { attachAccountStore } from '../store/accounts.ts';
 import type { Terminal } from '../terminal.ts';
-import { serverFlagNames, serverFlags } from './server-flags.ts';
+import { rotateCommand } from './server-commands.ts';
+import { serverFlags } from './server-flags.ts';
 
 /**
  * Makes a new key that signs tokens, of the same algorithm as the one before. A service that runs on the data directory
@@ -13,7 +14,7 @@ import { serverFlagNames, serverFlags } from './server-flags.ts';
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
 export async function rotate(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, { values: serverFlagNames, switches: ['json'] });
+  const flags = readFlags(argv, rotateCommand.flags);
   const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
   const accounts = attachAccountStore(data);
   try {

@@ -16,7 +16,8 @@ import { lockDataDirectory } from '../store/lock.ts';
 import { transact } from '../store/transact.ts';
 import type { Terminal } from '../terminal.ts';
 import { readPassword } from './password-file.ts';
-import { serverFlagNames, serverFlags } from './server-flags.ts';
+import { resetPasswordCommand } from './server-commands.ts';
+import { serverFlags } from './server-flags.ts';
 
 /** The store's health for a single command: a failed write is its error. */
 const health = {
@@ -33,10 +34,7 @@ const health = {
  * @throws {Error} when the data directory is not prepared, in use, or has no such user
  */
 export async function resetPassword(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const flags = readFlags(argv, {
-    values: [...serverFlagNames, 'email', 'password-file'],
-    switches: ['json'],
-  });
+  const flags = readFlags(argv, resetPasswordCommand.flags);
   const email = flags.get('email');
   if (email === undefined) throw new UsageError('Cannot reset a password without --email');
   const given = readPassword('password-file', flags.get('password-file'), terminal);

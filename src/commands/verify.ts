@@ -5,7 +5,8 @@ import { readFlags } from '../flags.ts';
 import { checkPresence, dataFilesIn, lookThrough, remedy } from '../store/data-file.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
-import { serverFlagNames, serverFlags } from './server-flags.ts';
+import { verifyCommand } from './server-commands.ts';
+import { serverFlags } from './server-flags.ts';
 
 /** How often it reports its progress, ms. */
 const tellEveryMs = 2000;
@@ -17,7 +18,7 @@ const tellEveryMs = 2000;
  * @throws {Error} when the directory is not prepared, or is in use
  */
 export function verify(argv: readonly string[], terminal: Terminal): number {
-  const flags = readFlags(argv, { values: serverFlagNames, switches: [] });
+  const flags = readFlags(argv, verifyCommand.flags);
   const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
   const files = dataFilesIn(data);
   if (files.length === 0)

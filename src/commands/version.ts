@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
  * @throws {UsageError} for any argument
  */
 export function version(argv: readonly string[], terminal: Terminal): number {
-  readFlags(argv, { values: [] });
+  readFlags(argv, []);
   const bun = process.versions['bun'];
   const runtime = bun === undefined ? `Node ${process.versions.node}` : `Bun ${bun}`;
   terminal.out(`flagmeter ${number} (${runtime}, ${process.platform} ${process.arch})\n`);

@@ -48,7 +48,7 @@ describe('what a command is called with', () => {
     [rich, ['--name', 'n'], 'Cannot use users create without TYPE'],
     [rich, ['', '--name', 'n'], 'Cannot use users create without TYPE'],
     [rich, ['Backend'], 'Cannot use users create without --name'],
-    [plain, ['--frobnicate'], 'Unknown flag --frobnicate; flagmeter help apps list says which there are'],
+    [plain, ['--frobnicate'], 'Unknown flag --frobnicate; flagmeter help apps list lists them'],
     [rich, ['front', '--name', 'n'], 'Cannot use users create with front: must be Frontend, Backend or -odd'],
     [rich, ['Backend', '--name', 'n', '--role', 'root'], 'Cannot use --role root: must be Admin or User'],
     [

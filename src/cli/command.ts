@@ -12,6 +12,8 @@ export interface Flag extends KnownFlag {
   /** It can be given more than once. */
   readonly many?: true;
   readonly required?: true;
+  /** Flags that cannot be given beside this one. */
+  readonly excludes?: readonly string[];
 }
 
 /** The one argument of a command that is no flag. */
@@ -55,7 +57,7 @@ export function readGiven(command: Command, argv: readonly string[]): Given {
     if (name === undefined) operands.push(value);
     else flags.set(name, [...(flags.get(name) ?? []), asListed(value, valuesOf(command, name))]);
   }
-  for (const flag of command.flags) checkFlag(command, flag, flags.get(flag.name));
+  for (const flag of command.flags) checkFlag(command, flag, flags);
   return {
     operand: readOperand(command, operands),
     has: (flag) => flags.has(flag),
@@ -75,8 +77,18 @@ function asListed(value: string, values: readonly string[] = []): string {
   return values.find((each) => each.toLowerCase() === value.toLowerCase()) ?? value;
 }
 
-function checkFlag(command: Command, { name, values, required }: Flag, given: readonly string[] = []): void {
-  if (required && given.length === 0) throw new UsageError(`Cannot use ${command.name} without --${name}`);
+function checkFlag(
+  command: Command,
+  { name, values, required, excludes = [] }: Flag,
+  flags: ReadonlyMap<string, readonly string[]>,
+): void {
+  const given = flags.get(name);
+  if (given === undefined) {
+    if (required) throw new UsageError(`Cannot use ${command.name} without --${name}`);
+    return;
+  }
+  const other = excludes.find((each) => flags.has(each));
+  if (other !== undefined) throw new UsageError(`Cannot use --${name} with --${other}`);
   const wrong = values && given.find((value) => !values.includes(value));
   if (wrong !== undefined) throw new UsageError(`Cannot use --${name} ${wrong}: must be ${either(values)}`);
 }

@@ -1,48 +1,27 @@
 import { clientVariables } from '../client-variables.ts';
-import type { Flag } from './command.ts';
+import { type Field, flag } from './fields.ts';
 import { usualUrl } from './server-url.ts';
 import { timeForms } from './time.ts';
 
-/** Says which server is meant. */
-export const urlFlag: Flag = {
-  name: 'url',
-  value: 'URL',
-  description: 'Address of the server',
+/** Names the server. */
+export const urlFlag = flag('url URL', 'Address of the server', {
   more: `default: ${clientVariables.url}, that of the last login, ${usualUrl}`,
-};
+});
 
 /** For scripts. */
-export const jsonFlag: Flag = { name: 'json', description: 'Print JSON instead of text' };
+export const jsonFlag = flag('json', 'Print JSON instead of text');
 
-/** Says which application is meant. */
-export const appFlag: Flag = {
-  name: 'app',
-  value: 'APP',
-  description: 'Application: its id or its name',
-  required: true,
-};
+/** Names the application. */
+export const appFlag = flag('app APP', 'Application: its id or its name', { required: true });
 
-/** Says which team is meant. */
-export const teamFlag: Flag = {
-  name: 'team',
-  value: 'TEAM',
-  description: 'Team: its id or its name',
-  more: 'default: your primary team',
-};
+/** Names the team. */
+export const teamFlag = flag('team TEAM', 'Team: its id or its name', { more: 'default: your primary team' });
 
-/** The beginning and the end of what is reported. @param usual where it begins without them */
-export function rangeFlags(usual: string): readonly [Flag, Flag] {
-  const from = {
-    name: 'from',
-    value: 'TIME',
-    description: `Since then: ${timeForms}`,
-    more: `default: ${usual}`,
-  };
-  const to = {
-    name: 'to',
-    value: 'TIME',
-    description: 'Before then, in the same forms',
-    more: 'default: now',
-  };
-  return [from, to];
+/** The time range of a report. @param usual where it begins by default */
+export function rangeFlags(usual: string): readonly [Field, Field] {
+  const read: Field['read'] = (text, { time }, name) => time(text, name);
+  return [
+    flag('from TIME', `Since then: ${timeForms}`, { more: `default: ${usual}`, read }),
+    flag('to TIME', 'Before then, in the same forms', { more: 'default: now', read }),
+  ];
 }

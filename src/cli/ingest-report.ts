@@ -8,7 +8,7 @@ export const ingest: Report = {
   name: 'ingest',
   summary: 'Report what was accepted and what was refused, why, and from which sender',
   of: 'any environment',
-  flags: [],
+  fields: [],
   headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,
   tables(report) {
     const entries = itemsOf(report, 'entries');

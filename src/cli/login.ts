@@ -40,11 +40,7 @@ export async function login(argv: readonly string[], context: Context): Promise<
 }
 
 async function signIn(given: Given, context: Context, authUrl: string): Promise<StoredSession> {
-  if (given.has('device')) {
-    for (const flag of ['client-id', 'client-secret-file', 'store', 'no-browser'])
-      if (given.has(flag)) throw new UsageError(`Cannot use --${flag} with --device`);
-    return signInByDevice(context, authUrl);
-  }
+  if (given.has('device')) return signInByDevice(context, authUrl);
   const clientId = given.value('client-id') ?? context.env[clientVariables.clientId];
   if (!clientId) {
     for (const flag of ['client-secret-file', 'store'])

@@ -1,14 +1,15 @@
 import { UsageError } from '../flags.ts';
-import { type Api, connect, type Item, type Query } from './api.ts';
+import { connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
+import { queryOf, readFields } from './fields.ts';
 import { findApplication, missing } from './lookup.ts';
 import { plain } from './plain.ts';
 import { printJson, printTable } from './print.ts';
-import { commandOf, itemsOf, type Report } from './report.ts';
+import { readerOf } from './reader.ts';
+import { commandOf, itemsOf, type Report, range } from './report.ts';
 import { type ReportName, reports } from './reports.ts';
 import { show } from './show.ts';
-import { readTime } from './time.ts';
 
 /**
  * Prints a report.
@@ -22,37 +23,14 @@ export async function runReport(
 ): Promise<number> {
   const report: Report = reports[name];
   const given = readGiven(commandOf(report), argv);
-  const times = timesOf(given, context.clock.now());
   const api = connect(context, given);
+  const fields = queryOf(await readFields([...report.fields, ...range], given, readerOf(context, api)));
   const application = await findApplication(api, given.value('app') ?? '');
-  const query = {
-    ...report.usual,
-    ...environmentOf(report, application, given),
-    ...ownOf(report, given),
-    ...times,
-  };
-  const answer = await read(api, application, report, query);
+  const query = { ...fields, ...environmentOf(report, application, given) };
+  const answer = await api.read(['applications', String(application['id']), name], query);
   if (given.has('json')) printJson(context, answer);
   else print(context, report, application, given, answer);
   return 0;
-}
-
-function read(api: Api, { id }: Item, { name }: Report, query: Query): Promise<Item> {
-  return api.read(['applications', String(id), name], query);
-}
-
-/** @throws {UsageError} */
-function timesOf(given: Given, now: number): Query {
-  const times = ['from', 'to'].flatMap((flag) => {
-    const text = given.value(flag);
-    return text === undefined ? [] : [[flag, readTime(text, flag, now)]];
-  });
-  return Object.fromEntries(times);
-}
-
-function ownOf({ flags }: Report, given: Given): Query {
-  const own = flags.flatMap(({ name }) => (given.has(name) ? [[name, given.value(name)]] : []));
-  return Object.fromEntries(own);
 }
 
 /** @throws {UsageError | Failure} */
@@ -75,7 +53,7 @@ function print(context: Context, report: Report, application: Item, given: Given
   const about = [application['name'], environment, `${show(answer['from'])} to ${show(answer['to'])}`];
   context.out(`${plain(about.join(', '))}\n`);
   if (report.headline) context.out(`${plain(report.headline(answer))}\n`);
-  const flags = new Set(report.flags.flatMap(({ name }) => (given.has(name) ? [name] : [])));
+  const flags = new Set(report.fields.flatMap(({ name }) => (given.has(name) ? [name] : [])));
   const sheets = report.tables(answer, flags).filter(({ items }) => items.length > 0);
   for (const { columns, items } of sheets) {
     context.out('\n');

@@ -1,6 +1,7 @@
 import type { Item } from './api.ts';
-import type { Command, Flag } from './command.ts';
+import type { Command } from './command.ts';
 import { appFlag, jsonFlag, rangeFlags, urlFlag } from './common-flags.ts';
+import { type Field, flag } from './fields.ts';
 import type { Column } from './resource.ts';
 
 /** Something that the management API reports of an application. */
@@ -10,10 +11,8 @@ export interface Report {
   readonly summary: string;
   /** Whether it is about one environment, or may be about all of them. */
   readonly of: 'one environment' | 'any environment';
-  /** Flags of its own, named like the parameters of the query. */
-  readonly flags: readonly Flag[];
-  /** Parameters that are sent when they are not given. */
-  readonly usual?: Readonly<Record<string, string>>;
+  /** Parameters of its query that only this report has. */
+  readonly fields: readonly Field[];
   /** A line above the tables, after what the report is about. */
   headline?(report: Item): string;
   /** What it shows, one table below the other; those without rows are left out. */
@@ -28,16 +27,15 @@ export interface Sheet {
   readonly items: readonly Item[];
 }
 
+/** The time range of every report. */
+export const range = rangeFlags('a day before the end');
+
 /** The command of a report. */
-export function commandOf({ name, summary, of, flags }: Report): Command {
-  const environment: Flag = {
-    name: 'environment',
-    value: 'NAME',
-    description: 'Environment: its name',
+export function commandOf({ name, summary, of, fields }: Report): Command {
+  const environment = flag('environment NAME', 'Environment: its name', {
     more: of === 'one environment' ? 'default: the only one that there is' : 'default: all of them',
-  };
-  const range = rangeFlags('a day before the end');
-  return { name, summary, flags: [environment, ...flags, ...range, appFlag, urlFlag, jsonFlag] };
+  });
+  return { name, summary, flags: [environment, ...fields, ...range, appFlag, urlFlag, jsonFlag] };
 }
 
 /** The items that a field of a report has. */

@@ -1,19 +1,15 @@
 import type { Item } from './api.ts';
-import type { Flag } from './command.ts';
+import { flag } from './fields.ts';
 import { ingest } from './ingest-report.ts';
 import { column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 import type { Column } from './resource.ts';
 
-const step: Flag = {
-  name: 'step',
-  value: 'STEP',
+/** Sums take the fewest buckets, so they are made of days. */
+const step = flag('step STEP', 'One line for each minute, hour or day in place of sums', {
   values: ['minute', 'hour', 'day'],
-  description: 'One line for each minute, hour or day in place of sums',
-};
-
-/** Sums take the fewest buckets. */
-const usual = { step: 'day' };
+  default: 'day',
+});
 
 const feature = column('FEATURE', 'feature', cut);
 const variant = column('VARIANT', 'variant', cut);
@@ -30,8 +26,7 @@ const usage: Report = {
   name: 'usage',
   summary: 'Report how often features were checked, used and viewed, and by how many users',
   of: 'one environment',
-  flags: [{ name: 'feature', value: 'NAME', description: 'Only this feature' }, step],
-  usual,
+  fields: [flag('feature NAME', 'Only this feature'), step],
   tables: (report, given) => [given.has('step') ? usageByTime(report) : usageSums(report)],
   empty: 'Nothing was counted in that time',
 };
@@ -61,8 +56,7 @@ const measurements: Report = {
   name: 'measurements',
   summary: 'Report the values of metrics',
   of: 'one environment',
-  flags: [{ name: 'metric', value: 'NAME', description: 'Only this metric' }, step],
-  usual,
+  fields: [flag('metric NAME', 'Only this metric'), step],
   tables: (report, given) => [given.has('step') ? valuesByTime(report) : values(report)],
   empty: 'Nothing was measured in that time',
 };

@@ -1,13 +1,12 @@
 import { UsageError, unknownWord } from '../flags.ts';
-import { type Api, connect } from './api.ts';
+import { connect } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
-import { ownerPath, teamId, userId } from './lookup.ts';
-import { articled, commandsOf, type Reader, type Resource, type VerbCommand } from './resource.ts';
+import { ownerPath } from './lookup.ts';
+import { readerOf } from './reader.ts';
+import { articled, commandsOf, type Resource, type VerbCommand } from './resource.ts';
 import { verbs } from './resource-verbs.ts';
 import { type ResourceName, resources } from './resources.ts';
-import { readSecretFile } from './secret-file.ts';
-import { readTime } from './time.ts';
 
 /**
  * Does what the first argument says with a resource, with the arguments after it; a log is only listed, without a word.
@@ -27,9 +26,9 @@ export async function runResource(
   if (verb === 'delete') checkCanAsk(resource, word, given, context);
   if (verb === 'update') checkChanges(resource, given);
   const api = connect(context, given);
-  const read = readerOf(given, context, api);
+  const reader = readerOf(context, api);
   const path = [...(await ownerPath(resource.within, given, api)), resource.collection];
-  await verbs[verb]({ resource, given, context, api, read, path });
+  await verbs[verb]({ resource, given, context, api, reader, path });
   return 0;
 }
 
@@ -51,20 +50,8 @@ function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: 
 
 /** @throws {UsageError} */
 function checkChanges({ name, update }: Resource, given: Given): void {
-  const flags = (update?.flags ?? []).map((flag) => flag.name);
+  const flags = (update?.fields ?? []).map((flag) => flag.name);
   if (flags.some((flag) => given.has(flag))) return;
   const all = flags.map((flag) => `--${flag}`).join(', ');
   throw new UsageError(`Cannot use ${name} update without a change: give one of ${all}`);
-}
-
-function readerOf(given: Given, context: Context, api: Api): Reader {
-  return {
-    secretFile(flag) {
-      const file = given.value(flag);
-      return file === undefined ? undefined : readSecretFile(flag, file, context);
-    },
-    teamId: (named) => teamId(api, named),
-    userId: (named) => userId(api, named),
-    time: (text, flag) => readTime(text, flag, context.clock.now()),
-  };
 }

@@ -3,10 +3,11 @@ import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
+import { queryOf, type Reader, readFields } from './fields.ts';
 import { find, missing } from './lookup.ts';
 import { plain } from './plain.ts';
 import { printJson, printRecord, printTable } from './print.ts';
-import { capital, type Reader, type Resource, type Verb } from './resource.ts';
+import { type Creation, capital, type Resource, type Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { labelOf, show } from './show.ts';
 
@@ -16,7 +17,7 @@ export interface Call {
   readonly given: Given;
   readonly context: Context;
   readonly api: Api;
-  readonly read: Reader;
+  readonly reader: Reader;
   /** Where the resource is: the path of its list. */
   readonly path: readonly string[];
 }
@@ -30,20 +31,16 @@ export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
   delete: remove,
 };
 
-async function list({ resource, given, context, api, read, path }: Call): Promise<void> {
-  const { many, columns, usualMost } = resource;
-  const query: Record<string, string> = {};
-  for (const filter of resource.filters ?? []) {
-    const value = given.value(filter.name);
-    if (value !== undefined) query[filter.name] = (await filter.read?.(value, read)) ?? value;
-  }
-  const most = usualMost === undefined ? undefined : readLimit(given.value('limit'), usualMost);
-  const items = await api.list(path, query, most);
+async function list({ resource, given, context, api, reader, path }: Call): Promise<void> {
+  const { many, columns, filters = [], defaultLimit } = resource;
+  const query = await readFields(filters, given, reader);
+  const limit = defaultLimit === undefined ? undefined : readLimit(given.value('limit'), defaultLimit);
+  const items = await api.list(path, queryOf(query), limit);
   if (given.has('json')) printJson(context, { items, nextCursor: null });
   else if (items.length === 0) context.err(`There are no ${many}\n`);
   else printTable(context, columns, items);
-  if (items.length === most)
-    context.err(`There may be more than these ${most}: see --limit, --from and --to\n`);
+  if (items.length === limit)
+    context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
 }
 
 function readLimit(text: string | undefined, usual: number): number {
@@ -59,23 +56,23 @@ async function showOne(call: Call): Promise<void> {
   printMade(context, given, fieldsOf(await explained(call, id, (target) => api.call('GET', target))));
 }
 
-async function create({ resource, given, context, api, read, path }: Call): Promise<void> {
-  const { putAt, body, secretOf } = resource.create ?? {};
-  const wanted = await body?.(given, read);
-  const target = putAt && [...path, await putAt(given, read)];
-  const fields = fieldsOf(
-    target ? await api.call('PUT', target, wanted) : await api.call('POST', path, wanted),
-  );
-  printMade(context, given, fields);
-  const secret = secretOf?.(fields);
+async function create({ resource, given, context, api, reader, path }: Call): Promise<void> {
+  const { operand, put, fields, secretOf } = resource.create as Creation;
+  const named = (await operand.read?.(given.operand, reader, '')) ?? given.operand;
+  const others = await readFields(fields, given, reader);
+  const made = put
+    ? await api.call('PUT', [...path, String(named)], fields.length === 0 ? undefined : others)
+    : await api.call('POST', path, { [operand.field ?? 'name']: named, ...others });
+  printMade(context, given, fieldsOf(made));
+  const secret = secretOf?.(fieldsOf(made));
   if (secret !== undefined)
     context.err(`${labelOf(secret)}: it is shown this once only; keep it in a safe place\n`);
 }
 
 async function update(call: Call): Promise<void> {
-  const { resource, given, context, api, read } = call;
-  const { body, whole } = resource.update ?? {};
-  const changes = defined(await body?.(given, read));
+  const { resource, given, context, api, reader } = call;
+  const { fields, whole } = resource.update ?? { fields: [] };
+  const changes = await readFields(fields, given, reader);
   const { id } = await locate(call);
   const made = await explained(call, id, async (target) => {
     if (whole === undefined) return api.call('PATCH', target, changes);
@@ -84,10 +81,6 @@ async function update(call: Call): Promise<void> {
     return api.call('PUT', target, { ...kept, ...changes });
   });
   printMade(context, given, fieldsOf(made));
-}
-
-function defined(body: object = {}): object {
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 function printMade(context: Context, given: Given, fields: Item): void {

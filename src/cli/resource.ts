@@ -1,6 +1,7 @@
 import type { Item } from './api.ts';
-import type { Command, Flag, Given, Operand } from './command.ts';
+import type { Command, Flag } from './command.ts';
 import { appFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
+import { type Field, flag, type OperandField } from './fields.ts';
 import type { Called } from './lookup.ts';
 import type { Heading } from './table.ts';
 
@@ -20,10 +21,10 @@ export interface Resource extends Called {
   /** The segment of its path. */
   readonly collection: string;
   readonly columns: readonly Column[];
-  /** What a list can be narrowed to: flags named like the parameters of the query. */
-  readonly filters?: readonly Filter[];
-  /** Items that are listed unless more are asked for; all of them without. */
-  readonly usualMost?: number;
+  /** What narrows a list: parameters of its query. */
+  readonly filters?: readonly Field[];
+  /** How many items are listed without `--limit`; all of them without. */
+  readonly defaultLimit?: number;
   /** Whether one can be read at a path of its own; else it is found in the list. */
   readonly single?: true;
   readonly create?: Creation;
@@ -31,32 +32,23 @@ export interface Resource extends Called {
   readonly remove?: Removal;
 }
 
-/** A flag that narrows a list. */
-export interface Filter extends Flag {
-  /** What the query has for a value; the value itself without. */
-  read?(value: string, read: Reader): string | Promise<string>;
-}
-
 /** How one is made. */
 export interface Creation {
   /** The word of the command; `create` without. */
   readonly word?: string;
-  readonly operand: Operand;
-  readonly flags: readonly Flag[];
-  /** The body of the request; what is undefined is left out. */
-  body?(given: Given, read: Reader): object | Promise<object>;
+  /** The field `name` of the body, unless it says another. */
+  readonly operand: OperandField;
+  /** The operand is the last segment of its path instead, and what is there is replaced. */
+  readonly put?: true;
+  readonly fields: readonly Field[];
   /** What in the answer is shown this once only. */
   secretOf?(made: Item): string | undefined;
-  /** It is put where its name says, in place of what is there: the last segment of its path. */
-  putAt?(given: Given, read: Reader): string | Promise<string>;
 }
 
-/** How one is changed. */
+/** How one is changed. A field that is not given stays as it is. */
 export interface Change {
-  readonly flags: readonly Flag[];
-  /** The body of the request; what is undefined stays as it is. */
-  body(given: Given, read: Reader): object | Promise<object>;
-  /** It is put whole: these fields are sent as they are unless they are changed. */
+  readonly fields: readonly Field[];
+  /** The request replaces all of it: these fields are sent as they are unless they are changed. */
   readonly whole?: readonly string[];
 }
 
@@ -66,18 +58,6 @@ export interface Removal {
   readonly word?: string;
   /** What is lost with it, for the question whether it is meant. */
   readonly loses?: string;
-}
-
-/** What a request is made of that is not in the arguments themselves. */
-export interface Reader {
-  /** The first line of the file that a flag names. */
-  secretFile(flag: string): string | undefined;
-  /** The id of the team that is called so. */
-  teamId(named: string): Promise<string>;
-  /** The id of the user that is called so. */
-  userId(named: string): Promise<string>;
-  /** A time, RFC 3339 in UTC. */
-  time(text: string, flag: string): string;
 }
 
 /** What is done with a resource. */
@@ -110,7 +90,7 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
       ? [
           make('create', made, `${capital(made)} ${articled(one)}`, {
             operand: create.operand,
-            flags: create.flags,
+            flags: create.fields,
           }),
         ]
       : []),
@@ -118,7 +98,7 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
       ? [
           make('update', 'update', `Change what is given of ${articled(one)}`, {
             operand,
-            flags: update.flags,
+            flags: update.fields,
           }),
         ]
       : []),
@@ -128,12 +108,11 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
   ];
 }
 
-const yesFlag: Flag = { name: 'yes', description: 'Do not ask whether it is meant' };
+const yesFlag = flag('yes', 'Do not ask for confirmation');
 
-function listFlags({ filters = [], usualMost }: Resource): readonly Flag[] {
-  if (usualMost === undefined) return filters;
-  const more = `default: ${usualMost}`;
-  return [...filters, { name: 'limit', value: 'N', description: 'How many to list at most', more }];
+function listFlags({ filters = [], defaultLimit }: Resource): readonly Flag[] {
+  if (defaultLimit === undefined) return filters;
+  return [...filters, flag('limit N', 'How many to list at most', { more: `default: ${defaultLimit}` })];
 }
 
 /** What it can be called by. */

@@ -1,69 +1,49 @@
 import { UsageError } from '../flags.ts';
 import type { Item } from './api.ts';
-import type { Flag, Given } from './command.ts';
 import { createdAt, id, name } from './common-columns.ts';
 import { teamFlag } from './common-flags.ts';
+import { type Field, flag } from './fields.ts';
 import { column, cut } from './print.ts';
-import type { Filter, Resource } from './resource.ts';
+import type { Resource } from './resource.ts';
 
-const truth = { value: 'true|false', values: ['true', 'false'] };
-
-function onlyIf(field: string, what: string): Filter {
-  return { name: field, ...truth, description: `Only those that are ${what}, or are not` };
+function truth(flagName: string, description: string, more: Partial<Field> = {}): Field {
+  const values = { values: ['true', 'false'], read: (value: string): unknown => value === 'true' };
+  return flag(`${flagName} true|false`, description, { ...values, ...more });
 }
 
-/** The settings of an application, for when it is made and later. */
-const settings: readonly Flag[] = [
-  {
-    name: 'origin',
-    value: 'ORIGIN',
-    many: true,
-    description: 'Origin whose pages may send packets; once for each',
-  },
-  { name: 'any-origin', description: 'Pages of every origin may send packets' },
-  {
-    name: 'accept-identities',
-    ...truth,
-    description: 'Whether identities that clients assert are attributed',
-  },
-  {
-    name: 'rate',
-    value: 'N',
-    description: "Packets and reports a second; 0: no limit, default: the server's",
-  },
-  { name: 'burst', value: 'N', description: "Packets and reports at once; default: the server's" },
-];
-
-/** @throws {UsageError} */
-function settingsOf(given: Given): object {
-  if (given.has('origin') && given.has('any-origin'))
-    throw new UsageError('Cannot use --any-origin with --origin: say one of them');
-  const origins = given.has('any-origin') ? [] : given.all('origin');
-  return {
-    allowedOrigins: given.has('any-origin') || origins.length > 0 ? origins : undefined,
-    acceptClientIdentities: truthOf(given, 'accept-identities'),
-    rate: numberOf(given, 'rate'),
-    burst: numberOf(given, 'burst'),
-  };
-}
-
-function truthOf(given: Given, flag: string): boolean | undefined {
-  return given.has(flag) ? given.value(flag) === 'true' : undefined;
+function onlyIf(field: string, what: string): Field {
+  return truth(field, `Only those that are ${what}, or are not`);
 }
 
 /** `null` for the server's own. @throws {UsageError} */
-function numberOf(given: Given, flag: string): number | null | undefined {
-  const text = given.value(flag);
-  if (text === undefined) return undefined;
+function numberOrDefault(text: string, _: unknown, flagName: string): number | null {
   if (text === 'default') return null;
   if (/^\d{1,10}(\.\d{1,6})?$/.test(text)) return Number(text);
-  throw new UsageError(`Cannot use --${flag} ${text}: must be a number, or default`);
+  throw new UsageError(`Cannot use --${flagName} ${text}: must be a number, or default`);
 }
 
-/** A text that is taken away by an empty one. */
-function textOf(given: Given, flag: string): string | null | undefined {
-  return given.value(flag) === '' ? null : given.value(flag);
-}
+/** For a text that an empty one removes. */
+const removable = { read: (text: string) => (text === '' ? null : text) };
+
+/** The settings of an application, for when it is made and later. */
+const settings: readonly Field[] = [
+  flag('origin ORIGIN', 'Origin whose pages may send packets; once for each', {
+    many: true,
+    field: 'allowedOrigins',
+  }),
+  flag('any-origin', 'Pages of every origin may send packets', {
+    excludes: ['origin'],
+    field: 'allowedOrigins',
+    read: () => [],
+  }),
+  truth('accept-identities', 'Whether identities that clients assert are attributed', {
+    field: 'acceptClientIdentities',
+  }),
+  flag('rate N', "Packets and reports a second; 0: no limit, default: the server's", {
+    read: numberOrDefault,
+  }),
+  flag('burst N', "Packets and reports at once; default: the server's", { read: numberOrDefault }),
+];
 
 export const apps: Resource = {
   name: 'apps',
@@ -76,31 +56,17 @@ export const apps: Resource = {
   columns: [id, name, column('ENVIRONMENTS', 'environments', cut), createdAt, column('TEAM', 'teamId')],
   create: {
     operand: { name: 'NAME', description: 'Its name' },
-    flags: [
-      {
-        name: 'env',
-        value: 'NAME',
+    fields: [
+      flag('env NAME', 'An environment; once for each', {
         many: true,
-        description: 'An environment; once for each',
         more: 'default: Production, Staging and Development',
-      },
+        field: 'environments',
+      }),
       ...settings,
-      teamFlag,
+      { ...teamFlag, field: 'teamId', read: (named, { teamId }) => teamId(named) },
     ],
-    body: async (given, { teamId }) => {
-      const team = given.value('team');
-      return {
-        name: given.operand,
-        teamId: team === undefined ? undefined : await teamId(team),
-        environments: given.has('env') ? given.all('env') : undefined,
-        ...settingsOf(given),
-      };
-    },
   },
-  update: {
-    flags: [{ name: 'name', value: 'NAME', description: 'Another name' }, ...settings],
-    body: (given) => ({ name: given.value('name'), ...settingsOf(given) }),
-  },
+  update: { fields: [flag('name NAME', 'Another name'), ...settings] },
   remove: { loses: 'its keys and all that was counted for it' },
 };
 
@@ -125,9 +91,9 @@ export const keys: Resource = {
       name: 'TYPE',
       values: ['Frontend', 'Mobile', 'Backend'],
       description: 'Frontend, Mobile or Backend',
+      field: 'type',
     },
-    flags: [{ name: 'name', value: 'NAME', description: 'Name to know it by' }],
-    body: (given) => ({ type: given.operand, name: given.value('name') }),
+    fields: [flag('name NAME', 'Name to know it by')],
     secretOf: ({ type }) => (type === 'Backend' ? 'key' : undefined),
   },
   remove: { loses: 'packets and reports with it are refused' },
@@ -141,15 +107,11 @@ export const envs: Resource = {
   collection: 'environments',
   key: 'name',
   columns: [name, createdAt],
-  create: {
-    operand: { name: 'NAME', description: 'Its name' },
-    flags: [],
-    body: (given) => ({ name: given.operand }),
-  },
+  create: { operand: { name: 'NAME', description: 'Its name' }, fields: [] },
   remove: { loses: 'all that was counted in it' },
 };
 
-const description: Flag = { name: 'description', value: 'TEXT', description: 'What it is for' };
+const description = flag('description TEXT', 'What it is for');
 
 export const features: Resource = {
   name: 'features',
@@ -172,26 +134,18 @@ export const features: Resource = {
   ],
   create: {
     operand: { name: 'NAME', description: 'Its name in packets and reports' },
-    flags: [description],
-    body: (given) => ({ name: given.operand, description: given.value('description') }),
+    fields: [description],
   },
   update: {
-    flags: [description, { name: 'archived', ...truth, description: 'Whether the team is done with it' }],
-    body: (given) => ({ description: textOf(given, 'description'), archived: truthOf(given, 'archived') }),
+    fields: [{ ...description, ...removable }, truth('archived', 'Whether the team is done with it')],
   },
   remove: {},
 };
 
-const metricFlags: readonly Flag[] = [
-  {
-    name: 'kind',
-    value: 'KIND',
-    values: ['counter', 'gauge'],
-    description: 'counter: values are summed; gauge: the last one counts',
-    more: 'default: counter',
-  },
-  { name: 'unit', value: 'UNIT', description: 'What it is counted in' },
-];
+const kind = flag('kind KIND', 'counter: values are summed; gauge: the last one counts', {
+  values: ['counter', 'gauge'],
+});
+const unit = flag('unit UNIT', 'What it is counted in');
 
 export const metrics: Resource = {
   name: 'metrics',
@@ -204,15 +158,10 @@ export const metrics: Resource = {
   columns: [name, column('KIND', 'kind'), column('UNIT', 'unit', cut), column('DECLARED', 'declared')],
   create: {
     operand: { name: 'NAME', description: 'Its name in packets and reports' },
-    flags: metricFlags,
-    putAt: (given) => given.operand,
-    body: (given) => ({ kind: given.value('kind') ?? 'counter', unit: given.value('unit') }),
+    put: true,
+    fields: [{ ...kind, more: 'default: counter', default: 'counter' }, unit],
   },
-  update: {
-    whole: ['kind', 'unit'],
-    flags: metricFlags.map(({ more: _, ...flag }) => flag),
-    body: (given) => ({ kind: given.value('kind'), unit: textOf(given, 'unit') }),
-  },
+  update: { whole: ['kind', 'unit'], fields: [kind, { ...unit, ...removable }] },
   remove: {},
 };
 

@@ -1,26 +1,18 @@
-import type { Flag } from './command.ts';
 import { createdAt, id, name } from './common-columns.ts';
 import { rangeFlags, teamFlag } from './common-flags.ts';
+import { type Field, flag } from './fields.ts';
 import { column, cut } from './print.ts';
-import type { Column, Filter, Resource } from './resource.ts';
+import type { Column, Resource } from './resource.ts';
 import { fieldsOf } from './send.ts';
 
 const email = column('E-MAIL', 'email', cut);
 
-const role: Flag = {
-  name: 'role',
-  value: 'ROLE',
-  values: ['Admin', 'User'],
-  description: 'What it may do: Admin or User',
-};
-const newRole: Flag = { ...role, more: 'default: User' };
-
-const plan: Flag = {
-  name: 'plan',
-  value: 'PLAN',
+const newName = flag('name NAME', 'Another name');
+const role = flag('role ROLE', 'What it may do: Admin or User', { values: ['Admin', 'User'] });
+const newRole: Field = { ...role, more: 'default: User' };
+const plan = flag('plan PLAN', 'What it may have: free, team or enterprise', {
   values: ['free', 'team', 'enterprise'],
-  description: 'What it may have: free, team or enterprise',
-};
+});
 
 export const teams: Resource = {
   name: 'teams',
@@ -31,15 +23,8 @@ export const teams: Resource = {
   alias: 'name',
   single: true,
   columns: [id, name, column('PLAN', 'plan'), createdAt],
-  create: {
-    operand: { name: 'NAME', description: 'Its name' },
-    flags: [plan],
-    body: (given) => ({ name: given.operand, plan: given.value('plan') }),
-  },
-  update: {
-    flags: [{ name: 'name', value: 'NAME', description: 'Another name' }, plan],
-    body: (given) => ({ name: given.value('name'), plan: given.value('plan') }),
-  },
+  create: { operand: { name: 'NAME', description: 'Its name' }, fields: [plan] },
+  update: { fields: [newName, plan] },
   remove: { loses: 'its API keys and sign-in clients' },
 };
 
@@ -55,12 +40,25 @@ export const members: Resource = {
   columns: [email, name, column('ROLE', 'role'), id],
   create: {
     word: 'add',
-    operand: { name: 'USER', description: 'User: its id, or its e-mail address when you share a team' },
-    flags: [],
-    putAt: ({ operand }, { userId }) => (operand.includes('@') ? userId(operand) : operand),
+    operand: {
+      name: 'USER',
+      description: 'User: its id, or its e-mail address when you share a team',
+      read: (named, { userId }) => (named.includes('@') ? userId(named) : named),
+    },
+    put: true,
+    fields: [],
   },
   remove: { word: 'remove', loses: 'who is in no other team is deleted' },
 };
+
+/** The first line of a file. */
+function secretFile(usage: string, description: string, more: Partial<Field> = {}): Field {
+  return flag(usage, description, {
+    file: true,
+    read: (path, reader, flagName) => reader.secretFile(path, flagName),
+    ...more,
+  });
+}
 
 export const users: Resource = {
   name: 'users',
@@ -72,59 +70,39 @@ export const users: Resource = {
   single: true,
   columns: [email, name, column('ROLE', 'role'), id, column('TEAMS', 'teams')],
   create: {
-    operand: { name: 'EMAIL', description: 'E-mail address to sign in with' },
-    flags: [
-      { name: 'name', value: 'NAME', required: true, description: 'Full name' },
+    operand: { name: 'EMAIL', description: 'E-mail address to sign in with', field: 'email' },
+    fields: [
+      flag('name NAME', 'Full name', { required: true }),
       newRole,
-      { ...teamFlag, many: true, description: 'Team: its id or its name; once for each' },
-      {
-        name: 'password-file',
-        value: 'FILE',
-        file: true,
-        description: 'First line is the password; - is standard input',
+      flag('team TEAM', 'Team: its id or its name; once for each', {
+        many: true,
+        more: teamFlag.more,
+        field: 'teams',
+        read: (named, { teamId }) => teamId(named),
+      }),
+      secretFile('password-file FILE', 'First line is the password; - is standard input', {
         more: 'default: a password is made and printed',
-      },
+        field: 'password',
+      }),
     ],
-    body: async (given, { teamId, secretFile }) => ({
-      email: given.operand,
-      name: given.value('name'),
-      role: given.value('role'),
-      teams: given.has('team') ? await Promise.all(given.all('team').map(teamId)) : undefined,
-      password: secretFile('password-file'),
-    }),
     secretOf: ({ password }) => (password === undefined ? undefined : 'password'),
   },
   update: {
-    flags: [
-      { name: 'name', value: 'NAME', description: 'Another name' },
-      { name: 'email', value: 'EMAIL', description: 'Another e-mail address to sign in with' },
+    fields: [
+      newName,
+      flag('email EMAIL', 'Another e-mail address to sign in with'),
       role,
-      { name: 'primary-team', value: 'TEAM', description: 'Primary team: its id or its name' },
-      {
-        name: 'password-file',
-        value: 'FILE',
-        file: true,
-        description: 'First line is the new password; - is standard input',
-      },
-      {
-        name: 'current-password-file',
-        value: 'FILE',
-        file: true,
-        description: 'First line is your password as it is now',
+      flag('primary-team TEAM', 'Primary team: its id or its name', {
+        read: (named, { teamId }) => teamId(named),
+      }),
+      secretFile('password-file FILE', 'First line is the new password; - is standard input', {
+        field: 'password',
+      }),
+      secretFile('current-password-file FILE', 'First line is your password as it is now', {
         more: 'needed for your own password and e-mail address',
-      },
+        field: 'currentPassword',
+      }),
     ],
-    body: async (given, { teamId, secretFile }) => {
-      const team = given.value('primary-team');
-      return {
-        name: given.value('name'),
-        email: given.value('email'),
-        role: given.value('role'),
-        primaryTeam: team === undefined ? undefined : await teamId(team),
-        password: secretFile('password-file'),
-        currentPassword: secretFile('current-password-file'),
-      };
-    },
   },
   remove: { loses: 'all sessions and tokens of the user' },
 };
@@ -140,8 +118,7 @@ export const apiKeys: Resource = {
   columns: [column('CLIENT ID', 'clientId'), name, column('ROLE', 'role'), createdAt],
   create: {
     operand: { name: 'NAME', description: 'Name to know it by' },
-    flags: [newRole],
-    body: (given) => ({ name: given.operand, role: given.value('role') }),
+    fields: [newRole],
     secretOf: () => 'clientSecret',
   },
   remove: { loses: 'its tokens are refused from then on' },
@@ -163,33 +140,24 @@ export const clients: Resource = {
   ],
   create: {
     operand: { name: 'NAME', description: 'Its name, which the sign-in page shows' },
-    flags: [
-      {
-        name: 'redirect-uri',
-        value: 'URI',
+    fields: [
+      flag('redirect-uri URI', 'Address to return to after signing in, matched exactly; once for each', {
         many: true,
         required: true,
-        description: 'Address to return to after signing in, matched exactly; once for each',
-      },
-      {
-        name: 'type',
-        value: 'TYPE',
+        field: 'redirectUris',
+      }),
+      flag('type TYPE', 'public: it runs on the machines of its users; confidential: it can keep a secret', {
         values: ['public', 'confidential'],
-        description: 'public: it runs on the machines of its users; confidential: it can keep a secret',
         more: 'default: public',
-      },
+        default: 'public',
+      }),
     ],
-    body: (given) => ({
-      name: given.operand,
-      type: given.value('type') ?? 'public',
-      redirectUris: given.all('redirect-uri'),
-    }),
     secretOf: ({ clientSecret }) => (clientSecret === undefined ? undefined : 'clientSecret'),
   },
   remove: { loses: 'whoever has signed in to it is signed out' },
 };
 
-/** A column of what a field of a field has. */
+/** A column of a field within a field. */
 function within(
   field: string,
   title: string,
@@ -199,30 +167,19 @@ function within(
   return { title, ...more, of: (item) => fieldsOf(item[field])[inner] };
 }
 
-function timeFilter(flag: Flag): Filter {
-  return { ...flag, read: (value, { time }) => time(value, flag.name) };
-}
-
 export const audit: Resource = {
   name: 'audit',
   one: 'entry of the audit log',
   many: 'entries of the audit log',
   collection: 'audit',
   key: 'id',
-  usualMost: 100,
+  defaultLimit: 100,
   filters: [
-    {
-      name: 'action',
-      value: 'ACTION',
-      description: 'Only this action, such as application.created, or a prefix: application',
-    },
-    {
-      name: 'actor',
-      value: 'WHO',
-      description: 'Only what was done by this user (e-mail address or id) or API key',
-      read: (value, { userId }) => (value.includes('@') ? userId(value) : value),
-    },
-    ...rangeFlags('the beginning').map(timeFilter),
+    flag('action ACTION', 'Only this action, such as application.created, or a prefix: application'),
+    flag('actor WHO', 'Only what was done by this user (e-mail address or id) or API key', {
+      read: (named, { userId }) => (named.includes('@') ? userId(named) : named),
+    }),
+    ...rangeFlags('the beginning'),
   ],
   columns: [
     column('AT', 'at'),

@@ -1,6 +1,10 @@
 import { clientVariables } from '../client-variables.ts';
 import type { Command } from './command.ts';
 import { jsonFlag, urlFlag } from './common-flags.ts';
+import { flag } from './fields.ts';
+
+/** For flags of a sign-in that is not by device. */
+const notByDevice = { excludes: ['device'] };
 
 /** `flagmeter login` */
 export const loginCommand: Command = {
@@ -8,28 +12,21 @@ export const loginCommand: Command = {
   summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
   flags: [
     urlFlag,
-    {
-      name: 'auth-url',
-      value: 'URL',
-      description: 'Address of its token host, when that is another one',
+    flag('auth-url URL', 'Address of its token host, when that is another one', {
       more: 'default: FLAGMETER_AUTH_URL, else the server',
-    },
-    {
-      name: 'client-id',
-      value: 'ID',
-      description: 'Sign in as this API key of a team, without a browser',
+    }),
+    flag('client-id ID', 'Sign in as this API key of a team, without a browser', {
       more: clientVariables.clientId,
-    },
-    {
-      name: 'client-secret-file',
-      value: 'FILE',
+      ...notByDevice,
+    }),
+    flag('client-secret-file FILE', 'First line is the secret of the API key; - is standard input', {
       file: true,
-      description: 'First line is the secret of the API key; - is standard input',
       more: `default: ${clientVariables.clientSecret}, else it is asked for`,
-    },
-    { name: 'store', description: 'Keep the secret too, so that the session lasts longer than an hour' },
-    { name: 'device', description: 'Sign in with a browser on another machine, by a code' },
-    { name: 'no-browser', description: 'Only print the address to open in a browser' },
+      ...notByDevice,
+    }),
+    flag('store', 'Keep the secret too, so that the session lasts longer than an hour', notByDevice),
+    flag('device', 'Sign in with a browser on another machine, by a code'),
+    flag('no-browser', 'Only print the address to open in a browser', notByDevice),
   ],
 };
 

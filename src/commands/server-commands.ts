@@ -1,5 +1,6 @@
 import type { Command, Flag } from '../cli/command.ts';
 import { jsonFlag } from '../cli/common-flags.ts';
+import { flag } from '../cli/fields.ts';
 import { type Setting, settings } from '../config-schema.ts';
 
 /** `flagmeter serve` */
@@ -21,43 +22,27 @@ function flagOf({ flag: name, schema }: Setting): Flag {
   };
 }
 
-/** The flags that say where a data directory is. */
+/** The flags that name a data directory. */
 const dataFlags: readonly Flag[] = [
-  {
-    name: 'data',
-    value: 'DIR',
-    file: true,
-    description: 'Data directory',
-    more: 'default: ./flagmeter-data, FLAGMETER_DATA',
-  },
-  {
-    name: 'config',
-    value: 'FILE',
-    file: true,
-    description: 'JSON file that may name the data directory',
-    more: 'FLAGMETER_CONFIG',
-  },
+  flag('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
+  flag('config FILE', 'JSON file that may name the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
+
+function passwordFile(name: string): Flag {
+  return flag(`${name} FILE`, 'First line is the password, 12 characters or more; - is standard input', {
+    file: true,
+    more: 'default: a password is made and printed',
+  });
+}
 
 /** `flagmeter init` */
 export const initCommand: Command = {
   name: 'init',
   summary: 'Prepare a data directory; print its first administrator and API key, once',
   flags: [
-    {
-      name: 'admin-email',
-      value: 'EMAIL',
-      required: true,
-      description: 'E-mail address that the administrator signs in with',
-    },
+    flag('admin-email EMAIL', 'E-mail address that the administrator signs in with', { required: true }),
     ...dataFlags,
-    {
-      name: 'admin-password-file',
-      value: 'FILE',
-      file: true,
-      description: 'First line is the password, 12 characters or more; - is standard input',
-      more: 'default: a password is made and printed',
-    },
+    passwordFile('admin-password-file'),
     jsonFlag,
   ],
 };
@@ -67,20 +52,9 @@ export const resetPasswordCommand: Command = {
   name: 'admin reset-password',
   summary: 'Give a user another password and end their sessions, on this machine',
   flags: [
-    {
-      name: 'email',
-      value: 'EMAIL',
-      required: true,
-      description: 'E-mail address of the user',
-    },
+    flag('email EMAIL', 'E-mail address of the user', { required: true }),
     ...dataFlags,
-    {
-      name: 'password-file',
-      value: 'FILE',
-      file: true,
-      description: 'First line is the password, 12 characters or more; - is standard input',
-      more: 'default: a password is made and printed',
-    },
+    passwordFile('password-file'),
     jsonFlag,
   ],
 };

@@ -97,7 +97,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
       exposureDays: config.exposureDays,
       deletions: directory.deletions,
       committerOf: (application) => intake.committerOf(application),
-      settled: (application) => intake.settled(application),
+      settled: (application) => intake.laneOf(application).barrier(application),
       forget: (deletion) => forgetDeleted(core, deletion),
       finished: (deletion) => finishDeletion(directory, deletion),
       pause: rest,

@@ -85,14 +85,6 @@ export class Intake {
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();
   }
 
-  /**
-   * Resolves when nothing that an application sent before can be written any more.
-   * @throws {ApiError} `store_unavailable`: the store does not take anything
-   */
-  settled(applicationNumber: number): Promise<void> {
-    return this.laneOf(applicationNumber).settled(applicationNumber);
-  }
-
   /** Sends what waits for the ledger to the disk, should no batch take it along. */
   flushLedger(): void {
     if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();

@@ -78,21 +78,34 @@ export class Lane {
   /**
    * Adds a packet of an application to the next batch that has room for it. An application that has filled a batch goes on
    * in later ones, while others still join the first: they take turns.
-   * @param fill adds all of the packet, without waiting for anything, so that a packet is never split
-   * @param bytes memory that it takes besides what it adds to the batch
+   * @param fill adds all of the packet before it returns, so that a packet is never split
+   * @param bytes memory that the packet takes besides what it adds to the batch
+   * @returns the batch's own promise: it resolves when the packet is on disk
+   * @throws {ApiError} `store_unavailable` (through the promise): nothing of the packet was kept
    */
-  submit(application: number, fill: (batch: Batch) => void, bytes = 0): Batch {
+  submit(application: number, fill: (batch: Batch) => void, bytes = 0): Promise<void> {
     const queued = this.#batchFor(application);
+    this.#draining ??= this.#drain();
     const { batch, waiting } = queued;
-    batch.packets += 1;
     const before = batch.bytes;
     fill(batch);
+    batch.packets += 1;
     const held = packetBytes + bytes + batch.bytes - before;
     this.#monitor.join(waiting, application, held, this.#clock.monotonic());
     this.#lastOf.set(application, queued);
-    this.#draining ??= this.#drain();
     if (batch.packets === enoughPackets) this.#sendFirst();
-    return batch;
+    return batch.durable;
+  }
+
+  /**
+   * Resolves when all that an application has sent before, and what the ledger says of it, is on disk or was refused.
+   * @throws {ApiError} `store_unavailable`: some of it may still go with a later batch
+   */
+  async barrier(application: number): Promise<void> {
+    await this.#nextCommit(application);
+    // Senders that waited for the same batch tell the ledger before the next turn, so that goes with the next batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.#nextCommit(application);
   }
 
   /** Sends what waits for the ledger on its way, when no batch is about to take it along. */
@@ -102,20 +115,16 @@ export class Lane {
     this.#draining = this.#drain();
   }
 
-  /**
-   * Resolves when all that an application has sent before, and what the ledger says of it, is on disk or was refused.
-   * @throws {ApiError} `store_unavailable`: then some of it may still go with a later batch
-   */
-  async settled(application: number): Promise<void> {
-    await this.submit(application, nothing).durable;
-    // Whoever waited for the same batch tells the ledger of it before the next turn, so that goes with the next batch.
-    await new Promise((resolve) => setImmediate(resolve));
-    await this.submit(application, nothing).durable;
-  }
-
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
+  }
+
+  /** Resolves with the first commit that begins after all that an application has sent. */
+  #nextCommit(application: number): Promise<void> {
+    const { batch } = this.#lastOf.get(application) ?? this.#queue[0] ?? this.#startBatch();
+    this.#draining ??= this.#drain();
+    return batch.durable;
   }
 
   #batchFor(application: number): Queued {
@@ -184,5 +193,3 @@ export class Lane {
     }
   }
 }
-
-function nothing(): void {}

@@ -96,8 +96,7 @@ export class Instances {
       expiresAt: now + ttlMs,
       graceUntil: now + graceMs,
     };
-    await laneOf(application.number).submit(application.number, ({ mints }) => mints.push(mint), bytes)
-      .durable;
+    await laneOf(application.number).submit(application.number, ({ mints }) => mints.push(mint), bytes);
     this.#drop(nameOf(application.number, user));
     return instanceId;
   }
@@ -129,7 +128,7 @@ export class Instances {
       const numbers = environments.map((environment) => environment.number);
       const digest = this.digestOf(number, identity).toString('hex');
       const entry: Forgotten = { application: number, environments: numbers, digest };
-      await this.#parts.laneOf(number).submit(number, ({ forgotten }) => forgotten.push(entry)).durable;
+      await this.#parts.laneOf(number).submit(number, ({ forgotten }) => forgotten.push(entry));
       this.#drop(name);
     } finally {
       const others = this.#leaving.get(name)! - 1;

@@ -6,22 +6,24 @@ import type { MessageIdentity } from './message-identity.ts';
 /**
  * Counts a message unless it was counted before, which the ledger then says. Resolves when the message is on disk.
  * @param identity without one, nothing tells a repetition from a message like it, and each counts
- * @param count adds all that the message says to a batch, without waiting for anything
+ * @param count adds all that the message says to a batch before it returns
  * @throws {ApiError} when the message was not kept
  */
 export function countOnce(
-  { messages, ledger, clock }: CountingDeps,
+  { messages, ledger, clock, laneOf }: CountingDeps,
   identity: MessageIdentity | undefined,
   place: LedgerPlace,
-  count: () => Batch,
+  count: (batch: Batch) => void,
 ): Promise<void> {
-  if (identity === undefined) return count().durable;
+  const { number } = place.application;
+  if (identity === undefined) return laneOf(number).submit(number, count);
   const now = clock.now();
   const before = messages.find(identity, now);
   if (before === undefined) {
-    const batch = count();
-    messages.add(identity, now, batch);
-    return batch.durable;
+    return laneOf(number).submit(number, (batch) => {
+      count(batch);
+      messages.add(identity, now, batch);
+    });
   }
   return before.then(() => {
     ledger.accepted(place);

@@ -80,16 +80,14 @@ function receive<Report extends ReportHead>(
       ? kind.identify({ holder, environment }, report)
       : identityOfKey(kind.route, { holder, environment }, sender.idempotencyKey);
   const place = { ...sourceOf(kind.route, sender, report), application, environment };
-  return countOnce(parts, identity, place, () => {
-    return parts.laneOf(application.number).submit(application.number, (batch) => {
-      const { folded, dropped } = batch;
-      kind.add(report, parts.dictionary.of(environment.number), batch, parts.clock.now());
-      parts.ledger.accepted(place, batch);
-      const notes = new Set<LedgerNote>(report.notes);
-      if (batch.folded > folded) notes.add('series_folded');
-      if (batch.dropped > dropped) notes.add('name_dropped');
-      for (const note of notes) parts.ledger.noted(place, note, batch);
-    });
+  return countOnce(parts, identity, place, (batch) => {
+    const { folded, dropped } = batch;
+    kind.add(report, parts.dictionary.of(environment.number), batch, parts.clock.now());
+    parts.ledger.accepted(place, batch);
+    const notes = new Set<LedgerNote>(report.notes);
+    if (batch.folded > folded) notes.add('series_folded');
+    if (batch.dropped > dropped) notes.add('name_dropped');
+    for (const note of notes) parts.ledger.noted(place, note, batch);
   });
 }
 

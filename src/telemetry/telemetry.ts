@@ -158,29 +158,27 @@ interface Admitted {
 
 /** Resolves when the packet is on disk. One that its sender has named by a `key` counts once, however often it comes. */
 function keep(parts: TelemetryDeps, admitted: Admitted, key: string | undefined): Promise<void> {
-  if (key === undefined) return addToBatch(parts, admitted).durable;
-  const identity = identityOfKey('telemetry', admitted, key);
-  return countOnce(parts, identity, placeOf(admitted), () => addToBatch(parts, admitted));
+  const { number } = admitted.holder.application;
+  const add = (batch: Batch) => addToBatch(parts, admitted, batch);
+  if (key === undefined) return parts.laneOf(number).submit(number, add);
+  return countOnce(parts, identityOfKey('telemetry', admitted, key), placeOf(admitted), add);
 }
 
 function placeOf({ holder: { application }, environment, userAgent }: Admitted): LedgerPlace {
   return { ...source, application, environment, userAgent };
 }
 
-function addToBatch(parts: TelemetryDeps, admitted: Admitted): Batch {
+function addToBatch(parts: TelemetryDeps, admitted: Admitted, batch: Batch): void {
   const { holder, environment, packet, userAgent } = admitted;
   const now = parts.clock.now();
   const { person, use, instanceDropped } = attribute(parts.instances, packet, holder.application, now);
-  const { number } = holder.application;
   parts.keys.markUsed(holder);
-  return parts.laneOf(number).submit(number, (batch) => {
-    const { folded, dropped } = batch;
-    addPacket(packet, parts.dictionary.of(environment.number), batch, now, person);
-    if (use !== undefined) batch.uses.push(use);
-    parts.ledger.packet(batch, holder.application, environment, userAgent, now);
-    if (instanceDropped) parts.ledger.noted(placeOf(admitted), 'instance_dropped', batch);
-    if (batch.folded > folded) parts.ledger.noted(placeOf(admitted), 'series_folded', batch);
-    if (batch.dropped > dropped) parts.ledger.noted(placeOf(admitted), 'name_dropped', batch);
-    if (hasUnknownField(packet)) parts.ledger.noted(placeOf(admitted), 'field_unknown', batch);
-  });
+  const { folded, dropped } = batch;
+  addPacket(packet, parts.dictionary.of(environment.number), batch, now, person);
+  if (use !== undefined) batch.uses.push(use);
+  parts.ledger.packet(batch, holder.application, environment, userAgent, now);
+  if (instanceDropped) parts.ledger.noted(placeOf(admitted), 'instance_dropped', batch);
+  if (batch.folded > folded) parts.ledger.noted(placeOf(admitted), 'series_folded', batch);
+  if (batch.dropped > dropped) parts.ledger.noted(placeOf(admitted), 'name_dropped', batch);
+  if (hasUnknownField(packet)) parts.ledger.noted(placeOf(admitted), 'field_unknown', batch);
 }

@@ -25,7 +25,7 @@ test('commits go on one after the other while the event loop never gets to its n
   });
   const answered = new Set<Promise<void>>();
   for (let n = 0; n < 3 * 128; n += 1) {
-    const { durable } = intake.laneOf(0).submit(0, () => {});
+    const durable = intake.laneOf(0).submit(0, () => {});
     void durable.then(() => answered.add(durable));
   }
   // Ten seconds at most; nothing is awaited but what is settled, so that no event is heard.

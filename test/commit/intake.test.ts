@@ -37,7 +37,7 @@ function startRun(data: string, workers: number, batchPackets: number) {
     send(application: number, packet: Packet, minute: number): Promise<void> {
       const at = start + minute * 60_000;
       const fill = (batch: Batch) => addPacket(packet, dictionary.of(application), batch, at);
-      return intake.laneOf(application).submit(application, fill).durable;
+      return intake.laneOf(application).submit(application, fill);
     },
     async stop() {
       await intake.close();

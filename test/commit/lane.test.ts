@@ -35,7 +35,7 @@ function openLane(batchPackets = 10) {
     failed: (error: unknown) => void heard.push(error),
   };
   const lane = new Lane(committer, monitor, { now: () => 0, monotonic: () => 0 }, batchPackets, listener);
-  const send = (packets: number) => Array.from({ length: packets }, () => lane.submit(1, () => {}).durable);
+  const send = (packets: number) => Array.from({ length: packets }, () => lane.submit(1, () => {}));
   return { lane, monitor, begun, heard, send };
 }
 
@@ -133,12 +133,12 @@ test('an application that has filled batches does not keep another waiting: it j
 
 test('the packets of an application are committed in the order they came, others in between or not', async () => {
   const { lane, begun } = openLane(2);
-  const order: Batch[] = [];
-  const batches = new Map<number, Batch[]>();
+  const order: Promise<void>[] = [];
+  const batches = new Map<number, Promise<void>[]>();
   for (let packet = 0; packet < 60; packet += 1) {
     const application = (packet * packet) % 7;
     const batch = lane.submit(application, packet % 5 === 0 ? large : () => {});
-    void batch.durable.then(() => order.includes(batch) || order.push(batch));
+    void batch.then(() => order.includes(batch) || order.push(batch));
     batches.set(application, [...(batches.get(application) ?? []), batch]);
   }
   await turn();
@@ -152,9 +152,10 @@ test('the packets of an application are committed in the order they came, others
 
 test('however many applications there are, a batch is bounded', async () => {
   const { lane } = openLane(10);
-  const batches = new Set(
-    Array.from({ length: 100 }, (_, application) => lane.submit(application, () => {})),
-  );
+  const batches = new Set<Batch>();
+  for (let application = 0; application < 100; application += 1) {
+    void lane.submit(application, (batch) => void batches.add(batch));
+  }
   expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
 });
 
@@ -193,6 +194,38 @@ test('the monitor sees what waits, and no more once it is answered', async () =>
   await turn();
   await begun[0]?.end();
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
+});
+
+test('a barrier falls when what the application sent before is on disk, and counts as no packet', async () => {
+  const { lane, monitor, begun, heard, send } = openLane();
+  const packet = send(1);
+  await turn();
+  let fallen = false;
+  const barrier = lane.barrier(1).then(() => {
+    fallen = true;
+  });
+  expect(monitor.packets).toBe(1);
+  await begun[0]?.end();
+  await packet[0];
+  // Told by a sender that has just been answered: the barrier waits for it, too.
+  lane.ledger.add({ application: 1, hour: 0, subject: '{}' }, 0);
+  await begun[1]?.end();
+  expect(fallen).toBe(false);
+  await turn();
+  await begun[2]?.end();
+  await barrier;
+  expect([1, 2].flatMap((at) => begun[at]!.envelope.ledger)).toHaveLength(1);
+  expect(heard).toEqual([1, 0, 0]);
+});
+
+test('a barrier is refused with the commit that it waits for', async () => {
+  const { lane, begun } = openLane();
+  const barrier = lane.barrier(1);
+  await turn();
+  await Promise.all([
+    expect(barrier).rejects.toMatchObject({ code: 'store_unavailable' }),
+    begun[0]?.end(new CommitFailed('no room', 28)),
+  ]);
 });
 
 test('it is idle only when everything is answered', async () => {

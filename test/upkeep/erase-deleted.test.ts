@@ -59,7 +59,7 @@ async function open() {
   const parts: EraseDeps = {
     deletions: directory.deletions,
     committerOf: () => committer,
-    settled: (application) => intake.settled(application),
+    settled: (application) => intake.laneOf(application).barrier(application),
     forget: ({ environments }) => {
       forgotten.push(...environments);
       for (const environment of environments) dictionary.forget(environment);
@@ -104,13 +104,13 @@ test('a deleted application goes with all that is declared of it, and others sta
   const service = await open();
   const { directory, application, team, intake, clock } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
-  await service.send(other).durable;
+  await service.send(other);
   const before = service.left();
   const whole = (batch: Batch) => {
     for (const { number } of application.environments)
       addWhole(batch, application.number, number, clock.now());
   };
-  await intake.laneOf(application.number).submit(application.number, whole).durable;
+  await intake.laneOf(application.number).submit(application.number, whole);
   expect(service.left().length).toBeGreaterThan(before.length);
 
   await deleteApplication(directory, application.id);
@@ -134,7 +134,7 @@ test('packets that were on their way when their environment was deleted do not b
   expect(new Set(batches).size).toBe(10);
   await deleteApplication(directory, application.id);
   expect(await service.erase()).toBe(true);
-  await Promise.all(batches.map(({ durable }) => durable));
+  await Promise.all(batches);
   expect(service.left()).toEqual([]);
   await service.close();
 });
@@ -149,7 +149,7 @@ test('what somebody tells the ledger after the wait for such a packet goes too',
     subject: '[null,"http","identities","accepted",200,null,null,null]',
   };
   const mint = async () => {
-    await service.send(application).durable;
+    await service.send(application);
     for (let awaits = 0; awaits < 20; awaits += 1) await undefined;
     intake.laneOf(number).ledger.add(row, 0);
   };
@@ -168,11 +168,11 @@ test('names of a batch that the store refused do not come back with a later one'
   const { directory, application, team } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
   service.refuseNext();
-  await expect(service.send(application).durable).rejects.toThrow();
+  await expect(service.send(application)).rejects.toThrow();
   await deleteApplication(directory, application.id);
   await service.erase();
   expect(service.left()).toEqual([]);
-  await service.send({ ...other, environments: [] }).durable;
+  await service.send({ ...other, environments: [] });
   expect(service.left()).toEqual([]);
   await service.close();
 });
@@ -216,7 +216,7 @@ test('an id whose body arrives after its application was deleted is not minted',
 test('while the store refuses, the deletion waits', async () => {
   const service = await open();
   const { directory, application } = service;
-  await service.send(application).durable;
+  await service.send(application);
   await deleteApplication(directory, application.id);
   service.refuseNext();
   await expect(service.erase()).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -231,7 +231,7 @@ test('a deletion that was stopped in between goes on, and is over when nothing i
   const { directory, application, intake, clock } = service;
   for (const { number } of application.environments) {
     const whole = (batch: Batch) => addWhole(batch, application.number, number, clock.now());
-    await intake.laneOf(application.number).submit(application.number, whole).durable;
+    await intake.laneOf(application.number).submit(application.number, whole);
   }
   await deleteApplication(directory, application.id);
   const sizes = [service.left().length];
@@ -249,11 +249,11 @@ test('a deletion that was stopped in between goes on, and is over when nothing i
 test('an environment made again under the same name has nothing of the old one, and keeps what is its own', async () => {
   const service = await open();
   const { directory, application } = service;
-  await service.send(application, 'old').durable;
+  await service.send(application, 'old');
   await deleteEnvironment(directory, application.id, 'Staging');
   await createEnvironment(directory, application.id, 'Staging');
   const again = directory.applications.get(application.id)!;
-  await service.send({ ...again, environments: again.environments.slice(-1) }, 'new').durable;
+  await service.send({ ...again, environments: again.environments.slice(-1) }, 'new');
   await service.erase();
   const names = service.left().filter((record) => record.startsWith('series'));
   const shown = names.map((record) => {

@@ -73,7 +73,7 @@ const house = [
     'src/engine',
     'src/admission',
   ],
-  ...['src/store', 'src/http', 'src/cli', 'src'],
+  ...['src/store', 'src/http', 'src/cli', 'src', 'src/settings'],
 ];
 
 function partOf(path: string): string {

@@ -6,7 +6,7 @@ import { groups, type Setting, settings } from '../../src/config-schema.ts';
 /** What the document says before the tables. */
 const introduction = `# Configuration
 
-Made from \`src/config-schema.ts\`; after a change there, \`npx vitest run test/docs -u\` writes it again.
+Made from \`src/settings\`; after a change there, \`npx vitest run test/docs -u\` writes it again.
 
 Every setting of \`flagmeter serve\` takes its value from the first of these that gives one:
 

@@ -1,0 +1,16 @@
+import Type from 'typebox';
+import { address, file, url } from './kinds.ts';
+
+/** Where the service listens, and how it is reached. */
+export const addresses = {
+  listen: address('HTTP: every host that has no listener of its own', { default: '127.0.0.1:8080' }),
+  grpcListen: address('gRPC', { default: '127.0.0.1:8081' }),
+  authListen: Type.Optional(address('HTTP: the token host alone')),
+  apiListen: Type.Optional(address('HTTP: the management API alone')),
+  metricsListen: Type.Optional(address('HTTP: the metrics host alone')),
+  authUrl: Type.Optional(url('Public URL of the token host: the issuer of its tokens')),
+  baseUrl: Type.Optional(url('Public URL of the management API: the audience of the tokens')),
+  metricsUrl: Type.Optional(url('Public URL of the metrics host')),
+  tlsCert: Type.Optional(file('TLS', 'Certificate chain (PEM) of HTTP and gRPC; needs --tls-key')),
+  tlsKey: Type.Optional(file('TLS', 'Private key (PEM) of the certificate; needs --tls-cert')),
+};

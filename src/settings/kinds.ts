@@ -1,0 +1,52 @@
+import Type, { type TSchemaOptions } from 'typebox';
+
+/** 0 to 65535. */
+const port = '(?:6553[0-5]|655[0-2]\\d|65[0-4]\\d\\d|6[0-4]\\d{3}|[1-5]\\d{4}|0*\\d{1,4})';
+
+/** Where a listener is. */
+export function address(description: string, options: TSchemaOptions = {}) {
+  return Type.String({
+    group: 'Addresses',
+    value: 'HOST:PORT',
+    description,
+    pattern: `^(?:\\[[0-9a-fA-F:.]+(?:%[\\w.-]+)?\\]|[^\\s:/@[\\]]*):${port}$`,
+    must: 'be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or :8080 (every IPv4 address); port 0 is any free one',
+    ...options,
+  });
+}
+
+/** A public URL. */
+export function url(description: string) {
+  return Type.String({
+    group: 'Addresses',
+    value: 'URL',
+    description,
+    defaultText: 'the address of its listener',
+    pattern: `^https?://(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(?::${port})?(?:/[^\\s/?#]+)*$`,
+    must: 'be an absolute http or https URL without user, query, fragment or a slash at its end',
+  });
+}
+
+/** A path. */
+export function file(group: string, description: string, options: TSchemaOptions = {}) {
+  const must = 'be a path';
+  return Type.String({ group, value: 'FILE', description, pattern: '^[^\\0]+$', must, ...options });
+}
+
+/** A whole number. */
+export function whole(
+  group: string,
+  description: string,
+  options: TSchemaOptions & { minimum: number; maximum?: number },
+) {
+  return Type.Integer({ group, value: 'N', description, maximum: Number.MAX_SAFE_INTEGER, ...options });
+}
+
+/** A number of bytes, which may be written as 64KiB, 5MiB or 1GiB. */
+export function bytes(
+  group: string,
+  description: string,
+  options: TSchemaOptions & { minimum: number; maximum?: number },
+) {
+  return whole(group, description, { value: 'BYTES', size: true, ...options });
+}

@@ -8,7 +8,7 @@ import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
 import { logConsole } from '../console-log.ts';
-import type { Engine } from '../http/types.ts';
+import { loadEngine } from '../http/engines/runtime.ts';
 import { createLog, type Log } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
@@ -134,12 +134,6 @@ async function openOrPrepare(
   terminal.err(credentialsText(await prepareData(data, wanted)));
   log.info('a new store is prepared', { data });
   return openAccountStore(data);
-}
-
-/** Bun's own server is µWebSockets; on Node the same engine is an add-on. */
-async function loadEngine(): Promise<Engine> {
-  if (process.versions['bun'] !== undefined) return (await import('../http/engines/bun.ts')).bunEngine;
-  return (await import('../http/engines/uws.ts')).uwsEngine;
 }
 
 function workerFile(name: string): string {

@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
 import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+import { whyNotOnNode } from '../support/node-engine.ts';
 
 afterAll(cleanUp);
 
@@ -58,7 +59,9 @@ const grpcOf = ({ line }: Started) => /grpc=(\S+)/.exec(line)?.[1] as string;
 describe.each([
   ['the executable', [binaryPath]],
   ['Node', [process.execPath, main]],
-])('SIGHUP to %s', (_name, [command = '', ...before]) => {
+])('SIGHUP to %s', (name, [command = '', ...before]) => {
+  beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
+
   const serve = (...args: string[]) =>
     startProcess(command, [...before, 'serve', '--data', `${freshDirectory()}/data`, ...free, ...args]);
 

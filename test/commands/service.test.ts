@@ -7,7 +7,7 @@ import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import type { HostListener } from '../../src/commands/listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
-import { uwsEngine } from '../../src/http/engines/uws.ts';
+import { loadEngine } from '../../src/http/engines/runtime.ts';
 import type { RenewableListener } from '../../src/http/renewable.ts';
 import type { Engine, Listener } from '../../src/http/types.ts';
 import { createLog } from '../../src/log.ts';
@@ -20,6 +20,7 @@ import { workerFile } from '../support/service.ts';
 afterAll(cleanUp);
 
 const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+const engine = await loadEngine();
 const log = createLog('error', () => {}, systemClock);
 
 function configOf(...argv: string[]): Config {
@@ -28,7 +29,7 @@ function configOf(...argv: string[]): Config {
 
 test('a service that cannot be put together leaves no store open', async () => {
   const config = configOf('--data', `${freshDirectory()}/data`);
-  const bound = await bindListeners({ config, engine: uwsEngine, clock: systemClock, log });
+  const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const accounts = openAccountStore(config.data);
   await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
   const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: () => {} };
@@ -41,7 +42,7 @@ test('a service that cannot be put together leaves no store open', async () => {
 
 test('until there is a service, its addresses say that the process is alive, and refuse all else with 503', async () => {
   const config = configOf();
-  const bound = await bindListeners({ config, engine: uwsEngine, clock: systemClock, log });
+  const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const [{ listener }] = bound.listeners as [HostListener];
   const url = `http://127.0.0.1:${listener.port}`;
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -55,18 +56,20 @@ test('until there is a service, its addresses say that the process is alive, and
 });
 
 test('addresses are bound all or none', async () => {
-  const taken = await bindListeners({ config: configOf(), engine: uwsEngine, clock: systemClock, log });
+  const taken = await bindListeners({ config: configOf(), engine, clock: systemClock, log });
   const opened: Listener[] = [];
-  const engine: Engine = {
-    name: 'uws',
+  const observed: Engine = {
+    ...engine,
     async listen(options) {
-      const listener = await uwsEngine.listen(options);
+      const listener = await engine.listen(options);
       opened.push(listener);
       return listener;
     },
   };
   const config = configOf('--grpc-listen', `127.0.0.1:${taken.grpc.port}`);
-  await expect(bindListeners({ config, engine, clock: systemClock, log })).rejects.toThrow('in use');
+  await expect(bindListeners({ config, engine: observed, clock: systemClock, log })).rejects.toThrow(
+    'in use',
+  );
   const [{ host, port }] = opened as [Listener];
   await expect(fetch(`http://${host}:${port}/healthz`)).rejects.toThrow();
   await taken.close(0);

@@ -5,7 +5,7 @@ import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ApiError, type ErrorCode } from '../../src/errors.ts';
 import { grpcWebRoutes } from '../../src/grpc/web.ts';
-import { uwsEngine } from '../../src/http/engines/uws.ts';
+import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Listener } from '../../src/http/types.ts';
 import { decodeMetrics } from '../../src/reports/json-metrics.ts';
@@ -44,7 +44,8 @@ beforeAll(async () => {
   };
   const onError = (error: unknown) => void errors.push(error);
   const dispatch = createRouter(grpcWebRoutes({ receiver: current, clock: systemClock, maxReport, onError }));
-  listener = await uwsEngine.listen({ host: '127.0.0.1', port: 0, dispatch });
+  const engine = await loadEngine();
+  listener = await engine.listen({ host: '127.0.0.1', port: 0, dispatch });
   url = `http://127.0.0.1:${listener.port}`;
 });
 

@@ -1,16 +1,16 @@
 import { describe } from 'vitest';
+import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { bodies } from './conformance/bodies.ts';
 import { heads } from './conformance/heads.ts';
 import { listeners } from './conformance/listeners.ts';
 import { replies } from './conformance/replies.ts';
-import { startBun, startUws } from './support/servers.ts';
+import { startWith } from './support/servers.ts';
 import { openTarget } from './support/target.ts';
 
-/** What every engine must do: one suite, run against each of them. */
-function conformance(start: typeof startBun): void {
-  const target = openTarget(start);
-  for (const suite of [heads, bodies, replies, listeners]) suite(target);
-}
+const engine = await loadEngine();
 
-describe.concurrent('bun', () => conformance(startBun));
-describe.concurrent('uws', () => conformance(startUws));
+/** What every engine must do: the tests run in Node and in Bun, and each has an engine of its own. */
+describe.concurrent(engine.name, () => {
+  const target = openTarget(startWith(engine));
+  for (const suite of [heads, bodies, replies, listeners]) suite(target);
+});

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import { uwsEngine } from '../../src/http/engines/uws.ts';
+import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createLog } from '../../src/log.ts';
 import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
@@ -16,7 +16,7 @@ export function workerFile(name: string): string {
   return fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 }
 
-/** The whole service in the test's own process, on Node and uWebSockets.js. */
+/** The whole service in the test's own process, with the engine of the runtime that the tests run in. */
 export interface LocalService {
   /** HOST:PORT. */
   readonly http: string;
@@ -62,7 +62,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   const fatal = (reason: string) => {
     throw new Error(reason);
   };
-  const bound = await bindListeners({ config, engine: uwsEngine, clock, log });
+  const bound = await bindListeners({ config, engine: await loadEngine(), clock, log });
   const parts = { config, accounts, workerFile, clock, randomBytes, log, fatal };
   const service = await startService(parts, bound);
   const [{ listener }] = bound.listeners as [(typeof bound.listeners)[0]];

@@ -14,7 +14,7 @@ import { UwsExchange } from './uws-exchange.ts';
 export const uwsEngine: Engine = {
   name: 'uws',
   async listen(options) {
-    const uws = load();
+    const uws = loadUws();
     const server = new Server(createApp(uws, options.tls), options);
     const { host, tls, takesOver } = options;
     const shares = tls !== undefined && takesOver !== true;
@@ -41,10 +41,26 @@ type App = Omit<TemplatedApp, 'listen'> & {
   ): void;
 };
 
-/** Loaded late, so that Bun, which cannot load it, may import this file. */
-function load(): Uws {
+/**
+ * Loads the add-on, which is an optional dependency.
+ * @throws {Error} that says what is missing, and how to get it
+ */
+export function loadUws(): Uws {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(maxHead);
-  return createRequire(import.meta.url)('uWebSockets.js');
+  try {
+    return createRequire(import.meta.url)('uWebSockets.js');
+  } catch (error) {
+    throw new Error(`Cannot serve HTTP on Node ${process.version}: ${whyNot(error as Error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function whyNot({ message }: Error): string {
+  if (message.includes("Cannot find module 'uWebSockets.js'"))
+    return 'uWebSockets.js is not installed; run "npm install uWebSockets.js@npm:uwebsockets", or use the executable';
+  const reason = message.split('\n\n').at(-1)!.split('\n')[0]!;
+  return `uWebSockets.js has no add-on that loads here (${reason}); install another release of it, or use the executable`;
 }
 
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {

@@ -1,0 +1,7 @@
+import type { Engine } from '../types.ts';
+
+/** The engine of the runtime: Bun's own server is µWebSockets; on Node the same server is an add-on. */
+export async function loadEngine(): Promise<Engine> {
+  if (process.versions['bun'] !== undefined) return (await import('./bun.ts')).bunEngine;
+  return (await import('./uws.ts')).uwsEngine;
+}

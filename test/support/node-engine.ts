@@ -1,0 +1,13 @@
+import { loadUws } from '../../src/http/engines/uws.ts';
+
+/** Why the service cannot run on this Node: its HTTP engine is an optional dependency. */
+export const whyNotOnNode: string | undefined = fault();
+
+function fault(): string | undefined {
+  try {
+    loadUws();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -2,9 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
-import { makeAside } from '../store/aside.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
-import { checkDataFiles, openingStore, unusable } from '../store/data-file.ts';
+import { createAtomically } from '../store/create-atomically.ts';
+import { cannotOpen, checkDataFiles, explainDamage } from '../store/data-file.ts';
 import { accountsLayout, currentLayout } from '../store/layout.ts';
 import type { User } from '../store/records.ts';
 import { transact } from '../store/transact.ts';
@@ -62,14 +62,14 @@ export async function openPrepared(data: string): Promise<AccountStore | undefin
     checkDataFiles(data);
     return undefined;
   }
-  const { store, state } = await openingStore(data, 'accounts', () => {
+  const { store, state } = await explainDamage(data, 'accounts', () => {
     const opened = openAccountStore(data);
     return { store: opened, state: stateOf(opened) };
   });
   if (state === 'prepared') return store;
   await store.lmdb.close();
   if (state === 'damaged')
-    throw unusable(join(data, 'accounts/data.mdb'), 'it has users, but not the number of its layout');
+    throw cannotOpen(join(data, 'accounts/data.mdb'), 'it has users, but not the number of its layout');
   // 0.1.0 made the tables first, and prepared them then.
   if (existsSync(join(data, 'usage/data.mdb')))
     throw new Error(
@@ -86,7 +86,7 @@ export async function openPrepared(data: string): Promise<AccountStore | undefin
  */
 export async function prepareData(data: string, wanted: Preparation): Promise<FirstCredentials> {
   let first: FirstCredentials | undefined;
-  await makeAside(data, ['accounts', 'usage'], async (aside) => {
+  await createAtomically(data, ['accounts', 'usage'], async (aside) => {
     const accounts = openAccountStore(aside);
     first = await prepareStore(accounts, wanted).finally(() => accounts.lmdb.close());
     await openUsageStore(aside).lmdb.close();

@@ -1,6 +1,6 @@
 import { removeAllExposures } from '../store/exposures.ts';
 import { removeAllIdentities } from '../store/instances.ts';
-import { removeNumbered } from '../store/numbered.ts';
+import { removeByPrefix } from '../store/key-prefix.ts';
 import type { Deletion } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
 
@@ -19,7 +19,7 @@ export function erasures(
   const { counts, measurements, sketches, seen, series } = store;
   const ofEnvironments = environments.flatMap((environment): Chore[] => [
     ...[counts, measurements, sketches, seen, series].map(
-      (table) => (room: number) => removeNumbered(table, environment, room),
+      (table) => (room: number) => removeByPrefix(table, environment, room),
     ),
     (room) => removeAllExposures(store, environment, room),
   ]);
@@ -27,6 +27,6 @@ export function erasures(
   return [
     ...ofEnvironments,
     (room) => removeAllIdentities(store, application, room),
-    (room) => removeNumbered(store.ledger, application, room),
+    (room) => removeByPrefix(store.ledger, application, room),
   ];
 }

@@ -18,7 +18,7 @@ import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import { createReportReceiver } from '../reports/receive.ts';
 import type { ReportReceiver } from '../reports/report.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import { openingStore } from '../store/data-file.ts';
+import { explainDamage } from '../store/data-file.ts';
 import { openDigestSecret } from '../store/instances.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
 import { ReaderWatch } from '../store/reader-watch.ts';
@@ -63,12 +63,12 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const { config, log, fatal, clock } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
-  const { directory, signingKeys } = await openingStore(config.data, 'accounts', async () => {
+  const { directory, signingKeys } = await explainDamage(config.data, 'accounts', async () => {
     const opened = openDirectory(parts.accounts, health, parts);
     const keys = await openKeyRing({ ...parts, directory: opened, health }, config.signingAlg);
     return { directory: opened, signingKeys: keys };
   });
-  const usage = await openingStore(config.data, 'usage', () => openUsageStore(config.data));
+  const usage = await explainDamage(config.data, 'usage', () => openUsageStore(config.data));
   const committers = Array.from({ length: config.workers }, () =>
     startCommitter(parts.workerFile('commit/worker'), config.data, config.maxIdentities),
   );
@@ -111,7 +111,7 @@ export async function closeCore(core: Core): Promise<void> {
 /** Fails the store when one of its files is not where it was opened any more, as each commit does. */
 export function lookAtFiles({ accounts, usage, health }: Core): void {
   try {
-    for (const { lmdb } of [accounts, usage]) lmdb.place.check();
+    for (const { lmdb } of [accounts, usage]) lmdb.fileIdentity.check();
   } catch (error) {
     health.failed(error);
   }

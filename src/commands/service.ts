@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
 import type { GrpcListener } from '../grpc/listener.ts';
-import { figuresRoute } from '../http/figures.ts';
+import { expositionRoute } from '../http/exposition.ts';
 import { healthRoutes } from '../http/health.ts';
 import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
 import type { Dispatch } from '../http/types.ts';
-import { keepUp } from '../upkeep/upkeep.ts';
+import { runUpkeep } from '../upkeep/upkeep.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import {
   type Core,
@@ -22,10 +22,10 @@ import {
   refreshSigningKeys,
   type ServiceDeps,
 } from './core.ts';
-import { figuresOf } from './figures.ts';
 import type { Host, HostListener } from './listeners.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
+import { serviceMetrics } from './service-metrics.ts';
 
 /** A running service. */
 export interface Service {
@@ -91,7 +91,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
       failed: (error) => log.warn('what has expired could not be removed', { error }),
     });
   const keepingUp = () =>
-    keepUp({
+    runUpkeep({
       ...core,
       applications: directory.applications,
       exposureDays: config.exposureDays,
@@ -112,7 +112,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
     setInterval(() => readers.forEach((each) => void each.look()), lookAtReadersEveryMs),
   ];
-  const scan = core.accounts.lookedThrough ? undefined : scanUsage({ ...core, pause: rest });
+  const scan = core.accounts.fullyChecked ? undefined : scanUsage({ ...core, pause: rest });
   return () => {
     for (const timer of timers) clearInterval(timer);
     stopping.abort();
@@ -129,12 +129,12 @@ function routersOf(core: Core, listeners: readonly HostListener[]): Map<readonly
   const tally = new RequestTally();
   const hooks = { ...hooksOf(core), tally };
   const health = healthRoutes(() => readinessOf(core));
-  // The figures are the operator's: where the hosts are apart, packets come in from everywhere.
-  const figures = figuresRoute(figuresOf(core, tally));
+  // The metrics are for operators: with separate hosts, the metrics host is open to everyone.
+  const exposition = expositionRoute(serviceMetrics(core, tally));
   return new Map(
     listeners.map(({ hosts }) => {
       const own = hosts.flatMap((host) => routes[host]);
-      const forOperators = hosts.includes('api') ? [...health, figures] : health;
+      const forOperators = hosts.includes('api') ? [...health, exposition] : health;
       return [hosts, createRouter([...forOperators, ...own], hooks)];
     }),
   );

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import { readFlags } from '../flags.ts';
-import { checkPresence, dataFilesIn, lookThrough, remedy } from '../store/data-file.ts';
+import { checkPages, checkPresence, dataFilesIn, remedy } from '../store/data-file.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { verifyCommand } from './server-commands.ts';
@@ -40,7 +40,7 @@ function isInOrder(file: string, { out, err }: Terminal): boolean {
   try {
     let seen = 0;
     let toldAt = systemClock.monotonic();
-    const looking = lookThrough(descriptor);
+    const looking = checkPages(descriptor);
     let step = looking.next();
     for (; !step.done; step = looking.next()) {
       seen += 1;

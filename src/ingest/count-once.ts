@@ -1,5 +1,5 @@
 import type { Batch } from '../commit/batch.ts';
-import type { LedgerPlace } from '../ledger/ledger.ts';
+import type { AttributedSource } from '../ledger/ledger.ts';
 import type { CountingDeps } from './deps.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
@@ -12,7 +12,7 @@ import type { MessageIdentity } from './message-identity.ts';
 export function countOnce(
   { messages, ledger, clock, laneOf }: CountingDeps,
   identity: MessageIdentity | undefined,
-  place: LedgerPlace,
+  place: AttributedSource,
   count: (batch: Batch) => void,
 ): Promise<void> {
   const { number } = place.application;

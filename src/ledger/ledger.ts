@@ -11,7 +11,7 @@ import {
 } from '../store/ledger.ts';
 import type { Application, Environment } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { LedgerBook, type SentSubject } from './book.ts';
+import { HourRows, type SentSubject } from './hour-rows.ts';
 import type { LedgerNote } from './notes.ts';
 import { ledgerText } from './text.ts';
 
@@ -24,7 +24,7 @@ export interface LedgerSource {
 }
 
 /** Where something belongs that was accepted. */
-export interface LedgerPlace extends LedgerSource {
+export interface AttributedSource extends LedgerSource {
   readonly application: Application;
   readonly environment: Environment | undefined;
 }
@@ -65,7 +65,7 @@ export class Ledger {
   /** Refusals that an application sees, by code. */
   readonly attributed = new Map<ErrorCode, number>();
   readonly #parts: LedgerDeps;
-  readonly #books = new Map<number, LedgerBook>();
+  readonly #books = new Map<number, HourRows>();
   #rows = 0;
 
   constructor(parts: LedgerDeps) {
@@ -89,7 +89,7 @@ export class Ledger {
   }
 
   /** Counts something accepted: in the batch that holds it, or without one when it holds nothing new. */
-  accepted(place: LedgerPlace, batch: Tallying = this.#parts.laneOf(place.application.number)): void {
+  accepted(place: AttributedSource, batch: Tallying = this.#parts.laneOf(place.application.number)): void {
     const at = this.#parts.clock.now();
     const subject = acceptedSubject(place);
     const row = this.#rowIn(place.application, at, (book) => book.acceptedRow(subject));
@@ -98,7 +98,7 @@ export class Ledger {
 
   /** Notes what else is to be said of something accepted. */
   noted(
-    place: LedgerPlace,
+    place: AttributedSource,
     code: LedgerNote,
     batch: Tallying = this.#parts.laneOf(place.application.number),
   ): void {
@@ -136,7 +136,7 @@ export class Ledger {
     return this.#rowIn(application, at, (book) => book.row(subject));
   }
 
-  #rowIn(application: Application, at: number, find: (book: LedgerBook) => LedgerRow): LedgerRow {
+  #rowIn(application: Application, at: number, find: (book: HourRows) => LedgerRow): LedgerRow {
     const book = this.#bookOf(application, at);
     const before = book.size;
     const row = find(book);
@@ -144,14 +144,14 @@ export class Ledger {
     return row;
   }
 
-  #bookOf({ number }: Application, at: number): LedgerBook {
+  #bookOf({ number }: Application, at: number): HourRows {
     const hour = Math.floor(at / 3_600_000);
     const book = this.#books.get(number);
     return book?.hour === hour ? book : this.#open(number, hour, book);
   }
 
-  #open(application: number, hour: number, last: LedgerBook | undefined): LedgerBook {
-    const book = new LedgerBook(application, hour, subjectsOf(this.#parts.store, application, hour));
+  #open(application: number, hour: number, last: HourRows | undefined): HourRows {
+    const book = new HourRows(application, hour, subjectsOf(this.#parts.store, application, hour));
     this.#grown(book.size - (last?.size ?? 0));
     this.#books.set(application, book);
     return book;
@@ -170,7 +170,7 @@ function* subjectsOf(store: UsageStore, application: number, hour: number): Gene
   for (const { subject } of ledgerEntries(store, application, hour, hour + 1)) yield subject;
 }
 
-function acceptedSubject(place: Omit<LedgerPlace, 'application'>): SentSubject {
+function acceptedSubject(place: Omit<AttributedSource, 'application'>): SentSubject {
   const { route, transport, userAgent, instance } = place;
   const environment = place.environment?.number ?? null;
   const status = acceptedStatus(route);

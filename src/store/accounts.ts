@@ -22,7 +22,7 @@ import type {
 /** The tables of the accounts environment, each keyed by the record's id (users, keys and so on: see the field named). */
 export interface AccountStore {
   /** Whether all data files were checked for damage before they were opened: there may have been no time. */
-  readonly lookedThrough: boolean;
+  readonly fullyChecked: boolean;
   readonly lmdb: LmdbEnvironment;
   /** By `id`. */
   readonly teams: Database<Team, string>;
@@ -67,8 +67,8 @@ export interface AccountStore {
  * @throws {Error} as `checkDataFiles` and `openLaidOut` do
  */
 export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountStore {
-  const lookedThrough = checkDataFiles(data, clock);
-  return openTables(openLaidOut(data, accountsLayout), lookedThrough);
+  const fullyChecked = checkDataFiles(data, clock);
+  return openTables(openLaidOut(data, accountsLayout), fullyChecked);
 }
 
 /**
@@ -82,9 +82,9 @@ export function attachAccountStore(data: string): AccountStore {
   return openTables(attachLaidOut(data, accountsLayout), false);
 }
 
-function openTables(lmdb: LmdbEnvironment, lookedThrough: boolean): AccountStore {
+function openTables(lmdb: LmdbEnvironment, fullyChecked: boolean): AccountStore {
   return {
-    lookedThrough,
+    fullyChecked,
     lmdb,
     teams: openRecords(lmdb, 'teams'),
     users: openRecords(lmdb, 'users'),

@@ -2,9 +2,9 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { isStoreFailure } from '../errors.ts';
-import { readNumber } from './page.ts';
+import { findDamagedPage, type Roots } from './find-damaged-page.ts';
+import { readNumber } from './lmdb-page.ts';
 import type { Reading } from './snapshot.ts';
-import { damagedPage, type Roots } from './trees.ts';
 
 /** How a meta page lies in LMDB's file, of which the first two pages are such: see page.ts. */
 const magic = 0xbeefc0de;
@@ -48,7 +48,7 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
 export function checkPresence(data: string): void {
   const accounts = join(data, 'accounts/data.mdb');
   // The usage of applications that are gone must not be taken for that of new ones.
-  if (!existsSync(accounts) && dataFilesIn(data).length > 0) throw unusable(accounts, 'it is missing');
+  if (!existsSync(accounts) && dataFilesIn(data).length > 0) throw cannotOpen(accounts, 'it is missing');
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
@@ -56,9 +56,9 @@ function check(file: string, hasTime: () => boolean): boolean {
   try {
     // One that ends early is checked to its end, however long that takes: LMDB would end the process at a missing page.
     const goOn = endsEarly(descriptor) ? () => true : hasTime;
-    const looking = lookThrough(descriptor);
+    const looking = checkPages(descriptor);
     for (let step = looking.next(); ; step = looking.next()) {
-      if (step.done && step.value !== undefined) throw unusable(file, step.value);
+      if (step.done && step.value !== undefined) throw cannotOpen(file, step.value);
       if (step.done || !goOn()) return step.done === true;
     }
   } finally {
@@ -71,7 +71,7 @@ export const remedy =
   'restore the data directory from a backup, or move it away to begin anew without the data that is in it';
 
 /** The complaint about a file that cannot be opened. */
-export function unusable(file: string, fault: string): Error {
+export function cannotOpen(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }
 
@@ -79,7 +79,7 @@ export function unusable(file: string, fault: string): Error {
  * Reads a store as it is opened. Its pages can be well-formed although the records on them are damaged.
  * @throws {Error} that names the file, and says what is wrong and what to do
  */
-export async function openingStore<T>(
+export async function explainDamage<T>(
   data: string,
   store: 'accounts' | 'usage',
   read: () => T | Promise<T>,
@@ -88,7 +88,7 @@ export async function openingStore<T>(
     return await read();
   } catch (error) {
     if (!isNonsense(error)) throw error;
-    throw unusable(join(data, store, 'data.mdb'), `what is in it cannot be read (${error.message})`);
+    throw cannotOpen(join(data, store, 'data.mdb'), `what is in it cannot be read (${error.message})`);
   }
 }
 
@@ -102,7 +102,7 @@ function isNonsense(error: unknown): error is Error {
  * Checks all pages of a data file, which must not be written to meanwhile; pauses after each page.
  * @returns what is wrong with it, `undefined` when nothing is
  */
-export function* lookThrough(descriptor: number): Reading<string | undefined> {
+export function* checkPages(descriptor: number): Reading<string | undefined> {
   const { size } = fstatSync(descriptor);
   if (size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);
@@ -116,7 +116,7 @@ export function* lookThrough(descriptor: number): Reading<string | undefined> {
     end: Math.max(lastPage + 1, count),
     read: (page: number, many: number) => read(descriptor, page * pageSize, many * pageSize),
   };
-  const damaged = yield* damagedPage(pages, roots);
+  const damaged = yield* findDamagedPage(pages, roots);
   if (damaged === undefined) return undefined;
   return count > lastPage ? `it is damaged: page ${damaged}` : `it is cut off after ${size} bytes`;
 }

@@ -1,6 +1,6 @@
 import { type Counts, countsCodec } from './cells.ts';
 import { digestBytes } from './instances.ts';
-import { numberKey } from './numbered.ts';
+import { prefixKey } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -102,7 +102,7 @@ export function removeExposures(store: UsageStore, key: Buffer): void {
  * @returns people removed, `limit` at the most
  */
 export function removeAllExposures(store: UsageStore, environment: number, limit: number): number {
-  const people = { start: exposuresKey(environment, noDigest), end: numberKey(environment + 1), limit };
+  const people = { start: exposuresKey(environment, noDigest), end: prefixKey(environment + 1), limit };
   const keys = [...store.exposures.getKeys(people)].map((key) => Buffer.from(key));
   for (const key of keys) removeExposures(store, key);
   return keys.length;

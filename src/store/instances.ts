@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { numberKey } from './numbered.ts';
+import { prefixKey } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -168,7 +168,7 @@ export function removeIdentity(store: UsageStore, application: number, digest: B
  * @returns people removed, `limit` at the most
  */
 export function removeAllIdentities(store: UsageStore, application: number, limit: number): number {
-  const people = { start: numberKey(application), end: numberKey(application + 1), limit };
+  const people = { start: prefixKey(application), end: prefixKey(application + 1), limit };
   const digests = [...store.identities.getKeys(people)].map((key) => Buffer.from(key.subarray(4)));
   for (const digest of digests) removeIdentity(store, application, digest);
   return digests.length;

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { type Place, placeOf } from './place.ts';
+import { type FileIdentity, identifyFile } from './file-identity.ts';
 
 /** An LMDB environment, which knows where its file is. */
-export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly place: Place };
+export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**
  * Opens one LMDB environment in `path` (made when missing, for its owner only).
@@ -27,7 +27,7 @@ export function openLmdb(path: string): LmdbEnvironment {
   chmodSync(path, 0o700);
   // A backup may have given them other modes.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
-  return Object.assign(lmdb, { place: placeOf(join(path, 'data.mdb')) });
+  return Object.assign(lmdb, { fileIdentity: identifyFile(join(path, 'data.mdb')) });
 }
 
 /** As long as LMDB makes its lock file for the number of readers that it takes by default. */

@@ -1,5 +1,5 @@
 import { blocksPerEnvironment, cellsPerBlock } from './blocks.ts';
-import { numberKey } from './numbered.ts';
+import { prefixKey } from './key-prefix.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
@@ -37,7 +37,7 @@ export interface SeenSeries {
 
 /** The series of an environment that were ever seen, in the order of their ordinals. */
 export function* seenOf(store: UsageStore, environment: number, at?: Snapshot): Generator<SeenSeries> {
-  const range = { start: numberKey(environment), end: numberKey(environment + 1), ...readAt(at) };
+  const range = { start: prefixKey(environment), end: prefixKey(environment + 1), ...readAt(at) };
   for (const { key, value } of store.seen.getRange(range)) {
     const minutes = decode(value);
     for (let place = 0; place < cellsPerBlock; place += 1) {

@@ -18,7 +18,7 @@ export interface Health {
 export function transact<T>(lmdb: LmdbEnvironment, action: () => T, undo: () => void = () => {}): T {
   try {
     const result = lmdb.transactionSync(action);
-    lmdb.place.check();
+    lmdb.fileIdentity.check();
     return result;
   } catch (error) {
     undo();

@@ -11,7 +11,7 @@ import { countOnce } from '../ingest/count-once.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
 import { beginningOf, glimpseOf } from '../ingest/glimpse.ts';
 import { checkIdempotencyKey, identityOfKey } from '../ingest/message-identity.ts';
-import type { LedgerPlace } from '../ledger/ledger.ts';
+import type { AttributedSource } from '../ledger/ledger.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
 import { attribute } from './attribute.ts';
@@ -164,7 +164,7 @@ function keep(parts: TelemetryDeps, admitted: Admitted, key: string | undefined)
   return countOnce(parts, identityOfKey('telemetry', admitted, key), placeOf(admitted), add);
 }
 
-function placeOf({ holder: { application }, environment, userAgent }: Admitted): LedgerPlace {
+function placeOf({ holder: { application }, environment, userAgent }: Admitted): AttributedSource {
   return { ...source, application, environment, userAgent };
 }
 

@@ -1,8 +1,8 @@
 import type { Deletion } from '../store/records.ts';
-import { type WorkDeps, workOff } from './work-off.ts';
+import { repeatUntilDone, type StepDeps } from './repeat-until-done.ts';
 
 /** What it takes to erase what was deleted. */
-export interface EraseDeps extends WorkDeps {
+export interface EraseDeps extends StepDeps {
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** Resolves when nothing that an application sent before can be written any more: see `Intake`. */
   settled(applicationNumber: number): Promise<void>;
@@ -29,7 +29,7 @@ export async function eraseDeleted(parts: EraseDeps): Promise<boolean> {
     await parts.settled(application);
     parts.forget(deletion);
     const step = { task: 'deletion', deletion, limit: stepLimit } as const;
-    if (!(await workOff(parts, application, step))) return false;
+    if (!(await repeatUntilDone(parts, application, step))) return false;
     await parts.finished(deletion);
   }
   return true;

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { Application } from '../store/records.ts';
 import { horizonsAt, type Retention } from '../store/retention.ts';
 import { type EraseDeps, eraseDeleted } from './erase-deleted.ts';
-import { workOff } from './work-off.ts';
+import { repeatUntilDone } from './repeat-until-done.ts';
 
 /** What upkeep needs of the rest of the service. */
 export interface UpkeepDeps extends EraseDeps {
@@ -24,7 +24,7 @@ const betweenRoundsMs = 60_000;
  * Removes what is kept of what was deleted, rolls old buckets up into wider ones and deletes what is over its retention, in
  * the background, for as long as the service runs: round after round, in small transactions.
  */
-export async function keepUp(parts: UpkeepDeps): Promise<void> {
+export async function runUpkeep(parts: UpkeepDeps): Promise<void> {
   do {
     await runRound(parts);
   } while (await parts.pause(betweenRoundsMs));
@@ -46,7 +46,7 @@ async function retire({ clock, retention, exposureDays, applications, ...parts }
   for (const application of [...applications.values()]) {
     for (const { number: environment } of application.environments) {
       const step = { task: 'retention', environment, horizons, now, exposureDays, limit: stepLimit } as const;
-      if (!(await workOff(parts, application.number, step))) return;
+      if (!(await repeatUntilDone(parts, application.number, step))) return;
     }
   }
 }

@@ -10,7 +10,7 @@ import { openTestStore, testClock, testHealth } from './fixture.ts';
 const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
 
 function everything(store: AccountStore): unknown {
-  const { lmdb: _, lookedThrough: __, ...tables } = store;
+  const { lmdb: _, fullyChecked: __, ...tables } = store;
   return Object.entries(tables).map(([name, table]) => [name, [...table.getRange()]]);
 }
 

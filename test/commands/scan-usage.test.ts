@@ -30,7 +30,7 @@ async function startWithoutTime(data: string) {
     },
   };
   const accounts = openAccountStore(data, clock);
-  expect(accounts.lookedThrough).toBe(false);
+  expect(accounts.fullyChecked).toBe(false);
   return startLocal({ data, accounts });
 }
 

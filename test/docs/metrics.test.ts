@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Core } from '../../src/commands/core.ts';
-import { figuresOf } from '../../src/commands/figures.ts';
+import { serviceMetrics } from '../../src/commands/service-metrics.ts';
 import { RequestTally } from '../../src/http/request-tally.ts';
 
-test('docs/metrics.md has one row for each figure', () => {
+test('docs/metrics.md has one row for each metric', () => {
   const text = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   const rows = Array.from(
     text.matchAll(/^\| `([a-z_]+)` \| (\w+) \| ([^|]*)\|/gm),
@@ -16,6 +16,6 @@ test('docs/metrics.md has one row for each figure', () => {
   );
   // Nothing of it is read: only what there is.
   const core = { counting: {}, intake: {}, readers: [], clock: { now: () => 0 } } as unknown as Core;
-  const figures = figuresOf(core, new RequestTally());
-  expect(rows).toEqual(figures.map(({ name, type, labels = [] }) => ({ name, type, labels: [...labels] })));
+  const metrics = serviceMetrics(core, new RequestTally());
+  expect(rows).toEqual(metrics.map(({ name, type, labels = [] }) => ({ name, type, labels: [...labels] })));
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LedgerBook, type SentSubject, sendersPerHour } from '../../src/ledger/book.ts';
+import { HourRows, type SentSubject, sendersPerHour } from '../../src/ledger/hour-rows.ts';
 import type { LedgerSubject } from '../../src/store/ledger.ts';
 
 const subject: SentSubject = {
@@ -18,7 +18,7 @@ function agentOf({ subject: text }: { subject: string }): unknown {
 }
 
 test('senders that are too many are one', () => {
-  const book = new LedgerBook(1, 2, []);
+  const book = new HourRows(1, 2, []);
   const agents = Array.from({ length: 1000 }, (_, index) => book.row({ ...subject, userAgent: `a${index}` }));
   expect(new Set(agents.map(agentOf)).size).toBe(sendersPerHour + 1);
   expect(agentOf(agents.at(-1)!)).toBe('__other__');
@@ -30,13 +30,13 @@ test('the senders that the store has are not forgotten at a restart', () => {
   const stored = Array.from({ length: sendersPerHour }, (_, index): LedgerSubject => {
     return { ...subject, userAgent: `a${index}`, instance: null };
   });
-  const book = new LedgerBook(1, 2, stored);
+  const book = new HourRows(1, 2, stored);
   expect(agentOf(book.row({ ...subject, userAgent: 'new' }))).toBe('__other__');
   expect(agentOf(book.row({ ...subject, userAgent: 'a7' }))).toBe('a7');
 });
 
 test('the rows of an hour are bounded whatever the reasons are', () => {
-  const book = new LedgerBook(1, 2, []);
+  const book = new HourRows(1, 2, []);
   for (let at = 0; at < 20_000; at++) {
     book.row({ ...subject, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
   }
@@ -44,7 +44,7 @@ test('the rows of an hour are bounded whatever the reasons are', () => {
 });
 
 test('the row of anything else accepted is the same as by its subject', () => {
-  const book = new LedgerBook(1, 2, []);
+  const book = new HourRows(1, 2, []);
   const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts, { nil: undefined });
   const sender = fc.record({
     environment: fc.option(fc.nat(3)),
@@ -63,7 +63,7 @@ test('the row of anything else accepted is the same as by its subject', () => {
 });
 
 test('the row of accepted packets is the same as by its subject', () => {
-  const book = new LedgerBook(1, 2, []);
+  const book = new HourRows(1, 2, []);
   const agents = fc.option(fc.string({ maxLength: 300 }), { nil: undefined });
   fc.assert(
     fc.property(agents, fc.nat(3), (userAgent, environment) => {

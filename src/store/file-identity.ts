@@ -13,13 +13,13 @@ export class FileGone extends Error {
 }
 
 /** Where a file was opened. */
-export interface Place {
+export interface FileIdentity {
   /** @throws {FileGone} when the file is not there any more */
   check(): void;
 }
 
 /** Remembers the inode of a file that was just opened. To compare it later takes some microseconds. */
-export function placeOf(file: string): Place {
+export function identifyFile(file: string): FileIdentity {
   const opened = statSync(file);
   return {
     check() {

@@ -9,7 +9,7 @@ const asideName = 'prepare.tmp';
  * Makes directories of a data directory, in this order, so that after a power cut each is there wholly or not at all.
  * @param make makes them in a directory that stands for the data directory, and closes what it opened
  */
-export async function makeAside(
+export async function createAtomically(
   data: string,
   names: readonly string[],
   make: (aside: string) => Promise<void>,

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeAside } from '../../src/store/aside.ts';
+import { createAtomically } from '../../src/store/create-atomically.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 test('nothing is where it belongs before everything is made', async () => {
   const data = temporaryDirectory();
-  await makeAside(data, ['first', 'second'], async (aside) => {
+  await createAtomically(data, ['first', 'second'], async (aside) => {
     for (const name of ['first', 'second']) {
       mkdirSync(`${aside}/${name}`);
       writeFileSync(`${aside}/${name}/file`, 'whole');
@@ -18,7 +18,7 @@ test('nothing is where it belongs before everything is made', async () => {
 test('what fails leaves nothing, and what a power cut left is no hindrance', async () => {
   const data = temporaryDirectory();
   let half = '';
-  const failing = makeAside(data, ['store'], async (aside) => {
+  const failing = createAtomically(data, ['store'], async (aside) => {
     mkdirSync(`${aside}/store`);
     half = aside;
     throw new Error('no room');
@@ -27,7 +27,7 @@ test('what fails leaves nothing, and what a power cut left is no hindrance', asy
   expect(readdirSync(data)).toEqual([]);
   mkdirSync(`${half}/store`, { recursive: true });
   writeFileSync(`${half}/store/data.mdb`, '');
-  await makeAside(data, ['store'], async (aside) => {
+  await createAtomically(data, ['store'], async (aside) => {
     expect(existsSync(`${aside}/store`)).toBe(false);
     mkdirSync(`${aside}/store`);
   });

@@ -1,19 +1,19 @@
 import { version } from '../../package.json' with { type: 'json' };
-import type { Figure } from '../http/figures.ts';
+import type { ServiceMetric } from '../http/exposition.ts';
 import type { RequestTally } from '../http/request-tally.ts';
 import { type Core, readinessOf } from './core.ts';
 
 /** What `GET /metrics` shows. Codes, routes and statuses are of fixed sets: nothing that a stranger sends is a label. */
-export function figuresOf(core: Core, requests: RequestTally): readonly Figure[] {
+export function serviceMetrics(core: Core, requests: RequestTally): readonly ServiceMetric[] {
   return [
-    ...requestFigures(requests),
-    ...ingestFigures(core),
-    ...storeFigures(core),
-    ...processFigures(core),
+    ...requestMetrics(requests),
+    ...ingestMetrics(core),
+    ...storeMetrics(core),
+    ...processMetrics(core),
   ];
 }
 
-function requestFigures(requests: RequestTally): readonly Figure[] {
+function requestMetrics(requests: RequestTally): readonly ServiceMetric[] {
   return [
     {
       name: 'flagmeter_http_requests_total',
@@ -35,7 +35,7 @@ function requestFigures(requests: RequestTally): readonly Figure[] {
   ];
 }
 
-function ingestFigures({ counting: { ledger }, intake, clock }: Core): readonly Figure[] {
+function ingestMetrics({ counting: { ledger }, intake, clock }: Core): readonly ServiceMetric[] {
   const { monitor } = intake;
   return [
     counter(
@@ -70,7 +70,7 @@ function ingestFigures({ counting: { ledger }, intake, clock }: Core): readonly 
   ];
 }
 
-function storeFigures(core: Core): readonly Figure[] {
+function storeMetrics(core: Core): readonly ServiceMetric[] {
   const { readers } = core;
   const ages = readers.map((each) => [{ store: each.name }, each] as const);
   return [
@@ -94,7 +94,7 @@ function storeFigures(core: Core): readonly Figure[] {
   ];
 }
 
-function processFigures({ clock }: Core): readonly Figure[] {
+function processMetrics({ clock }: Core): readonly ServiceMetric[] {
   const startedAt = (clock.now() - process.uptime() * 1000) / 1000;
   return [
     {
@@ -113,11 +113,11 @@ function processFigures({ clock }: Core): readonly Figure[] {
   ];
 }
 
-function counter(name: string, help: string, read: () => number): Figure {
+function counter(name: string, help: string, read: () => number): ServiceMetric {
   return { name, type: 'counter', help, read };
 }
 
-function gauge(name: string, help: string, read: () => number): Figure {
+function gauge(name: string, help: string, read: () => number): ServiceMetric {
   return { name, type: 'gauge', help, read };
 }
 

@@ -25,7 +25,7 @@ interface Sent {
 }
 
 /** The rows of one application and hour. It is bounded, though strangers choose what is in it. */
-export class LedgerBook {
+export class HourRows {
   readonly application: number;
   readonly hour: number;
   readonly #rows = new Map<string, LedgerRow>();

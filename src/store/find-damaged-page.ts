@@ -7,7 +7,7 @@ import {
   pagesOfValue,
   type Reference,
   referencesOf,
-} from './page.ts';
+} from './lmdb-page.ts';
 import type { Reading } from './snapshot.ts';
 
 /** The pages of an LMDB file that is not being written to. */
@@ -37,7 +37,7 @@ interface Step extends Reference {
  * besides. It pauses with each page.
  * @returns the number of a page that is damaged; `undefined` when all are in order
  */
-export function* damagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
+export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
   const taken = new Uint8Array(Math.ceil(pages.end / 8));
   const take = (page: number) => {
     const bit = 1 << (page % 8);

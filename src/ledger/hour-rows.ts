@@ -2,42 +2,41 @@ import type { LedgerRow } from '../commit/ledger-tallies.ts';
 import { type LedgerSubject, otherSenders, subjectText } from '../store/ledger.ts';
 import { ledgerText } from './text.ts';
 
-/** Senders of one application that an hour shows by name; the others are `otherSenders`. */
+/** Senders of one application that an hour shows by name; all others are counted as `otherSenders`. */
 export const sendersPerHour = 50;
-/** Rows that an application's hour may have before all new senders count as others. */
+/** Rows of an application's hour; beyond them all new senders count as `otherSenders`. */
 const rowsPerHour = 1000;
-/** User-Agents that an environment's hour finds without making up the row anew. */
-const knownAgents = 100;
-/** Senders of reports that an hour finds so, and the longest User-Agent that one may have. */
-const knownSenders = 200;
-const longestAgent = 300;
+/** Accepted senders whose row an hour finds without building its text, and the longest User-Agent of one. */
+const maxRecent = 300;
+const maxRecentAgent = 300;
 
-/** A subject whose sender is as it was sent. */
+/** A subject with its sender as the request named it. */
 export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
   readonly userAgent: string | undefined;
   readonly instance?: string | undefined;
 };
 
-/** Something that was accepted, as it was sent, and its row. */
-interface Sent {
-  readonly sent: SentSubject;
+/** What tells one accepted sender from another. */
+export type AcceptedSender = Pick<
+  SentSubject,
+  'route' | 'transport' | 'environment' | 'userAgent' | 'instance'
+>;
+
+interface RecentSender extends AcceptedSender {
   readonly row: LedgerRow;
 }
 
-/** The rows of one application and hour. It is bounded, though strangers choose what is in it. */
+/** The ledger rows of one application in one hour. They are bounded, because strangers choose what is in them. */
 export class HourRows {
   readonly application: number;
   readonly hour: number;
   readonly #rows = new Map<string, LedgerRow>();
   readonly #senders = new Set<string>();
-  /** Rows of accepted packets, by the environment's number and the User-Agent as it was sent. */
-  readonly #packets = new Map<number, Map<string | undefined, LedgerRow>>();
+  /** Accepted senders, by their instance or else their User-Agent. */
+  readonly #recent = new Map<string | undefined, RecentSender[]>();
+  #recentSize = 0;
 
-  /** Rows of other things accepted, by the instance that sent them. */
-  readonly #reports = new Map<string | undefined, Sent[]>();
-  #reportSenders = 0;
-
-  /** @param known what the store has of this hour */
+  /** @param known the subjects that the store already has for this hour */
   constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
     this.application = application;
     this.hour = hour;
@@ -51,7 +50,7 @@ export class HourRows {
     return this.#rows.size;
   }
 
-  /** The row of a subject, whose sender may have to be one of the others. */
+  /** The row of a subject. When the hour is full, a new sender gets the row of `otherSenders`. */
   row({ userAgent, instance, ...rest }: SentSubject): LedgerRow {
     const subject = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
     const text = subjectText(subject);
@@ -62,27 +61,23 @@ export class HourRows {
     return this.#rows.get(other) ?? this.#open(other);
   }
 
-  /** The row of accepted packets: found without making up a text, for there are many of them. */
-  packetRow(environment: number, userAgent: string | undefined, subject: () => SentSubject): LedgerRow {
-    const agents = this.#packets.get(environment) ?? this.#openAgents(environment);
-    const known = agents.get(userAgent);
-    if (known !== undefined) return known;
-    const row = this.row(subject());
-    if (agents.size < knownAgents) agents.set(userAgent, row);
+  /** The row of something accepted. It is found without building the subject's text, because this runs once a packet. */
+  acceptedRow(sender: AcceptedSender): LedgerRow {
+    const name = sender.instance ?? sender.userAgent;
+    const recent = this.#recent.get(name);
+    if (recent !== undefined) for (const each of recent) if (isSameSender(each, sender)) return each.row;
+    const row = this.row(acceptedSubject(sender));
+    this.#remember(name, { ...sender, row });
     return row;
   }
 
-  /** The row of something else that was accepted, such as a report: found in the same way. */
-  acceptedRow(subject: SentSubject): LedgerRow {
-    const { instance, userAgent = '' } = subject;
-    const ofInstance = this.#reports.get(instance) ?? [];
-    const known = ofInstance.find(({ sent }) => isSameSender(sent, subject));
-    if (known !== undefined) return known.row;
-    const row = this.row(subject);
-    if (this.#reportSenders >= knownSenders || userAgent.length > longestAgent) return row;
-    this.#reportSenders += 1;
-    this.#reports.set(instance, [...ofInstance, { sent: subject, row }]);
-    return row;
+  #remember(name: string | undefined, sender: RecentSender): void {
+    const { userAgent = '' } = sender;
+    if (this.#recentSize >= maxRecent || userAgent.length > maxRecentAgent) return;
+    this.#recentSize += 1;
+    const recent = this.#recent.get(name);
+    if (recent === undefined) this.#recent.set(name, [sender]);
+    else recent.push(sender);
   }
 
   #hasRoomFor(subject: LedgerSubject): boolean {
@@ -98,20 +93,21 @@ export class HourRows {
     this.#rows.set(subject, row);
     return row;
   }
-
-  #openAgents(environment: number): Map<string | undefined, LedgerRow> {
-    const agents = new Map<string | undefined, LedgerRow>();
-    this.#packets.set(environment, agents);
-    return agents;
-  }
 }
 
-/** Of two things accepted, sent by the same instance. */
-function isSameSender(a: SentSubject, b: SentSubject): boolean {
+/** The subject under which something accepted is counted. */
+export function acceptedSubject(sender: AcceptedSender): SentSubject {
+  const { route, transport, environment, userAgent, instance } = sender;
+  const status = route === 'telemetry' ? 202 : 200;
+  return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
+}
+
+function isSameSender(a: AcceptedSender, b: AcceptedSender): boolean {
   return (
-    a.userAgent === b.userAgent &&
     a.environment === b.environment &&
     a.route === b.route &&
+    a.userAgent === b.userAgent &&
+    a.instance === b.instance &&
     a.transport === b.transport
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '../store/ledger.ts';
 import type { Application, Environment } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { HourRows, type SentSubject } from './hour-rows.ts';
+import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from './hour-rows.ts';
 import type { LedgerNote } from './notes.ts';
 import { ledgerText } from './text.ts';
 
@@ -23,16 +23,16 @@ export interface LedgerSource {
   readonly instance?: string | undefined;
 }
 
-/** Where something belongs that was accepted. */
+/** The source of something accepted, with what its key belongs to. */
 export interface AttributedSource extends LedgerSource {
   readonly application: Application;
   readonly environment: Environment | undefined;
 }
 
-/** Whom a refusal concerns, as far as it could be made out. */
+/** Where a refusal belongs, as far as is known. */
 export interface Refused {
   readonly holder: KeyHolder | undefined;
-  /** The environment that was asked for. */
+  /** The environment that the request named. */
   readonly environment?: string | undefined;
   readonly origin?: string | undefined;
 }
@@ -44,75 +44,62 @@ interface LedgerDeps {
   laneOf(applicationNumber: number): Tallying;
 }
 
-/** A batch, or the lane that it goes by: whatever takes what the ledger says to the disk. */
+/** A batch, or the lane whose next batch takes the tallies along. */
 interface Tallying {
   readonly ledger: LedgerTallies;
 }
 
-/** Rows that are held to be found again: about 30 MB. */
+/** Rows that are kept in memory so that they are found again: about 30 MB. */
 const maxRows = 50_000;
 
-/** Status of what was accepted. */
-const acceptedStatus = (route: LedgerRoute) => (route === 'telemetry' ? 202 : 200);
-
 /**
- * Counts what becomes of packets and reports, so that somebody who misses data finds out why. What was accepted is counted
- * in its own batch, so it is on disk exactly when the packet is; the rest goes with the next batch.
+ * Counts what was accepted, refused and noted, so that an application's team can find out why data is missing. An accepted
+ * packet is counted in its own batch, so both are on disk or neither is; everything else is committed with the next batch.
  */
 export class Ledger {
-  /** Refusals that no application is to see, by code. */
+  /** Refusals that no application's ledger shows, by code. */
   readonly unattributed = new Map<ErrorCode, number>();
-  /** Refusals that an application sees, by code. */
+  /** Refusals that an application's ledger shows, by code. */
   readonly attributed = new Map<ErrorCode, number>();
-  readonly #parts: LedgerDeps;
-  readonly #books = new Map<number, HourRows>();
+  readonly #deps: LedgerDeps;
+  /** The current hour of each application. */
+  readonly #hours = new Map<number, HourRows>();
   #rows = 0;
 
-  constructor(parts: LedgerDeps) {
-    this.#parts = parts;
+  constructor(deps: LedgerDeps) {
+    this.#deps = deps;
   }
 
   /** Counts an accepted packet in its batch, `at` Unix ms. */
   packet(
     batch: Tallying,
     application: Application,
-    environment: Environment,
+    { number }: Environment,
     userAgent: string | undefined,
     at: number,
   ): void {
-    const row = this.#rowIn(application, at, (book) =>
-      book.packetRow(environment.number, userAgent, () =>
-        acceptedSubject({ route: 'telemetry', transport: 'http', userAgent, environment }),
-      ),
-    );
-    batch.ledger.add(row, at);
+    const sender = { route: 'telemetry', transport: 'http', environment: number, userAgent } as const;
+    this.#countAccepted(batch, application, sender, at);
   }
 
-  /** Counts something accepted: in the batch that holds it, or without one when it holds nothing new. */
-  accepted(place: AttributedSource, batch: Tallying = this.#parts.laneOf(place.application.number)): void {
-    const at = this.#parts.clock.now();
-    const subject = acceptedSubject(place);
-    const row = this.#rowIn(place.application, at, (book) => book.acceptedRow(subject));
-    batch.ledger.add(row, at);
+  /** Counts something accepted: in the batch that holds it, or in the next one when it holds nothing new. */
+  accepted(source: AttributedSource, batch: Tallying = this.#laneOf(source)): void {
+    this.#countAccepted(batch, source.application, senderOf(source), this.#deps.clock.now());
   }
 
-  /** Notes what else is to be said of something accepted. */
-  noted(
-    place: AttributedSource,
-    code: LedgerNote,
-    batch: Tallying = this.#parts.laneOf(place.application.number),
-  ): void {
-    const at = this.#parts.clock.now();
-    const subject: SentSubject = { ...acceptedSubject(place), outcome: 'noted', code };
-    batch.ledger.add(this.#rowOf(place.application, subject, at), at);
+  /** Adds a note about something accepted. */
+  noted(source: AttributedSource, code: LedgerNote, batch: Tallying = this.#laneOf(source)): void {
+    const at = this.#deps.clock.now();
+    const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
+    batch.ledger.add(this.#rowOf(source.application, subject, at), at);
   }
 
-  /** Counts a refusal of a body that was not read, whose application is therefore unknown. */
+  /** Counts the refusal of a body that was not read, so that its application is unknown. */
   refusedUnread({ code }: ApiError): void {
     this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
   }
 
-  /** Counts a refusal: for the application that it concerns, else only for the process. */
+  /** Counts a refusal: in the ledger of the application when it is known, else for the whole process only. */
   refused(refusal: ApiError, source: LedgerSource, refused: Refused): void {
     const { holder, environment = '' } = refused;
     const { code, status } = refusal;
@@ -122,46 +109,51 @@ export class Ledger {
     }
     this.attributed.set(code, (this.attributed.get(code) ?? 0) + 1);
     const { application } = holder;
-    const known = holder.environments.get(environment)?.number ?? null;
-    const at = this.#parts.clock.now();
-    const row = this.#rowOf(
-      application,
-      { ...source, environment: known, outcome: 'refused', status, code },
-      at,
-    );
-    this.#parts.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, holder, refused));
+    const number = holder.environments.get(environment)?.number ?? null;
+    const at = this.#deps.clock.now();
+    const subject = { ...source, environment: number, outcome: 'refused', status, code } as const;
+    const row = this.#rowOf(application, subject, at);
+    this.#deps.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, holder, refused));
+  }
+
+  #laneOf({ application }: AttributedSource): Tallying {
+    return this.#deps.laneOf(application.number);
+  }
+
+  #countAccepted(batch: Tallying, application: Application, sender: AcceptedSender, at: number): void {
+    const rows = this.#rowsOf(application, at);
+    const before = rows.size;
+    const row = rows.acceptedRow(sender);
+    this.#grow(rows.size - before);
+    batch.ledger.add(row, at);
   }
 
   #rowOf(application: Application, subject: SentSubject, at: number): LedgerRow {
-    return this.#rowIn(application, at, (book) => book.row(subject));
-  }
-
-  #rowIn(application: Application, at: number, find: (book: HourRows) => LedgerRow): LedgerRow {
-    const book = this.#bookOf(application, at);
-    const before = book.size;
-    const row = find(book);
-    if (book.size > before) this.#grown(book.size - before);
+    const rows = this.#rowsOf(application, at);
+    const before = rows.size;
+    const row = rows.row(subject);
+    this.#grow(rows.size - before);
     return row;
   }
 
-  #bookOf({ number }: Application, at: number): HourRows {
+  #rowsOf({ number }: Application, at: number): HourRows {
     const hour = Math.floor(at / 3_600_000);
-    const book = this.#books.get(number);
-    return book?.hour === hour ? book : this.#open(number, hour, book);
+    const rows = this.#hours.get(number);
+    return rows?.hour === hour ? rows : this.#open(number, hour, rows);
   }
 
   #open(application: number, hour: number, last: HourRows | undefined): HourRows {
-    const book = new HourRows(application, hour, subjectsOf(this.#parts.store, application, hour));
-    this.#grown(book.size - (last?.size ?? 0));
-    this.#books.set(application, book);
-    return book;
+    const rows = new HourRows(application, hour, subjectsOf(this.#deps.store, application, hour));
+    this.#grow(rows.size - (last?.size ?? 0));
+    this.#hours.set(application, rows);
+    return rows;
   }
 
-  /** Books can be let go of at any time: what they counted is elsewhere, and their rows are in the store. */
-  #grown(rows: number): void {
+  /** Forgets all rows when there are too many: they hold no counts, and those committed are read back from the store. */
+  #grow(rows: number): void {
     this.#rows += rows;
     if (this.#rows <= maxRows) return;
-    this.#books.clear();
+    this.#hours.clear();
     this.#rows = 0;
   }
 }
@@ -170,14 +162,11 @@ function* subjectsOf(store: UsageStore, application: number, hour: number): Gene
   for (const { subject } of ledgerEntries(store, application, hour, hour + 1)) yield subject;
 }
 
-function acceptedSubject(place: Omit<AttributedSource, 'application'>): SentSubject {
-  const { route, transport, userAgent, instance } = place;
-  const environment = place.environment?.number ?? null;
-  const status = acceptedStatus(route);
-  return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
+function senderOf({ route, transport, userAgent, instance, environment }: AttributedSource): AcceptedSender {
+  return { route, transport, userAgent, instance, environment: environment?.number ?? null };
 }
 
-/** The detail of a 400 says what the packet holds and where, so the title, which never changes, stands for it. */
+/** The example has the title of a 400, not its detail, because the detail quotes the packet. */
 function exampleOf({ code, status, message }: ApiError, { key }: KeyHolder, refused: Refused): LedgerExample {
   const leaked = code === 'unknown_key' && key.type === 'Backend';
   const detail = status === 400 ? catalogue[code].title : message;

@@ -18,58 +18,47 @@ function agentOf({ subject: text }: { subject: string }): unknown {
 }
 
 test('senders that are too many are one', () => {
-  const book = new HourRows(1, 2, []);
-  const agents = Array.from({ length: 1000 }, (_, index) => book.row({ ...subject, userAgent: `a${index}` }));
+  const rows = new HourRows(1, 2, []);
+  const agents = Array.from({ length: 1000 }, (_, index) => rows.row({ ...subject, userAgent: `a${index}` }));
   expect(new Set(agents.map(agentOf)).size).toBe(sendersPerHour + 1);
   expect(agentOf(agents.at(-1)!)).toBe('__other__');
-  expect(agentOf(book.row({ ...subject, userAgent: 'a0', status: 403 }))).toBe('a0');
-  expect(book.size).toBe(sendersPerHour + 2);
+  expect(agentOf(rows.row({ ...subject, userAgent: 'a0', status: 403 }))).toBe('a0');
+  expect(rows.size).toBe(sendersPerHour + 2);
 });
 
 test('the senders that the store has are not forgotten at a restart', () => {
   const stored = Array.from({ length: sendersPerHour }, (_, index): LedgerSubject => {
     return { ...subject, userAgent: `a${index}`, instance: null };
   });
-  const book = new HourRows(1, 2, stored);
-  expect(agentOf(book.row({ ...subject, userAgent: 'new' }))).toBe('__other__');
-  expect(agentOf(book.row({ ...subject, userAgent: 'a7' }))).toBe('a7');
+  const rows = new HourRows(1, 2, stored);
+  expect(agentOf(rows.row({ ...subject, userAgent: 'new' }))).toBe('__other__');
+  expect(agentOf(rows.row({ ...subject, userAgent: 'a7' }))).toBe('a7');
 });
 
 test('the rows of an hour are bounded whatever the reasons are', () => {
-  const book = new HourRows(1, 2, []);
+  const rows = new HourRows(1, 2, []);
   for (let at = 0; at < 20_000; at++) {
-    book.row({ ...subject, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
+    rows.row({ ...subject, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
   }
-  expect(book.size).toBeLessThanOrEqual(1100);
+  expect(rows.size).toBeLessThanOrEqual(1100);
 });
 
-test('the row of anything else accepted is the same as by its subject', () => {
-  const book = new HourRows(1, 2, []);
+test('the row of something accepted is the same as by its subject', () => {
+  const rows = new HourRows(1, 2, []);
   const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts, { nil: undefined });
   const sender = fc.record({
     environment: fc.option(fc.nat(3)),
-    route: fc.constantFrom('usage', 'metrics'),
+    route: fc.constantFrom('telemetry', 'usage', 'metrics'),
     transport: fc.constantFrom('http', 'grpc'),
     userAgent: maybe(fc.oneof(fc.string({ maxLength: 600 }), fc.constantFrom('', 'undefined', 'a', '1 a'))),
     instance: maybe(fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('', 'undefined', 'a', '1 a'))),
   } as const);
   fc.assert(
     fc.property(sender, (from) => {
-      const sent: SentSubject = { ...from, outcome: 'accepted', status: 200, code: null };
-      expect(book.acceptedRow(sent)).toBe(book.row(sent));
-      expect(book.acceptedRow(sent)).toBe(book.row(sent));
-    }),
-  );
-});
-
-test('the row of accepted packets is the same as by its subject', () => {
-  const book = new HourRows(1, 2, []);
-  const agents = fc.option(fc.string({ maxLength: 300 }), { nil: undefined });
-  fc.assert(
-    fc.property(agents, fc.nat(3), (userAgent, environment) => {
-      const sent = { ...subject, environment, userAgent };
-      const row = book.packetRow(environment, userAgent, () => sent);
-      expect(row).toBe(book.row(sent));
+      const status = from.route === 'telemetry' ? 202 : 200;
+      const row = rows.row({ ...from, outcome: 'accepted', status, code: null });
+      expect(rows.acceptedRow(from)).toBe(row);
+      expect(rows.acceptedRow(from)).toBe(row);
     }),
   );
 });

@@ -16,6 +16,7 @@ const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
   'src/commit/worker.ts',
+  'src/engine/worker.ts',
   'src/manage/report-worker.ts',
 ];
 

@@ -1,17 +1,17 @@
 import type { Actor } from '../store/records.ts';
-import type { Directory } from './directory.ts';
+import type { Accounts } from './accounts.ts';
 
 /** What the service does by itself. */
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
-/** Somebody whom nobody knows yet, such as who fails to sign in; `address` is where the request came from. */
+/** Someone who has not shown who they are, such as after a failed sign-in; `address` is where the request came from. */
 export function anonymous(address: string): Actor {
   return { type: 'anonymous', id: '', name: '', address };
 }
 
 /** The user or API key with this id, as it is called now. */
 export function actorOf(
-  { users, apiKeys }: Pick<Directory, 'users' | 'apiKeys'>,
+  { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
   id: string,
   address: string,
 ): Actor {

@@ -1,4 +1,5 @@
 import type { ApiKey, AuditEntry, Role } from '../store/records.ts';
+import type { Accounts } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
@@ -22,9 +23,9 @@ export function createApiKey(
   wanted: { readonly teamId: string; readonly name: string; readonly role: Role },
 ): Promise<NewApiKey> {
   return directory.change((draft) => {
-    const { plan } = mustExist('team', directory.teams.get(wanted.teamId));
+    const { plan } = mustExist('team', draft.teams.get(wanted.teamId));
     checkName('an API key', wanted.name);
-    checkPlan(plan, 'apiKeys', apiKeysOf(directory, wanted.teamId).length + 1);
+    checkPlan(plan, 'apiKeys', apiKeysOf(draft, wanted.teamId).length + 1);
     const number = draft.takeNumber('apiKey');
     const made = newApiKey({ ...wanted, number }, directory.clock.now(), directory.randomBytes);
     draft.put('apiKeys', made.apiKey.clientId, made.apiKey);
@@ -36,7 +37,7 @@ export function createApiKey(
 /** Deletes an API key of a team; its tokens are refused from now on. @throws {ApiError} `not_found` */
 export function deleteApiKey(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
-    const found = directory.apiKeys.get(clientId);
+    const found = draft.apiKeys.get(clientId);
     const apiKey = mustExist('API key', found?.teamId === teamId ? found : undefined);
     draft.remove('apiKeys', clientId);
     draft.note('api-key.deleted', teamId, targetOf(apiKey));
@@ -44,17 +45,17 @@ export function deleteApiKey(directory: Directory, teamId: string, clientId: str
 }
 
 /** The API keys of a team, in no particular order. */
-export function apiKeysOf(directory: Directory, teamId: string): ApiKey[] {
-  return [...directory.apiKeys.values()].filter((apiKey) => apiKey.teamId === teamId);
+export function apiKeysOf(accounts: Accounts, teamId: string): ApiKey[] {
+  return [...accounts.apiKeys.values()].filter((apiKey) => apiKey.teamId === teamId);
 }
 
 /** The API key of these credentials, or `undefined`: an unknown client takes as long as a wrong secret. */
 export function verifyClient(
-  directory: Pick<Directory, 'apiKeys'>,
+  accounts: Pick<Accounts, 'apiKeys'>,
   clientId: string,
   clientSecret: string,
 ): ApiKey | undefined {
-  const apiKey = directory.apiKeys.get(clientId);
+  const apiKey = accounts.apiKeys.get(clientId);
   return matchesHash(clientSecret, apiKey?.secretHash ?? nobodysHash) ? apiKey : undefined;
 }
 

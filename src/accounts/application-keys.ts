@@ -20,9 +20,9 @@ export function createKey(
   { type, name = type }: { readonly type: KeyType; readonly name?: string },
 ): Promise<NewKey> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
+    const application = mustExist('application', draft.applications.get(applicationId));
     checkName('a key', name);
-    checkPlan(planOf(directory, application), 'keys', directory.keysOf(applicationId).length + 1);
+    checkPlan(planOf(draft, application), 'keys', draft.keysOf(applicationId).length + 1);
     const text = newKeyText(type, directory.randomBytes);
     const key: ApplicationKey = {
       id: newId('key', directory.randomBytes),
@@ -46,10 +46,10 @@ export function createKey(
 /** Revokes a key: the next packet that carries it is refused. @throws {ApiError} `not_found` */
 export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
+    const application = mustExist('application', draft.applications.get(applicationId));
     const key = mustExist(
       'key',
-      directory.keysOf(applicationId).find(({ id }) => id === keyId),
+      draft.keysOf(applicationId).find(({ id }) => id === keyId),
     );
     draft.remove('applicationKeys', key.hash);
     draft.note('key.deleted', application.teamId, targetOf(key));

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts';
 import type { Application, AuditEntry } from '../store/records.ts';
+import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import { declarationKey } from './declarations.ts';
 import { requestDeletion } from './deletions.ts';
@@ -38,9 +39,9 @@ export function createApplication(directory: Directory, wanted: NewApplication):
   return directory.change((draft) => {
     const settings = entered({ ...defaultSettings, ...given });
     checkSettings(settings);
-    const { plan } = mustExist('team', directory.teams.get(teamId));
+    const { plan } = mustExist('team', draft.teams.get(teamId));
     checkEnvironmentNames(plan, names);
-    checkPlan(plan, 'applications', applicationsOf(directory, teamId).length + 1);
+    checkPlan(plan, 'applications', applicationsOf(draft, teamId).length + 1);
     const now = directory.clock.now();
     const application: Application = {
       id: newId('app', directory.randomBytes),
@@ -67,7 +68,7 @@ export function patchApplication(
   patch: Partial<ApplicationSettings>,
 ): Promise<Application> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(id));
+    const application = mustExist('application', draft.applications.get(id));
     if (Object.keys(patch).length === 0) return application;
     const patched = entered({ ...application, ...patch, updatedAt: directory.clock.now() });
     checkSettings(patched);
@@ -83,14 +84,14 @@ export function patchApplication(
  */
 export function deleteApplication(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(id));
+    const application = mustExist('application', draft.applications.get(id));
     const { number, teamId, environments } = application;
     const target = targetOf(application);
     draft.note('application.deleted', teamId, target);
     draft.remove('applications', id);
-    for (const key of directory.keysOf(id)) draft.remove('applicationKeys', key.hash);
-    for (const name of directory.featuresOf(id).keys()) draft.remove('features', declarationKey(id, name));
-    for (const name of directory.metricsOf(id).keys()) draft.remove('metrics', declarationKey(id, name));
+    for (const key of draft.keysOf(id)) draft.remove('applicationKeys', key.hash);
+    for (const name of draft.featuresOf(id).keys()) draft.remove('features', declarationKey(id, name));
+    for (const name of draft.metricsOf(id).keys()) draft.remove('metrics', declarationKey(id, name));
     requestDeletion(draft, {
       application: number,
       environments: environments.map((each) => each.number),
@@ -108,8 +109,8 @@ export function targetOf({ id, name }: Application): AuditEntry['target'] {
 }
 
 /** The applications of a team, in no particular order. */
-export function applicationsOf(directory: Directory, teamId: string): Application[] {
-  return [...directory.applications.values()].filter((application) => application.teamId === teamId);
+export function applicationsOf(accounts: Accounts, teamId: string): Application[] {
+  return [...accounts.applications.values()].filter((application) => application.teamId === teamId);
 }
 
 /** Settings as they are kept of those that were entered. */

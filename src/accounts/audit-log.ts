@@ -1,6 +1,10 @@
 import type { AccountStore } from '../store/accounts.ts';
 import type { AuditEntry } from '../store/records.ts';
-import { auditKey } from './tables.ts';
+
+/** The key of an entry of the audit log: in the order of the numbers. */
+export function auditKey(number: number): string {
+  return String(number).padStart(16, '0');
+}
 
 /**
  * Some entries of the audit log, the latest first.

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts';
 import type { AuditEntry, OAuthClient } from '../store/records.ts';
+import type { Accounts } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
@@ -31,10 +32,10 @@ export interface NewClient {
 export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
   const { teamId, name, redirectUris, confidential } = wanted;
   return directory.change((draft) => {
-    const { plan } = mustExist('team', directory.teams.get(teamId));
+    const { plan } = mustExist('team', draft.teams.get(teamId));
     checkName('a sign-in client', name);
     checkRedirectUris(redirectUris);
-    checkPlan(plan, 'clients', clientsOf(directory, teamId).length + 1);
+    checkPlan(plan, 'clients', clientsOf(draft, teamId).length + 1);
     const clientSecret = confidential ? newClientSecret(directory.randomBytes) : null;
     const client: OAuthClient = {
       clientId: newId('signin', directory.randomBytes),
@@ -54,7 +55,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
 /** Deletes a client of a team: nobody can sign in to it any more. @throws {ApiError} `not_found` */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
-    const found = directory.clients.get(clientId);
+    const found = draft.clients.get(clientId);
     const client = mustExist('sign-in client', found?.teamId === teamId ? found : undefined);
     draft.remove('clients', clientId);
     draft.note('sign-in-client.deleted', teamId, targetOf(client));
@@ -62,8 +63,8 @@ export function deleteClient(directory: Directory, teamId: string, clientId: str
 }
 
 /** The sign-in clients of a team, in no particular order. */
-export function clientsOf(directory: Pick<Directory, 'clients'>, teamId: string): OAuthClient[] {
-  return [...directory.clients.values()].filter((client) => client.teamId === teamId);
+export function clientsOf(accounts: Pick<Accounts, 'clients'>, teamId: string): OAuthClient[] {
+  return [...accounts.clients.values()].filter((client) => client.teamId === teamId);
 }
 
 function checkRedirectUris(uris: readonly string[]): void {

@@ -1,8 +1,9 @@
+import type { Write } from '../engine/engine.ts';
 import { ApiError } from '../errors.ts';
+import type { AccountRecords } from '../store/accounts.ts';
 import type { Application, AuditEntry } from '../store/records.ts';
 import { surplusName } from '../store/series.ts';
 import { checkPathName } from './checks.ts';
-import type { Records, Write } from './tables.ts';
 
 /** The tables of what teams say of the names in packets. */
 type DeclarationTable = 'features' | 'metrics';
@@ -31,17 +32,34 @@ export function checkDeclaredName(what: string, name: string): void {
   );
 }
 
-/** What teams have declared, by application and name: one application's are found without looking through all. */
+/** What is declared of an application, by name, with what is on its way to the disk. */
+export function declarationsWith<T>(
+  onDisk: ReadonlyMap<string, T>,
+  applicationId: string,
+  pending: ReadonlyMap<string, T | undefined>,
+): ReadonlyMap<string, T> {
+  if (pending.size === 0) return onDisk;
+  const declared = new Map(onDisk);
+  const beginning = declarationKey(applicationId, '');
+  for (const [key, declaration] of pending) {
+    if (!key.startsWith(beginning)) continue;
+    if (declaration === undefined) declared.delete(key.slice(beginning.length));
+    else declared.set(key.slice(beginning.length), declaration);
+  }
+  return declared;
+}
+
+/** What teams have declared, by application and name. */
 export class Declarations<Table extends DeclarationTable> {
   readonly #table: Table;
-  readonly #applications = new Map<string, Map<string, Records[Table]>>();
+  readonly #applications = new Map<string, Map<string, AccountRecords[Table]>>();
 
   constructor(table: Table) {
     this.#table = table;
   }
 
   /** What is declared of an application, by name. */
-  of(applicationId: string): ReadonlyMap<string, Records[Table]> {
+  of(applicationId: string): ReadonlyMap<string, AccountRecords[Table]> {
     return this.#applications.get(applicationId) ?? new Map();
   }
 
@@ -50,12 +68,12 @@ export class Declarations<Table extends DeclarationTable> {
     for (const { table, key, value } of writes) {
       if (table !== this.#table) continue;
       const space = key.indexOf(' ');
-      this.#set(key.slice(0, space), key.slice(space + 1), value as Records[Table] | undefined);
+      this.#set(key.slice(0, space), key.slice(space + 1), value as AccountRecords[Table] | undefined);
     }
   }
 
-  #set(applicationId: string, name: string, declaration: Records[Table] | undefined): void {
-    const declared = this.#applications.get(applicationId) ?? new Map<string, Records[Table]>();
+  #set(applicationId: string, name: string, declaration: AccountRecords[Table] | undefined): void {
+    const declared = this.#applications.get(applicationId) ?? new Map<string, AccountRecords[Table]>();
     if (declaration === undefined) declared.delete(name);
     else declared.set(name, declaration);
     if (declared.size === 0) this.#applications.delete(applicationId);

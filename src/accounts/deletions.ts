@@ -1,9 +1,9 @@
 import type { Deletion } from '../store/records.ts';
+import type { AccountDraft } from './account-draft.ts';
 import type { Directory } from './directory.ts';
-import type { Draft } from './tables.ts';
 
 /** Has what is kept of something removed from the disk in the background; to be drafted with the deletion itself. */
-export function requestDeletion(draft: Draft, deletion: Deletion): void {
+export function requestDeletion(draft: AccountDraft, deletion: Deletion): void {
   draft.put('deletions', keyOf(deletion), deletion);
 }
 

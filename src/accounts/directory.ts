@@ -1,25 +1,14 @@
 import type { Clock } from '../clock.ts';
-import type { AccountStore } from '../store/accounts.ts';
-import type {
-  Actor,
-  ApiKey,
-  Application,
-  ApplicationKey,
-  Deletion,
-  FeatureDeclaration,
-  MetricDeclaration,
-  OAuthClient,
-  Team,
-  User,
-} from '../store/records.ts';
-import type { Health } from '../store/transact.ts';
+import { type Engine, type MemoryTable, memoryTables, type Write } from '../engine/engine.ts';
+import type { Actor, ApplicationKey } from '../store/records.ts';
+import { AccountDraft } from './account-draft.ts';
+import type { Accounts } from './accounts.ts';
 import { system } from './actors.ts';
 import { Declarations } from './declarations.ts';
 import type { KeyHolder } from './key-holder.ts';
 import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
-import { type Draft, type TableName, Tables, type Write } from './tables.ts';
 
 /** Where the directory gets time and chance from. */
 export interface DirectorySources {
@@ -28,24 +17,10 @@ export interface DirectorySources {
 }
 
 /**
- * Teams, users, applications and keys: read from memory, changed on disk first. The files beside this one hold
+ * Teams, users, applications and keys as they are on disk, and the way to change them. The files beside this one hold
  * the changes that can be made (`createApplication`, `deleteKey`, …).
  */
-export interface Directory extends DirectorySources {
-  readonly teams: ReadonlyMap<string, Team>;
-  readonly users: ReadonlyMap<string, User>;
-  /** By `clientId`. */
-  readonly apiKeys: ReadonlyMap<string, ApiKey>;
-  readonly applications: ReadonlyMap<string, Application>;
-  /** Those that teams registered, by `clientId`. */
-  readonly clients: ReadonlyMap<string, OAuthClient>;
-  /** What is to be removed from the disk. */
-  readonly deletions: ReadonlyMap<string, Deletion>;
-  /** What is declared of an application's features, by name; the same for its metrics. */
-  featuresOf(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
-  metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
-  /** The keys of an application, the oldest first. */
-  keysOf(applicationId: string): readonly ApplicationKey[];
+export interface Directory extends DirectorySources, Accounts {
   /** When a key was last used, including uses that are not on disk yet. Unix milliseconds. */
   lastUsedAt(key: ApplicationKey): number | null;
 
@@ -56,58 +31,63 @@ export interface Directory extends DirectorySources {
   findKey(text: string): KeyHolder | undefined;
   /** Notes a use of a key, in memory until the next `flush`. */
   markUsed(holder: KeyHolder): void;
-  /** Notes, durably and once, that a Backend key came in a packet: it has leaked. */
+  /** Notes once that a Backend key came in a packet: it has leaked. That is on its way to the disk when this returns. */
   markLeaked(holder: KeyHolder): void;
-  /** Writes what was marked to disk; to be called now and then, and before the store is closed. Throws as `change` does. */
-  flush(): void;
+  /** Writes what was marked to disk; to be called now and then, and before the engine is closed. Rejects as `change` does. */
+  flush(): Promise<void>;
 
-  /** Makes a change durable, then visible, before this returns: see `Tables.change`. */
-  change<T>(plan: (draft: Draft) => T): Promise<T>;
+  /** Makes a change, which reads the accounts from its draft: see `Engine.change`. */
+  change<T>(plan: (draft: AccountDraft) => T): Promise<T>;
   /** The same directory, whose changes are this actor's in the audit log; without it they are the system's. */
   by(actor: Actor): Directory;
 }
 
-/**
- * Reads the accounts of a store into memory. There must be one directory at most for each store.
- * @param health hears of changes that the store did not take
- */
-export function openDirectory(store: AccountStore, health: Health, sources: DirectorySources): Directory {
+/** Opens the accounts that an engine keeps. There must be one directory at most for each engine. */
+export function openDirectory(engine: Engine, { clock, randomBytes }: DirectorySources): Directory {
   const keys = new KeyIndex();
   const features = new Declarations('features');
   const metrics = new Declarations('metrics');
-  const indexes = [keys, features, metrics];
   const index = (writes: readonly Write[]) => {
-    for (const each of indexes) each.update(writes);
+    for (const each of [keys, features, metrics]) each.update(writes);
   };
-  const tables = new Tables(store, health, sources.clock, index);
-  for (const table of ['applications', 'applicationKeys', 'features', 'metrics'] as const) {
-    index(asWrites(tables, table));
-  }
-  const marks = new KeyMarks(tables, sources.clock);
+  for (const table of memoryTables) index(asWrites(engine, table));
+  engine.onCommit(index);
+  const byApplication = {
+    featuresOf: (applicationId: string) => features.of(applicationId),
+    metricsOf: (applicationId: string) => metrics.of(applicationId),
+    keysOf: (applicationId: string) => keys.keysOf(applicationId),
+  };
+  const changeAs =
+    (actor: Actor) =>
+    <T>(plan: (draft: AccountDraft) => T) =>
+      engine.change((draft) => plan(new AccountDraft(draft, byApplication, { actor, at: clock.now() })));
+  const marks = new KeyMarks({
+    now: () => clock.now(),
+    keyOf: (hash) => engine.get('applicationKeys', hash),
+    change: changeAs(system),
+  });
   const directoryOf = (actor: Actor): Directory => ({
-    clock: sources.clock,
-    randomBytes: sources.randomBytes,
-    teams: tables.of('teams'),
-    users: tables.of('users'),
-    apiKeys: tables.of('apiKeys'),
-    applications: tables.of('applications'),
-    clients: tables.of('clients'),
-    deletions: tables.of('deletions'),
-    featuresOf: (applicationId) => features.of(applicationId),
-    metricsOf: (applicationId) => metrics.of(applicationId),
-    keysOf: (applicationId) => keys.keysOf(applicationId),
+    clock,
+    randomBytes,
+    teams: engine.records('teams'),
+    users: engine.records('users'),
+    apiKeys: engine.records('apiKeys'),
+    applications: engine.records('applications'),
+    clients: engine.records('clients'),
+    deletions: engine.records('deletions'),
+    ...byApplication,
     lastUsedAt: (key) => marks.lastUsedAt(key),
     leakedAt: (key) => marks.leakedAt(key),
     findKey: (text) => keys.find(text),
     markUsed: ({ key }) => marks.used(key.hash),
-    markLeaked: ({ key }) => marks.leaked(key.hash),
+    markLeaked: ({ key }) => void marks.leaked(key.hash),
     flush: () => marks.flush(),
-    change: async (plan) => tables.change(actor, plan),
+    change: changeAs(actor),
     by: directoryOf,
   });
   return directoryOf(system);
 }
 
-function asWrites(tables: Tables, table: TableName): Write[] {
-  return Array.from(tables.of(table), ([key, value]) => ({ table, key, value }));
+function asWrites(engine: Engine, table: MemoryTable): Write[] {
+  return Array.from(engine.records(table), ([key, value]) => ({ table, key, value }) as Write);
 }

@@ -1,10 +1,10 @@
 import { ApiError } from '../errors.ts';
 import type { Application, AuditEntry, Environment, Plan } from '../store/records.ts';
+import type { AccountDraft } from './account-draft.ts';
 import { checkPathName, mustExist } from './checks.ts';
 import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
-import type { Draft } from './tables.ts';
 
 /**
  * Adds an environment to an application.
@@ -16,12 +16,12 @@ export function createEnvironment(
   name: string,
 ): Promise<Environment> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
+    const application = mustExist('application', draft.applications.get(applicationId));
     checkPathName('an environment', name);
     if (application.environments.some((each) => each.name === name)) {
       throw new ApiError('conflict', 'The application has an environment of this name already');
     }
-    checkPlan(planOf(directory, application), 'environments', application.environments.length + 1);
+    checkPlan(planOf(draft, application), 'environments', application.environments.length + 1);
     const now = directory.clock.now();
     const environment = newEnvironment(draft, name, now);
     const environments = [...application.environments, environment];
@@ -37,7 +37,7 @@ export function createEnvironment(
  */
 export function deleteEnvironment(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
+    const application = mustExist('application', draft.applications.get(applicationId));
     const { number: gone } = mustExist(
       'environment',
       application.environments.find((each) => each.name === name),
@@ -60,7 +60,7 @@ export function deleteEnvironment(directory: Directory, applicationId: string, n
 }
 
 /** An environment under a number of its own, to be put into an application in the same draft. */
-export function newEnvironment(draft: Draft, name: string, now: number): Environment {
+export function newEnvironment(draft: AccountDraft, name: string, now: number): Environment {
   return { name, number: draft.takeNumber('environment'), createdAt: now };
 }
 

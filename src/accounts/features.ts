@@ -1,10 +1,10 @@
 import { ApiError } from '../errors.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
+import type { AccountDraft } from './account-draft.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
-import type { Draft } from './tables.ts';
 
 /** What a team says of a feature. */
 export type FeatureSettings = Pick<FeatureDeclaration, 'description' | 'archived'>;
@@ -19,8 +19,8 @@ export function declareFeature(
   { name, description = null }: { readonly name: string; readonly description?: string | null },
 ): Promise<FeatureDeclaration> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
-    if (directory.featuresOf(applicationId).has(name)) {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    if (draft.featuresOf(applicationId).has(name)) {
       throw new ApiError('conflict', 'The application has a declared feature of this name already');
     }
     return declare(directory, draft, application, name, { description, archived: false });
@@ -38,8 +38,8 @@ export function patchFeature(
   patch: Partial<FeatureSettings>,
 ): Promise<FeatureDeclaration> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
-    const feature = directory.featuresOf(applicationId).get(name);
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const feature = draft.featuresOf(applicationId).get(name);
     if (feature === undefined) {
       return declare(directory, draft, application, name, { description: null, archived: false, ...patch });
     }
@@ -54,8 +54,8 @@ export function patchFeature(
 /** Removes what was declared of a feature; what was seen of it stays. @throws {ApiError} `not_found` */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
-    mustExist('declared feature', directory.featuresOf(applicationId).get(name));
+    const application = mustExist('application', draft.applications.get(applicationId));
+    mustExist('declared feature', draft.featuresOf(applicationId).get(name));
     draft.remove('features', declarationKey(applicationId, name));
     draft.note('feature.deleted', application.teamId, declarationTarget('feature', application, name));
   });
@@ -63,14 +63,14 @@ export function deleteFeature(directory: Directory, applicationId: string, name:
 
 function declare(
   directory: Directory,
-  draft: Draft,
+  draft: AccountDraft,
   application: Application,
   name: string,
   settings: FeatureSettings,
 ): FeatureDeclaration {
   checkDeclaredName('a feature', name);
-  const declared = directory.featuresOf(application.id).size;
-  checkPlan(planOf(directory, application), 'features', declared + 1);
+  const declared = draft.featuresOf(application.id).size;
+  checkPlan(planOf(draft, application), 'features', declared + 1);
   const now = directory.clock.now();
   const feature: FeatureDeclaration = {
     applicationId: application.id,

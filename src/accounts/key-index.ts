@@ -1,8 +1,8 @@
+import type { Write } from '../engine/engine.ts';
 import type { Application, ApplicationKey } from '../store/records.ts';
 import type { KeyHolder } from './key-holder.ts';
 import { originMatcher } from './origins.ts';
 import { hashSecret } from './secrets.ts';
-import type { Write } from './tables.ts';
 
 /** No key is longer: a stranger does not choose how much is hashed for him. */
 const longestText = 128;
@@ -26,7 +26,7 @@ export class KeyIndex {
 
   /** The keys of an application, the oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[] {
-    return [...(this.#keys.get(applicationId)?.values() ?? [])].sort((a, b) => a.number - b.number);
+    return byAge(this.#keys.get(applicationId)?.values() ?? []);
   }
 
   /** Takes over what was written to the tables; all of an application's holders change in one go. */
@@ -79,6 +79,11 @@ export class KeyIndex {
     this.#byHash.delete(hash);
     if (typeof text === 'string') this.#byText.delete(text);
   }
+}
+
+/** The oldest key first. */
+export function byAge(keys: Iterable<ApplicationKey>): ApplicationKey[] {
+  return [...keys].sort((a, b) => a.number - b.number);
 }
 
 function isOf<Name extends Write['table']>(write: Write, table: Name): write is Write<Name> {

@@ -1,24 +1,28 @@
-import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import type { ApplicationKey } from '../store/records.ts';
-import { system } from './actors.ts';
-import type { Tables } from './tables.ts';
+import type { AccountDraft } from './account-draft.ts';
+
+/** What the marks are kept with. */
+export interface KeyMarksDeps {
+  readonly now: () => number;
+  /** The key of a hash, as it is on disk. */
+  readonly keyOf: (hash: string) => ApplicationKey | undefined;
+  readonly change: (plan: (draft: AccountDraft) => void) => Promise<void>;
+}
 
 /** When keys were used, and which Backend keys were seen where they must not be. In memory until flushed. */
 export class KeyMarks {
-  readonly #tables: Tables;
-  readonly #clock: Clock;
-  /** By hash, as the leaks are. Holds no more entries than there are keys: only found keys are marked. */
+  readonly #deps: KeyMarksDeps;
+  /** By hash, as the leaks are. There are no more entries than keys: only known keys are marked. */
   readonly #uses = new Map<string, number>();
   readonly #leaks = new Map<string, number>();
 
-  constructor(tables: Tables, clock: Clock) {
-    this.#tables = tables;
-    this.#clock = clock;
+  constructor(deps: KeyMarksDeps) {
+    this.#deps = deps;
   }
 
   used(hash: string): void {
-    this.#uses.set(hash, this.#clock.now());
+    this.#uses.set(hash, this.#deps.now());
   }
 
   lastUsedAt(key: ApplicationKey): number | null {
@@ -29,35 +33,37 @@ export class KeyMarks {
     return key.leakedAt ?? this.#leaks.get(key.hash) ?? null;
   }
 
-  /**
-   * Records a leak, on disk before this returns. Should the store refuse, the leak stays marked, and the next
-   * flush writes it.
-   */
-  leaked(hash: string): void {
-    const key = this.#tables.of('applicationKeys').get(hash);
+  /** Records a leak; resolves when it is on disk. When the store refuses, the leak stays marked for the next flush. */
+  async leaked(hash: string): Promise<void> {
+    const key = this.#deps.keyOf(hash);
     if (!key || key.leakedAt !== null || this.#leaks.has(hash)) return;
-    this.#leaks.set(hash, this.#clock.now());
+    this.#leaks.set(hash, this.#deps.now());
     try {
-      this.flush();
+      await this.flush();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }
   }
 
   /** Writes all marks to disk. @throws {ApiError} `store_unavailable`; the marks are kept for the next time then */
-  flush(): void {
-    this.#tables.change(system, (draft) => {
-      for (const hash of new Set([...this.#uses.keys(), ...this.#leaks.keys()])) {
-        const key = this.#tables.of('applicationKeys').get(hash);
+  async flush(): Promise<void> {
+    const uses = new Map(this.#uses);
+    const leaks = new Map(this.#leaks);
+    await this.#deps.change((draft) => {
+      for (const hash of new Set([...uses.keys(), ...leaks.keys()])) {
+        const key = draft.get('applicationKeys', hash);
         if (!key) continue;
-        draft.put('applicationKeys', hash, {
-          ...key,
-          lastUsedAt: this.lastUsedAt(key),
-          leakedAt: this.leakedAt(key),
-        });
+        const lastUsedAt = uses.get(hash) ?? key.lastUsedAt;
+        const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
+        draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt });
       }
     });
-    this.#uses.clear();
-    this.#leaks.clear();
+    forget(this.#uses, uses);
+    forget(this.#leaks, leaks);
   }
+}
+
+/** Removes the marks that were written, unless there is a newer one. */
+function forget(marks: Map<string, number>, written: ReadonlyMap<string, number>): void {
+  for (const [hash, at] of written) if (marks.get(hash) === at) marks.delete(hash);
 }

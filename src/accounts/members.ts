@@ -1,9 +1,10 @@
 import { ApiError } from '../errors.ts';
 import type { AuditEntry, User } from '../store/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import type { Accounts } from './accounts.ts';
 import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
-import type { Draft } from './tables.ts';
 
 /** An access token names all of them, and is refused unread when it is too long. */
 export const maxTeams = 100;
@@ -19,10 +20,10 @@ export function addMember(
   userId: string,
 ): Promise<{ readonly user: User; readonly added: boolean }> {
   return directory.change((draft) => {
-    const { plan } = mustExist('team', directory.teams.get(teamId));
-    const user = mustExist('user', directory.users.get(userId));
+    const { plan } = mustExist('team', draft.teams.get(teamId));
+    const user = mustExist('user', draft.users.get(userId));
     if (user.teams.includes(teamId)) return { user, added: false };
-    checkPlan(plan, 'members', membersOf(directory, teamId).length + 1);
+    checkPlan(plan, 'members', membersOf(draft, teamId).length + 1);
     const joined = join(user, teamId, directory.clock.now());
     draft.put('users', userId, joined);
     draft.note('member.added', teamId, targetOf(user));
@@ -36,8 +37,8 @@ export function addMember(
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
   return directory.change((draft) => {
-    const user = findMember(directory, teamId, userId);
-    checkOtherAdmins(directory, user, [teamId]);
+    const user = findMember(draft, teamId, userId);
+    checkOtherAdmins(draft, user, [teamId]);
     draft.note('member.removed', teamId, targetOf(user));
     if (user.teams.length === 1) drop(draft, user);
     else draft.put('users', userId, leave(user, teamId, directory.clock.now()));
@@ -45,27 +46,27 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
 }
 
 /** A member of a team. @throws {ApiError} `not_found`: the same for nobody and for who is in other teams only */
-export function findMember(directory: Directory, teamId: string, userId: string): User {
-  const user = directory.users.get(userId);
+export function findMember(accounts: Accounts, teamId: string, userId: string): User {
+  const user = accounts.users.get(userId);
   return mustExist('member', user?.teams.includes(teamId) ? user : undefined);
 }
 
 /** The members of a team, in no particular order. */
-export function membersOf(directory: Directory, teamId: string): User[] {
-  return [...directory.users.values()].filter(({ teams }) => teams.includes(teamId));
+export function membersOf(accounts: Accounts, teamId: string): User[] {
+  return [...accounts.users.values()].filter(({ teams }) => teams.includes(teamId));
 }
 
 /**
  * Lets a user who is an Admin go only from teams that have another one: else nobody could manage them any more.
  * @throws {ApiError} `conflict`
  */
-export function checkOtherAdmins(directory: Directory, user: User, teams: readonly string[]): void {
+export function checkOtherAdmins(accounts: Accounts, user: User, teams: readonly string[]): void {
   if (user.role !== 'Admin') return;
-  const others = [...directory.users.values()].filter(({ id, role }) => role === 'Admin' && id !== user.id);
+  const others = [...accounts.users.values()].filter(({ id, role }) => role === 'Admin' && id !== user.id);
   const managed = new Set(others.flatMap((other) => other.teams));
   const left = teams.find((team) => !managed.has(team));
   if (left === undefined) return;
-  const name = JSON.stringify(directory.teams.get(left)?.name);
+  const name = JSON.stringify(accounts.teams.get(left)?.name);
   throw new ApiError(
     'conflict',
     `He is the last Admin of the team ${name}; make another member an Admin first`,
@@ -86,7 +87,7 @@ export function leave(user: User, teamId: string, now: number): User {
 }
 
 /** Drafts the end of a user. */
-export function drop(draft: Draft, user: User): void {
+export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
   for (const teamId of user.teams) draft.note('user.deleted', teamId, targetOf(user));
 }

@@ -18,14 +18,14 @@ export function declareMetric(
   { kind, unit }: MetricSettings,
 ): Promise<MetricDeclaration> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
-    const declared = directory.metricsOf(applicationId);
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const declared = draft.metricsOf(applicationId);
     const known = declared.get(name);
     if (known !== undefined && known.kind === kind && known.unit === unit) return known;
     const now = directory.clock.now();
     if (known === undefined) {
       checkDeclaredName('a metric', name);
-      checkPlan(planOf(directory, application), 'metrics', declared.size + 1);
+      checkPlan(planOf(draft, application), 'metrics', declared.size + 1);
     }
     const { number, createdAt } = known ?? { number: draft.takeNumber('metric'), createdAt: now };
     const metric: MetricDeclaration = { applicationId, name, number, kind, unit, createdAt, updatedAt: now };
@@ -39,8 +39,8 @@ export function declareMetric(
 /** Removes what was declared of a metric, which is then a counter again. @throws {ApiError} `not_found` */
 export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
-    const application = mustExist('application', directory.applications.get(applicationId));
-    mustExist('declared metric', directory.metricsOf(applicationId).get(name));
+    const application = mustExist('application', draft.applications.get(applicationId));
+    mustExist('declared metric', draft.metricsOf(applicationId).get(name));
     draft.remove('metrics', declarationKey(applicationId, name));
     draft.note('metric.deleted', application.teamId, declarationTarget('metric', application, name));
   });

@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts';
 import type { Plan } from '../store/records.ts';
+import type { Accounts } from './accounts.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';
 import { clientsOf } from './clients.ts';
-import type { Directory } from './directory.ts';
 import { membersOf } from './members.ts';
 import { excess, type PlanLimit } from './plans.ts';
 
@@ -11,9 +11,9 @@ import { excess, type PlanLimit } from './plans.ts';
 const maxNamed = 10;
 
 /** Lets a team have a plan only when what is there fits into it. @throws {ApiError} `conflict`, which names what is too many */
-export function checkFits(directory: Directory, teamId: string, plan: Plan): void {
+export function checkFits(accounts: Accounts, teamId: string, plan: Plan): void {
   const tooMany: string[] = [];
-  for (const { what, count, of } of counts(directory, teamId)) {
+  for (const { what, count, of } of counts(accounts, teamId)) {
     const words = excess(plan, what, count);
     if (words !== undefined) tooMany.push(of === undefined ? words : `${words} (${JSON.stringify(of)})`);
   }
@@ -30,16 +30,16 @@ interface Count {
   readonly of?: string;
 }
 
-function* counts(directory: Directory, teamId: string): Generator<Count> {
-  const applications = applicationsOf(directory, teamId);
+function* counts(accounts: Accounts, teamId: string): Generator<Count> {
+  const applications = applicationsOf(accounts, teamId);
   yield { what: 'applications', count: applications.length };
-  yield { what: 'apiKeys', count: apiKeysOf(directory, teamId).length };
-  yield { what: 'clients', count: clientsOf(directory, teamId).length };
-  yield { what: 'members', count: membersOf(directory, teamId).length };
+  yield { what: 'apiKeys', count: apiKeysOf(accounts, teamId).length };
+  yield { what: 'clients', count: clientsOf(accounts, teamId).length };
+  yield { what: 'members', count: membersOf(accounts, teamId).length };
   for (const { id, name, environments } of applications) {
     yield { what: 'environments', count: environments.length, of: name };
-    yield { what: 'keys', count: directory.keysOf(id).length, of: name };
-    yield { what: 'features', count: directory.featuresOf(id).size, of: name };
-    yield { what: 'metrics', count: directory.metricsOf(id).size, of: name };
+    yield { what: 'keys', count: accounts.keysOf(id).length, of: name };
+    yield { what: 'features', count: accounts.featuresOf(id).size, of: name };
+    yield { what: 'metrics', count: accounts.metricsOf(id).size, of: name };
   }
 }

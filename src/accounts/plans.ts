@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import type { Application, Plan } from '../store/records.ts';
-import type { Directory } from './directory.ts';
+import type { Accounts } from './accounts.ts';
 
 /** What a plan limits, in the words of a refusal. */
 const words = {
@@ -59,7 +59,7 @@ export function isMore(plan: Plan, than: Plan): boolean {
 }
 
 /** The plan that an application comes under. */
-export function planOf({ teams }: Pick<Directory, 'teams'>, { teamId }: Application): Plan {
+export function planOf({ teams }: Pick<Accounts, 'teams'>, { teamId }: Application): Plan {
   return teams.get(teamId)?.plan ?? usualPlan;
 }
 

@@ -1,6 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import type { Write } from '../engine/engine.ts';
+import { applyWrites } from '../engine/writer.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
 import { createAtomically } from '../store/create-atomically.ts';
@@ -13,7 +15,6 @@ import { newApiKey } from './api-keys.ts';
 import { newSigningKey } from './new-signing-key.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { newId, type RandomBytes } from './secrets.ts';
-import { applyTo, type Write } from './tables.ts';
 import { newTeam } from './teams.ts';
 
 export interface Preparation {
@@ -140,12 +141,12 @@ export async function prepareStore(store: AccountStore, wanted: Preparation): Pr
     { table: 'apiKeys', key: apiKey.clientId, value: apiKey },
     ...(['team', 'user', 'apiKey'] as const).map((key) => ({ table: 'numbers' as const, key, value: 2 })),
     { table: 'numbers', key: 'layout', value: currentLayout(accountsLayout) },
+    { table: 'signingKeys', key: signingKey.kid, value: signingKey },
   ];
   const first = transact(store.lmdb, () => {
     // Another preparation may have been under way at the same time.
     if (isPrepared(store)) return false;
-    applyTo(store, writes);
-    store.signingKeys.putSync(signingKey.kid, signingKey);
+    applyWrites(store, writes);
     return true;
   });
   if (!first) throw new AlreadyPrepared();

@@ -55,6 +55,17 @@ export async function rotateSigningKey(
   });
 }
 
+/**
+ * Writes down that the audit log tells of a key. As a rotation it is a transaction of its own and no plan, since another
+ * process may be rotating the same key. Once a rotation the caller may wait for the disk.
+ */
+export function markAudited(store: KeyStore, kid: string): void {
+  transact(store.lmdb, () => {
+    const { unaudited, ...audited } = store.signingKeys.get(kid) ?? {};
+    if ('kid' in audited) store.signingKeys.putSync(kid, audited);
+  });
+}
+
 function retire({ privateJwk, ...key }: SigningKey, now: number): RetiredKey {
   return { ...key, publicJwk: publicMembers(privateJwk), retiredAt: now };
 }

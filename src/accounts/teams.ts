@@ -28,7 +28,7 @@ export function createTeam(
     const team = newTeam(wanted, now, directory.randomBytes);
     draft.put('teams', team.id, team);
     for (const id of members) {
-      draft.put('users', id, join(mustExist('user', directory.users.get(id)), team.id, now));
+      draft.put('users', id, join(mustExist('user', draft.users.get(id)), team.id, now));
     }
     draft.note('team.created', team.id, targetOf(team));
     return team;
@@ -45,11 +45,11 @@ export function patchTeam(
   patch: Partial<Pick<Team, 'name' | 'plan'>>,
 ): Promise<Team> {
   return directory.change((draft) => {
-    const team = mustExist('team', directory.teams.get(id));
+    const team = mustExist('team', draft.teams.get(id));
     if (Object.keys(patch).length === 0) return team;
     const patched = { ...team, ...patch, updatedAt: directory.clock.now() };
     checkName('a team', patched.name);
-    if (patched.plan !== team.plan) checkFits(directory, id, patched.plan);
+    if (patched.plan !== team.plan) checkFits(draft, id, patched.plan);
     draft.put('teams', id, patched);
     draft.note('team.changed', id, targetOf(patched));
     return patched;
@@ -62,11 +62,11 @@ export function patchTeam(
  */
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
-    const team = mustExist('team', directory.teams.get(id));
-    if (applicationsOf(directory, id).length > 0) {
+    const team = mustExist('team', draft.teams.get(id));
+    if (applicationsOf(draft, id).length > 0) {
       throw new ApiError('conflict', 'The team has applications; delete them first');
     }
-    const members = membersOf(directory, id);
+    const members = membersOf(draft, id);
     const alone = members.filter(({ teams }) => teams.length === 1).length;
     if (alone > 0) {
       const who = alone === 1 ? '1 member who is' : `${alone} members who are`;
@@ -76,8 +76,8 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
       );
     }
     draft.remove('teams', id);
-    for (const { clientId } of apiKeysOf(directory, id)) draft.remove('apiKeys', clientId);
-    for (const { clientId } of clientsOf(directory, id)) draft.remove('clients', clientId);
+    for (const { clientId } of apiKeysOf(draft, id)) draft.remove('apiKeys', clientId);
+    for (const { clientId } of clientsOf(draft, id)) draft.remove('clients', clientId);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) draft.put('users', user.id, user);
     // Nobody reads the log of a team that is gone: it is noted where those who managed it are now.

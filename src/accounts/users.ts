@@ -1,5 +1,7 @@
 import { ApiError } from '../errors.ts';
 import type { User } from '../store/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
@@ -23,7 +25,7 @@ const shortestPassword = 8;
  */
 export function createUser(directory: Directory, wanted: NewUser): Promise<User> {
   return directory.change((draft) => {
-    checkNewUser(directory, wanted);
+    checkNewUser(draft, wanted);
     const now = directory.clock.now();
     const user: User = {
       id: newId('user', directory.randomBytes),
@@ -40,9 +42,9 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
 }
 
 /** Whether a user could be made now: throws as `createUser`. */
-export function checkNewUser(directory: Directory, wanted: Omit<NewUser, 'passwordHash'>): void {
-  checkTeams(directory, wanted.teams);
-  checkUser(directory, { ...wanted, id: undefined, primaryTeam: wanted.teams[0]! });
+export function checkNewUser(accounts: Accounts, wanted: Omit<NewUser, 'passwordHash'>): void {
+  checkTeams(accounts, wanted.teams);
+  checkUser(accounts, { ...wanted, id: undefined, primaryTeam: wanted.teams[0]! });
 }
 
 /**
@@ -51,39 +53,43 @@ export function checkNewUser(directory: Directory, wanted: Omit<NewUser, 'passwo
  *   the last Admin of a team and would be none
  */
 export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
-  return directory.change((draft) => {
-    const user = mustExist('user', directory.users.get(id));
-    if (Object.keys(patch).length === 0) return user;
-    checkUserPatch(directory, user, patch);
-    const patched = { ...user, ...patch, updatedAt: directory.clock.now() };
-    draft.put('users', id, patched);
-    const { passwordHash, ...rest } = patch;
-    for (const teamId of user.teams) {
-      if (Object.keys(rest).length > 0) draft.note('user.changed', teamId, targetOf(patched));
-      if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched));
-    }
-    return patched;
-  });
+  return directory.change((draft) =>
+    draftUserPatch(draft, mustExist('user', draft.users.get(id)), patch, directory.clock.now()),
+  );
+}
+
+/** Drafts a change of a user; throws as `patchUser`. */
+export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch, now: number): User {
+  if (Object.keys(patch).length === 0) return user;
+  checkUserPatch(draft, user, patch);
+  const patched = { ...user, ...patch, updatedAt: now };
+  draft.put('users', user.id, patched);
+  const { passwordHash, ...rest } = patch;
+  for (const teamId of user.teams) {
+    if (Object.keys(rest).length > 0) draft.note('user.changed', teamId, targetOf(patched));
+    if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched));
+  }
+  return patched;
 }
 
 /** Whether a user could be changed so now: throws as `patchUser`. */
-export function checkUserPatch(directory: Directory, user: User, patch: UserPatch): void {
+export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch): void {
   const patched = { ...user, ...patch };
-  checkUser(directory, patched);
-  if (patched.role !== user.role) checkOtherAdmins(directory, user, user.teams);
+  checkUser(accounts, patched);
+  if (patched.role !== user.role) checkOtherAdmins(accounts, user, user.teams);
 }
 
 /** Deletes a user. @throws {ApiError} `not_found`, `conflict` when he is the last Admin of a team */
 export function deleteUser(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
-    const user = mustExist('user', directory.users.get(id));
-    checkOtherAdmins(directory, user, user.teams);
+    const user = mustExist('user', draft.users.get(id));
+    checkOtherAdmins(draft, user, user.teams);
     drop(draft, user);
   });
 }
 
 /** The user of an e-mail address, which may be written in any case. All are looked at: the time tells nobody who is here. */
-export function userOfEmail({ users }: Pick<Directory, 'users'>, email: string): User | undefined {
+export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): User | undefined {
   const wanted = email.toLowerCase();
   let found: User | undefined;
   for (const user of users.values()) if (user.email.toLowerCase() === wanted) found = user;
@@ -99,20 +105,20 @@ export function checkPassword(password: string): void {
   );
 }
 
-function checkTeams(directory: Directory, teams: readonly string[]): void {
+function checkTeams(accounts: Accounts, teams: readonly string[]): void {
   if (teams.length === 0 || new Set(teams).size < teams.length) {
     throw new ApiError('invalid_body', 'Cannot take teams: must be one team at least, and each only once');
   }
   checkLimit('teams of one user', teams.length, maxTeams);
   for (const id of teams) {
-    const { plan } = mustExist('team', directory.teams.get(id));
-    checkPlan(plan, 'members', membersOf(directory, id).length + 1);
+    const { plan } = mustExist('team', accounts.teams.get(id));
+    checkPlan(plan, 'members', membersOf(accounts, id).length + 1);
   }
 }
 
 /** @param user whose `id` is `undefined` while there is none */
 function checkUser(
-  directory: Directory,
+  accounts: Accounts,
   user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
 ): void {
   const { id, email, name, teams, primaryTeam } = user;
@@ -124,7 +130,7 @@ function checkUser(
       'Cannot take email: must be an e-mail address such as ada@example.com',
     );
   }
-  const holder = userOfEmail(directory, email);
+  const holder = userOfEmail(accounts, email);
   if (holder !== undefined && holder.id !== id) {
     throw new ApiError('conflict', 'Another user has this e-mail address already');
   }

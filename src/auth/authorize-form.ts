@@ -36,7 +36,7 @@ async function answerContinue(
   { request, browser }: PostedForm,
   asked: AuthorizationRequest,
 ): Promise<Reply> {
-  const standing = await standingOf(settings, asked, currentSignIn(settings, browser));
+  const standing = await standingOf(settings, asked, await currentSignIn(settings, browser));
   if ('signIn' in standing) return answerWithCode(settings, asked, standing.signIn);
   return loginPage(formPage(settings, request, asked), asked.loginHint ?? '');
 }
@@ -52,7 +52,7 @@ async function answerSignIn(
   // OpenID Connect Core §3.1.2.1: the client asked for the user of its id_token_hint, and takes no other.
   const reply =
     meant === undefined || meant === result.signIn.user.id
-      ? answerWithCode(settings, asked, result.signIn)
+      ? await answerWithCode(settings, asked, result.signIn)
       : errorReply(
           new AuthorizationError('login_required', 'Another user than the one of id_token_hint', asked),
           settings.issuer,

@@ -2,7 +2,6 @@ import type { Directory } from '../accounts/directory.ts';
 import { isOfKnownReceiver } from '../accounts/redirect-uris.ts';
 import { ApiError } from '../errors.ts';
 import type { Reply, Request } from '../http/types.ts';
-import type { AccountStore } from '../store/accounts.ts';
 import type { TokenSettings } from './access-token.ts';
 import {
   AuthorizationError,
@@ -23,7 +22,6 @@ import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
 /** What the authorization endpoint works on. */
 export interface AuthorizeSettings extends SignInSettings, TokenSettings, RequestChecks {
-  readonly accounts: AccountStore;
   readonly directory: Directory;
 }
 
@@ -38,7 +36,7 @@ export async function answerRequest(
   asked: AuthorizationRequest,
 ): Promise<Reply> {
   const browser = new BrowserCookie(settings.issuer).read(request);
-  const signIn = currentSignIn(settings, browser);
+  const signIn = await currentSignIn(settings, browser);
   const standing = await standingOf(settings, asked, signIn);
   if (asked.prompt.has('none')) return answerSilently(settings, asked, standing);
   const page = formPage(settings, request, asked);
@@ -54,7 +52,7 @@ export async function answerRequest(
   }
 }
 
-/** What a browser's sign-in is good for: a code, perhaps after a question; or what has to be done first. */
+/** What a browser's sign-in leads to: a code, perhaps after a question; or what has to be done first. */
 export type Standing =
   | { readonly next: 'code' | 'confirm'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
@@ -78,7 +76,11 @@ export async function standingOf(
 }
 
 /** @throws {AuthorizationError} `login_required`, `interaction_required` (OpenID Connect Core §3.1.2.6) */
-function answerSilently(settings: AuthorizeSettings, asked: AuthorizationRequest, standing: Standing): Reply {
+function answerSilently(
+  settings: AuthorizeSettings,
+  asked: AuthorizationRequest,
+  standing: Standing,
+): Promise<Reply> {
   const refuse = (code: AuthorizationErrorCode, description: string): never => {
     throw new AuthorizationError(code, description, asked);
   };
@@ -93,11 +95,11 @@ function answerSilently(settings: AuthorizeSettings, asked: AuthorizationRequest
 }
 
 /** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
-export function answerWithCode(
+export async function answerWithCode(
   settings: AuthorizeSettings,
   asked: AuthorizationRequest,
   { key: signIn, user, authTime }: CurrentSignIn,
-): Reply {
+): Promise<Reply> {
   const { client, redirectUri, challenge, scope, nonce } = asked;
   const granted = {
     clientId: client.clientId,
@@ -110,7 +112,7 @@ export function answerWithCode(
     authTime,
   };
   try {
-    return codeReply(asked, issueCode(settings, granted), settings.issuer);
+    return codeReply(asked, await issueCode(settings, granted), settings.issuer);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     throw new AuthorizationError(

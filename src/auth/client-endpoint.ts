@@ -32,7 +32,7 @@ export interface ClientRequest {
  * @param answer gives the body of the 200, as JSON, or `undefined` for none; throws `OAuthError`
  */
 export function clientEndpoint(
-  parts: ClientEndpointDeps,
+  deps: ClientEndpointDeps,
   path: string,
   answer: (request: ClientRequest) => object | undefined | Promise<object | undefined>,
 ): Route {
@@ -41,14 +41,14 @@ export function clientEndpoint(
     const authorization = request.header('authorization');
     const client = claimedId(authorization, form);
     const authenticate = () => {
-      const known = authenticateClient(parts.directory, authorization, form);
-      parts.rates.take(rateKeyOf(known, request.remoteAddress), parts.clock.monotonic());
+      const known = authenticateClient(deps.directory, authorization, form);
+      deps.rates.take(rateKeyOf(known, request.remoteAddress), deps.clock.monotonic());
       return known;
     };
     try {
       return reply(await answer({ form, request, authenticate }));
     } catch (error) {
-      if (isFailure(error)) parts.failures.note(client, request.remoteAddress, parts.clock.monotonic());
+      if (isFailure(error)) deps.failures.note(client, request.remoteAddress, deps.clock.monotonic());
       throw error;
     }
   }

@@ -1,5 +1,5 @@
+import type { Accounts } from '../accounts/accounts.ts';
 import { verifyClient } from '../accounts/api-keys.ts';
-import type { Directory } from '../accounts/directory.ts';
 import { isSameRedirect } from '../accounts/redirect-uris.ts';
 import { matchesHash } from '../accounts/secrets.ts';
 import type { ApiKey, OAuthClient, User } from '../store/records.ts';
@@ -25,7 +25,7 @@ const builtIn = new Map<string, OAuthClient>(
 
 /** A sign-in client by its id: one of the service, or one that a team registered. */
 export function findClient(
-  { clients }: Pick<Directory, 'clients'>,
+  { clients }: Pick<Accounts, 'clients'>,
   clientId: string,
 ): OAuthClient | undefined {
   return builtIn.get(clientId) ?? clients.get(clientId);
@@ -66,7 +66,7 @@ export function matchesRedirect(
  * @throws {OAuthError} `invalid_client`, alike for an unknown client and a wrong secret; `invalid_request`
  */
 export function authenticateClient(
-  directory: Pick<Directory, 'apiKeys' | 'clients'>,
+  directory: Pick<Accounts, 'apiKeys' | 'clients'>,
   authorization: string | undefined,
   form: Form,
 ): AuthenticatedClient {

@@ -1,10 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import { anonymous } from '../accounts/actors.ts';
 import { hashSecret, type RandomBytes } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
-import type { AccountStore } from '../store/accounts.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { AuthorizationCode } from '../store/auth-records.ts';
 import type { User } from '../store/records.ts';
-import { commit, type Health } from '../store/transact.ts';
+import { noteReuse } from './session-notes.ts';
 import { endSession, type SessionDeps, signedInUser, startSession, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 
@@ -15,21 +17,20 @@ const usedCodeLifetimeMs = 3_600_000;
 
 /** What authorization codes are kept with. */
 export interface CodeDeps {
-  readonly accounts: AccountStore;
-  readonly health: Health;
+  readonly engine: Pick<Engine, 'change'>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
 }
 
 /**
- * Makes an authorization code, on disk before this returns: 256 random bits, to be exchanged once within a minute.
+ * Makes an authorization code: 256 random bits, to be exchanged once within a minute. Resolves when it is on disk.
  * @param granted what was asked for and who signed in; `redirectUri` exactly as it was sent
  * @throws {ApiError} `store_unavailable`
  */
-export function issueCode(
-  { accounts, health, clock, randomBytes }: CodeDeps,
+export async function issueCode(
+  { engine, clock, randomBytes }: CodeDeps,
   granted: Omit<AuthorizationCode, 'expiresAt' | 'session'>,
-): string {
+): Promise<string> {
   const code = Buffer.from(randomBytes(32)).toString('base64url');
   const { clientId, redirectUri, challenge, userId, signIn, scope, nonce, authTime } = granted;
   const record: AuthorizationCode = {
@@ -37,7 +38,7 @@ export function issueCode(
     expiresAt: clock.now() + codeLifetimeMs,
     session: null,
   };
-  commit(accounts.lmdb, health, () => accounts.codes.putSync(hashSecret(code), record));
+  await engine.change((draft) => draft.put('codes', hashSecret(code), record));
   return code;
 }
 
@@ -49,7 +50,7 @@ export interface PresentedCode {
   readonly verifier: string;
 }
 
-/** What became of a code: exchanged for a session, refused, or replayed, which has ended the session that it gave. */
+/** What became of a code: a replayed one has ended the session that it was exchanged for. */
 export type Redemption =
   | {
       readonly outcome: 'exchanged';
@@ -57,35 +58,41 @@ export type Redemption =
       readonly user: User;
       readonly nonce: string | null;
     }
-  | { readonly outcome: 'refused' }
-  | { readonly outcome: 'replayed'; readonly userId: string };
+  | { readonly outcome: 'refused' | 'replayed' };
 
 const refused: Redemption = { outcome: 'refused' };
 
 /**
- * Exchanges a code for a session, on disk before this returns. Of two that bring the same code at once one gets it.
+ * Exchanges a code for a session; resolves when that is on disk. Of two requests with the same code one gets the session.
+ * @param address where the request came from
  * @throws {ApiError} `store_unavailable`
  */
-export function redeemCode(parts: SessionDeps, presented: PresentedCode): Redemption {
-  const { accounts, health, clock } = parts;
+export function redeemCode(
+  deps: SessionDeps,
+  presented: PresentedCode,
+  address: string,
+): Promise<Redemption> {
+  return deps.directory.by(anonymous(address)).change((draft) => redeem(deps, draft, presented));
+}
+
+function redeem(deps: SessionDeps, draft: AccountDraft, presented: PresentedCode): Redemption {
+  const now = deps.clock.now();
   const key = hashSecret(presented.code);
-  return commit(accounts.lmdb, health, () => {
-    const code = accounts.codes.get(key);
-    if (code === undefined || clock.now() >= code.expiresAt) return refused;
-    if (code.session !== null) {
-      const ended = endSession(parts, code.session);
-      return ended === undefined ? refused : { outcome: 'replayed', userId: code.userId };
-    }
-    const user = signedInUser(parts.directory, code);
-    const signIn = accounts.signIns.get(code.signIn);
-    // Who has signed out since, or has another password, gets no session any more.
-    if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
-    if (!isBoundTo(code, presented)) return refused;
-    const turn = startSession(parts, code);
-    const expiresAt = clock.now() + usedCodeLifetimeMs;
-    accounts.codes.putSync(key, { ...code, expiresAt, session: turn.key });
-    return { outcome: 'exchanged', turn, user, nonce: code.nonce };
-  });
+  const code = draft.get('codes', key);
+  if (code === undefined || now >= code.expiresAt) return refused;
+  if (code.session !== null) {
+    if (endSession(deps, draft, code.session) === undefined) return refused;
+    noteReuse(draft, 'authorization-code.reused', code.userId);
+    return { outcome: 'replayed' };
+  }
+  const user = signedInUser(draft, code);
+  const signIn = draft.get('signIns', code.signIn);
+  // A user who has signed out since, or has another password, gets no session any more.
+  if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
+  if (!isBoundTo(code, presented)) return refused;
+  const turn = startSession(deps, draft, code);
+  draft.put('codes', key, { ...code, expiresAt: now + usedCodeLifetimeMs, session: turn.key });
+  return { outcome: 'exchanged', turn, user, nonce: code.nonce };
 }
 
 /** A code is for one client, one redirect URI, and whoever knows the verifier of its challenge. */

@@ -13,18 +13,18 @@ export interface DeviceAuthorizationDeps extends ClientEndpointDeps {
 }
 
 /** `POST /connect/deviceauthorization` (RFC 8628 §3.1): gives the codes of a device that has no browser. */
-export function deviceAuthorizationRoutes(parts: DeviceAuthorizationDeps): readonly Route[] {
-  return [clientEndpoint(parts, '/connect/deviceauthorization', (request) => begin(parts, request))];
+export function deviceAuthorizationRoutes(deps: DeviceAuthorizationDeps): readonly Route[] {
+  return [clientEndpoint(deps, '/connect/deviceauthorization', (request) => begin(deps, request))];
 }
 
 /** RFC 8628 §3.2. */
-function begin(parts: DeviceAuthorizationDeps, { form, request, authenticate }: ClientRequest): object {
+function begin(deps: DeviceAuthorizationDeps, { form, request, authenticate }: ClientRequest): object {
   const { clientId } = signInClientOf(authenticate());
-  const scope = grantedScope(form.get('scope'), parts.serviceScope);
+  const scope = grantedScope(form.get('scope'), deps.serviceScope);
   if (scope === undefined)
-    throw new OAuthError('invalid_scope', `scope must hold openid; ${parts.serviceScope} is for the API`);
-  const { deviceCode, userCode } = parts.devices.begin({ clientId, scope, address: request.remoteAddress });
-  const page = `${parts.issuer}/connect/device`;
+    throw new OAuthError('invalid_scope', `scope must hold openid; ${deps.serviceScope} is for the API`);
+  const { deviceCode, userCode } = deps.devices.begin({ clientId, scope, address: request.remoteAddress });
+  const page = `${deps.issuer}/connect/device`;
   return {
     device_code: deviceCode,
     user_code: userCode,

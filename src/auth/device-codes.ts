@@ -39,10 +39,10 @@ export interface Allowance {
   readonly scope: string;
 }
 
-/** The answer to a device's poll. `allowed` is repeated until `take` is called. */
+/** The answer to a device's poll. `allowed` is repeated until `take` is called, and again after `putBack`. */
 export type Poll =
   | { readonly outcome: 'pending' | 'too-soon' | 'denied' | 'expired' | 'unknown' }
-  | { readonly outcome: 'allowed'; readonly allowance: Allowance; take(): void };
+  | { readonly outcome: 'allowed'; readonly allowance: Allowance; take(): void; putBack(): void };
 
 interface Device extends WaitingDevice {
   /** The hash of the device code. */
@@ -126,12 +126,20 @@ export class DeviceCodes {
     const { decision } = device;
     if (decision === 'denied') return { outcome: 'denied' };
     if (decision !== undefined) {
-      return { outcome: 'allowed', allowance: decision, take: () => this.#remove(device) };
+      const take = () => this.#remove(device);
+      return { outcome: 'allowed', allowance: decision, take, putBack: () => this.#putBack(device) };
     }
     const tooSoon = now < device.pollFrom;
     if (tooSoon) device.intervalMs += pollInterval * 1000;
     device.pollFrom = now + device.intervalMs;
     return { outcome: tooSoon ? 'too-soon' : 'pending' };
+  }
+
+  /** Its user code stays used up. */
+  #putBack(device: Device): void {
+    this.#devices.set(device.key, device);
+    const neighbours = this.#byNetwork.get(device.network) ?? new Set();
+    this.#byNetwork.set(device.network, neighbours.add(device));
   }
 
   #newLetters(): string {
@@ -159,10 +167,8 @@ export class DeviceCodes {
   }
 
   #add(device: Device): void {
-    this.#devices.set(device.key, device);
     this.#byUserCode.set(lettersOf(device.userCode), device);
-    const neighbours = this.#byNetwork.get(device.network) ?? new Set();
-    this.#byNetwork.set(device.network, neighbours.add(device));
+    this.#putBack(device);
   }
 
   #remove(device: Device): void {

@@ -32,17 +32,17 @@ interface Found {
 }
 
 /** `GET` and `POST /connect/device`: where a user enters the code that a device shows, and decides (RFC 8628 §3.3). */
-export function devicePageRoutes(parts: DevicePageDeps): readonly Route[] {
+export function devicePageRoutes(deps: DevicePageDeps): readonly Route[] {
   const path = '/connect/device';
   const guesses = new KeyedLimits(guessRate.rate, guessRate.burst);
   const handle =
-    (answer: (parts: DevicePageDeps, request: Request, found: Found) => Reply | Promise<Reply>) =>
+    (answer: (deps: DevicePageDeps, request: Request, found: Found) => Reply | Promise<Reply>) =>
     async (request: Request) => {
       try {
         const typed = parseQuery(request.query).get('user_code') ?? '';
         if (typed.trim() === '') return codePage();
-        const found = find(parts, guesses, request, typed);
-        return found === undefined ? codePage(typed) : await answer(parts, request, found);
+        const found = find(deps, guesses, request, typed);
+        return found === undefined ? codePage(typed) : await answer(deps, request, found);
       } catch (error) {
         if (error instanceof OAuthError) return failurePage(error.status, error.message);
         if (error instanceof ApiError) return failurePage(error.status, error.message, error.retryAfter);
@@ -74,34 +74,34 @@ function find(
 }
 
 /** The page that is next: signing in, or the question. */
-function show(parts: DevicePageDeps, request: Request, found: Found): Reply {
-  const page = formPage(parts, request, found);
-  const signIn = currentSignIn(parts, new BrowserCookie(parts.issuer).read(request));
+async function show(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
+  const page = formPage(deps, request, found);
+  const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
   if (signIn === undefined) return loginPage(page, '');
   const { email } = signIn.user;
   if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
   return devicePage(page, found.device, email);
 }
 
-async function decide(parts: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
-  const posted = await readPostedForm(parts, request, found);
+async function decide(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
+  const posted = await readPostedForm(deps, request, found);
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
     case 'cancel':
-      parts.devices.decide(found.device, 'denied');
+      deps.devices.decide(found.device, 'denied');
       return deviceDonePage(found.client.name, false);
     case 'switch':
-      return loginPage(formPage(parts, request, found), '');
+      return loginPage(formPage(deps, request, found), '');
     case 'continue': {
-      const signIn = currentSignIn(parts, posted.browser);
-      if (signIn === undefined || !maySignIn(signIn.user, found.client)) return show(parts, request, found);
-      return allow(parts, request, found, signIn);
+      const signIn = await currentSignIn(deps, posted.browser);
+      if (signIn === undefined || !maySignIn(signIn.user, found.client)) return show(deps, request, found);
+      return allow(deps, request, found, signIn);
     }
     default: {
-      const result = await signInByForm(parts, posted);
+      const result = await signInByForm(deps, posted);
       if ('reply' in result) return result.reply;
       // Signing in is not consent: someone else may have sent the user this address (RFC 8628 §5.4).
-      const page = { ...formPage(parts, request, found), browser: result.browser, cookie: result.cookie };
+      const page = { ...formPage(deps, request, found), browser: result.browser, cookie: result.cookie };
       return devicePage(page, found.device, result.signIn.user.email);
     }
   }

@@ -19,13 +19,13 @@ export interface EndSessionRequest {
  * @throws {OAuthError} `invalid_request`
  */
 export async function readEndSessionRequest(
-  parts: SessionDeps & TokenSettings,
+  deps: SessionDeps & TokenSettings,
   request: Request,
 ): Promise<EndSessionRequest> {
   const form = isForm(request) ? await readForm(request) : new Map<string, string>();
   const parameters: Form = new Map([...parseForm(request.query), ...form]);
-  const hint = await readHint(parts, parameters);
-  return { hint, returnTo: readReturn(parts, parameters, hint) };
+  const hint = await readHint(deps, parameters);
+  return { hint, returnTo: readReturn(deps, parameters, hint) };
 }
 
 async function readHint(settings: TokenSettings, parameters: Form): Promise<IdTokenHint | undefined> {

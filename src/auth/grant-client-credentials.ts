@@ -11,12 +11,12 @@ export interface ClientCredentialsDeps extends TokenSettings {
 
 /** RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
 export async function grantClientCredentials(
-  parts: ClientCredentialsDeps,
+  deps: ClientCredentialsDeps,
   { clientId, role, teamId }: ApiKey,
   form: Form,
 ): Promise<TokenAnswer> {
-  const scope = checkScope(form.get('scope'), parts.serviceScope);
-  const accessToken = await issueAccessToken(parts, {
+  const scope = checkScope(form.get('scope'), deps.serviceScope);
+  const accessToken = await issueAccessToken(deps, {
     sub: clientId,
     client_id: clientId,
     scope,

@@ -1,5 +1,4 @@
 import type { OAuthClient, User } from '../store/records.ts';
-import { commit } from '../store/transact.ts';
 import type { TokenSettings } from './access-token.ts';
 import type { Allowance, DeviceCodes } from './device-codes.ts';
 import { type Form, parameter } from './form.ts';
@@ -13,11 +12,11 @@ export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session, once. */
 export async function grantDeviceCode(
-  parts: SessionDeps & TokenSettings & { readonly devices: DeviceCodes },
+  deps: SessionDeps & TokenSettings & { readonly devices: DeviceCodes },
   { clientId }: OAuthClient,
   form: Form,
 ): Promise<TokenAnswer> {
-  const poll = parts.devices.poll(parameter(form, 'device_code'), clientId);
+  const poll = deps.devices.poll(parameter(form, 'device_code'), clientId);
   switch (poll.outcome) {
     case 'pending':
       throw new OAuthError('authorization_pending', 'The user has not decided yet');
@@ -30,23 +29,27 @@ export async function grantDeviceCode(
     case 'unknown':
       throw new OAuthError('invalid_grant', 'The device code is not valid');
   }
-  const { turn, user } = start(parts, clientId, poll.allowance);
-  poll.take(); // There was no await since the poll: of two polls at once only one gets tokens.
-  return signUserTokens(parts, turn, user, { scope: turn.session.scope, nonce: null });
+  poll.take(); // Before anything is awaited: of two polls at once only one gets tokens.
+  try {
+    const { turn, user } = await start(deps, clientId, poll.allowance);
+    return await signUserTokens(deps, turn, user, { scope: turn.session.scope, nonce: null });
+  } catch (error) {
+    poll.putBack();
+    throw error;
+  }
 }
 
 /** @throws {OAuthError} `access_denied` when the user has signed out since, or may not do it any more */
 function start(
-  parts: SessionDeps,
+  deps: SessionDeps,
   clientId: string,
   allowance: Allowance,
-): { readonly turn: Turn; readonly user: User } {
-  const { accounts, directory, health } = parts;
-  return commit(accounts.lmdb, health, () => {
-    const user = signedInUser(directory, { userId: allowance.userId, clientId });
-    const signIn = accounts.signIns.get(allowance.signIn);
+): Promise<{ readonly turn: Turn; readonly user: User }> {
+  return deps.directory.change((draft) => {
+    const user = signedInUser(draft, { userId: allowance.userId, clientId });
+    const signIn = draft.get('signIns', allowance.signIn);
     if (user === undefined || signIn === undefined || !isOf(signIn, user))
       throw new OAuthError('access_denied', 'The user has signed out again');
-    return { turn: startSession(parts, { ...allowance, clientId }), user };
+    return { turn: startSession(deps, draft, { ...allowance, clientId }), user };
   });
 }

@@ -1,6 +1,7 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import { anonymous } from '../accounts/actors.ts';
 import type { Request } from '../http/types.ts';
 import type { OAuthClient, User } from '../store/records.ts';
-import { commit } from '../store/transact.ts';
 import type { TokenSettings } from './access-token.ts';
 import { type Form, parameter } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -10,51 +11,49 @@ import { continueSession, endSession, type SessionDeps, type Turn, userOf } from
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
-/** RFC 6749 §6: a session goes on with new tokens, and the old ones are good for nothing from now on. */
+/** RFC 6749 §6: a session goes on with new tokens, which replace the old ones. */
 export async function grantRefreshToken(
-  parts: SessionDeps & TokenSettings,
-  client: OAuthClient,
+  deps: SessionDeps & TokenSettings,
+  { clientId }: OAuthClient,
   form: Form,
-  request: Request,
+  { remoteAddress }: Request,
 ): Promise<TokenAnswer> {
-  const refresh = redeemRefreshToken(parts, client, parameter(form, 'refresh_token'), form.get('scope'));
-  if (refresh.outcome === 'reused')
-    await noteReuse(parts.directory, 'refresh-token.reused', refresh.userId, request);
-  if (refresh.outcome !== 'exchanged')
-    throw new OAuthError('invalid_grant', 'The refresh token is not valid');
-  return signUserTokens(parts, refresh.turn, refresh.user, { scope: refresh.scope, nonce: null });
+  const token = readRefreshToken(parameter(form, 'refresh_token'));
+  const redeem = (draft: AccountDraft) =>
+    token && redeemRefreshToken(deps, draft, { token, clientId, scope: form.get('scope') });
+  const refreshed = await deps.directory.by(anonymous(remoteAddress)).change(redeem);
+  if (refreshed === undefined) throw new OAuthError('invalid_grant', 'The refresh token is not valid');
+  const { turn, user, scope } = refreshed;
+  return signUserTokens(deps, turn, user, { scope, nonce: null });
 }
 
-/** What became of a refresh token: exchanged for the next, refused, or used before, which has ended its session. */
-type Refresh =
-  | { readonly outcome: 'exchanged'; readonly turn: Turn; readonly user: User; readonly scope: string }
-  | { readonly outcome: 'refused' }
-  | { readonly outcome: 'reused'; readonly userId: string };
+/** A refresh token as a client brings it, and the scope that it wants, if it says. */
+interface PresentedToken {
+  readonly token: NonNullable<ReturnType<typeof readRefreshToken>>;
+  readonly clientId: string;
+  readonly scope: string | undefined;
+}
 
-const refused: Refresh = { outcome: 'refused' };
-
-/** All in one transaction, with nothing in between: of two that bring the same token at once one gets the next. */
+/**
+ * Exchanges a refresh token for the next one; `undefined` when it is not valid. Of two requests with the same token one
+ * gets the next. Reusing a refresh token revokes the whole session: it means that the token has leaked (RFC 9700 §4.14).
+ */
 function redeemRefreshToken(
-  parts: SessionDeps,
-  { clientId }: OAuthClient,
-  text: string,
-  wanted: string | undefined,
-): Refresh {
-  const token = readRefreshToken(text);
-  if (token === undefined) return refused;
-  const { accounts, health } = parts;
-  return commit(accounts.lmdb, health, () => {
-    const session = accounts.sessions.get(token.session);
-    if (session === undefined || session.clientId !== clientId) return refused;
-    const user = userOf(parts, session);
-    const reused = !isCurrent(token, session);
-    if (reused || user === undefined) {
-      endSession(parts, token.session);
-      return reused ? { outcome: 'reused', userId: session.userId } : refused;
-    }
-    const scope = narrow(session.scope, wanted);
-    return { outcome: 'exchanged', turn: continueSession(parts, token.sessionId, session), user, scope };
-  });
+  deps: SessionDeps,
+  draft: AccountDraft,
+  { token, clientId, scope }: PresentedToken,
+): { readonly turn: Turn; readonly user: User; readonly scope: string } | undefined {
+  const session = draft.get('sessions', token.session);
+  if (session === undefined || session.clientId !== clientId) return undefined;
+  const user = userOf(deps, draft, session);
+  const isReused = !isCurrent(token, session);
+  if (isReused || user === undefined) {
+    endSession(deps, draft, token.session);
+    if (isReused) noteReuse(draft, 'refresh-token.reused', session.userId);
+    return undefined;
+  }
+  const narrowed = narrow(session.scope, scope);
+  return { turn: continueSession(deps, draft, token.sessionId, session), user, scope: narrowed };
 }
 
 /** What was granted, or the part of it that is asked for. @throws {OAuthError} `invalid_scope` when it is no part of it */

@@ -19,17 +19,17 @@ const inactive = { active: false };
  * `POST /connect/introspect` (RFC 7662), for clients that have a secret: whether a token is good now, and what it says.
  * A client sees its own tokens, and the access tokens of whoever is in its team.
  */
-export function introspectionRoutes(parts: IntrospectionDeps): readonly Route[] {
-  return [clientEndpoint(parts, '/connect/introspect', (request) => introspect(parts, request))];
+export function introspectionRoutes(deps: IntrospectionDeps): readonly Route[] {
+  return [clientEndpoint(deps, '/connect/introspect', (request) => introspect(deps, request))];
 }
 
-async function introspect(parts: IntrospectionDeps, { form, request, authenticate }: ClientRequest) {
+async function introspect(deps: IntrospectionDeps, { form, request, authenticate }: ClientRequest) {
   const client = authenticate();
   if (client.kind === 'sign-in' && client.client.secretHash === null)
     throw invalidClient(request.header('authorization') !== undefined);
   const token = parameter(form, 'token');
-  const claims = await validOrNot(parts.validate, token);
-  if (claims === undefined) return introspectRefreshToken(parts, token, client.id);
+  const claims = await validOrNot(deps.validate, token);
+  if (claims === undefined) return introspectRefreshToken(deps, token, client.id);
   return mayKnow(client, claims) ? { active: true, token_type: 'Bearer', ...claims } : inactive;
 }
 
@@ -38,11 +38,11 @@ function mayKnow(client: AuthenticatedClient, { client_id, team }: AccessClaims)
   return client_id === client.id || (teamId !== null && team.includes(teamId));
 }
 
-function introspectRefreshToken(parts: SessionDeps, text: string, clientId: string): object {
+function introspectRefreshToken(deps: SessionDeps, text: string, clientId: string): object {
   const token = readRefreshToken(text);
-  const session = token && parts.accounts.sessions.get(token.session);
+  const session = token && deps.engine.get('sessions', token.session);
   if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;
-  const user = userOf(parts, session);
+  const user = userOf(deps, deps.directory, session);
   if (user === undefined) return inactive;
   return {
     active: true,

@@ -1,8 +1,9 @@
+import { actorOf } from '../accounts/actors.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
-import { commit } from '../store/transact.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
 import { type ClientRates, holderKeyOf } from './client-rates.ts';
+import { addToList } from './invalidation.ts';
 import { isWellFormedJwt } from './jwt-form.ts';
 import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
 import { noteEnd } from './session-notes.ts';
@@ -15,25 +16,24 @@ export interface InvalidateTokenDeps extends SessionDeps {
 }
 
 /** `POST /api/account/invalidate-token`: signs the holder of an access token out. The token is the whole request. */
-export function invalidateTokenRoutes(parts: InvalidateTokenDeps): readonly Route[] {
+export function invalidateTokenRoutes(deps: InvalidateTokenDeps): readonly Route[] {
   return [
     {
       method: 'POST',
       path: '/api/account/invalidate-token',
-      handle: (request) => answer(parts, request),
+      handle: (request) => answer(deps, request),
     },
   ];
 }
 
-async function answer(parts: InvalidateTokenDeps, request: Request): Promise<Reply> {
+async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Reply> {
   const token = bearerToken(request);
   if (token === undefined) return refusal(401, 'No bearer token is provided', 'Bearer');
   if (!isWellFormedJwt(token)) return refusal(400, 'The token is not a well-formed JWT');
   try {
-    const claims = await parts.validate(token);
-    parts.rates.take(holderKeyOf(claims), parts.clock.monotonic());
-    invalidate(parts, claims);
-    await noteEnd(parts.directory, 'token.invalidated', claims.sub, request);
+    const claims = await deps.validate(token);
+    deps.rates.take(holderKeyOf(claims), deps.clock.monotonic());
+    await invalidate(deps, claims, request);
     return {
       status: 200,
       headers: uncached,
@@ -47,14 +47,19 @@ async function answer(parts: InvalidateTokenDeps, request: Request): Promise<Rep
 }
 
 /**
- * Puts a valid token on the invalidation list and ends its session, on disk before this returns.
+ * Puts a valid token on the invalidation list and ends its session; resolves when that is on disk.
  * @throws {ApiError} `store_unavailable`
  */
-export function invalidate(parts: SessionDeps, claims: AccessClaims): void {
-  const { accounts, health, invalidation } = parts;
-  commit(accounts.lmdb, health, () => {
-    invalidation.add(claims);
-    if (claims.sid !== undefined) endSession(parts, claims.sid);
+export function invalidate(
+  deps: SessionDeps,
+  claims: AccessClaims,
+  { remoteAddress }: Request,
+): Promise<void> {
+  const { directory } = deps;
+  return directory.by(actorOf(directory, claims.sub, remoteAddress)).change((draft) => {
+    addToList(draft, claims);
+    if (claims.sid !== undefined) endSession(deps, draft, claims.sid);
+    noteEnd(draft, 'token.invalidated', claims.sub);
   });
 }
 

@@ -1,6 +1,11 @@
-import type { AccountStore } from '../store/accounts.ts';
+import type { Draft, Engine, Reader } from '../engine/engine.ts';
 import type { TokenIdentity } from './access-token.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
+
+/**
+ * Access tokens that are refused although they have not expired. The list is on disk only: it is read once for each token,
+ * when its signature is verified, and a token that was remembered by then is forgotten when it gets on the list.
+ */
 
 /** What the list knows a token by: its `jti`, and its `exp` in seconds. */
 export type Invalidated = Pick<TokenIdentity, 'jti' | 'exp'>;
@@ -17,26 +22,20 @@ export function invalidationKeyAt(seconds: number): string {
   return `${String(Math.max(0, Math.floor(seconds))).padStart(digits, '0')}.`;
 }
 
-/**
- * Access tokens that are refused although they have not expired. The list is on disk only: it is asked once for each
- * token, when its signature is verified, and a token that was remembered by then is forgotten when it gets on the list.
- */
-export class InvalidationList {
-  readonly #table: AccountStore['invalidated'];
-  readonly #verified: VerifiedTokens;
+/** Drafts that a token is refused from now on. */
+export function addToList(draft: Pick<Draft, 'put'>, token: Invalidated): void {
+  draft.put('invalidated', invalidationKey(token), true);
+}
 
-  constructor({ invalidated }: Pick<AccountStore, 'invalidated'>, verified: VerifiedTokens) {
-    this.#table = invalidated;
-    this.#verified = verified;
-  }
+/** Whether a token is refused: by what is on disk, or by what a plan finds. */
+export function isOnList(reader: Pick<Reader, 'has'>, token: Invalidated): boolean {
+  return reader.has('invalidated', invalidationKey(token));
+}
 
-  has(token: Invalidated): boolean {
-    return this.#table.doesExist(invalidationKey(token));
-  }
-
-  /** Puts a token on the list; to be called inside a transaction, which decides whether it is there. */
-  add(token: Invalidated): void {
-    this.#table.putSync(invalidationKey(token), true);
-    this.#verified.drop(token.jti);
-  }
+/** Forgets tokens that were verified when they get on the list. */
+export function forgetInvalidated(engine: Pick<Engine, 'onCommit'>, verified: VerifiedTokens): void {
+  engine.onCommit((writes) => {
+    for (const { table, key, value } of writes)
+      if (table === 'invalidated' && value !== undefined) verified.drop(key.slice(digits + 1));
+  });
 }

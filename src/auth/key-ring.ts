@@ -1,5 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import {
+  markAudited,
   rotateSigningKey,
   type StoredKey,
   signingKeyOf,
@@ -7,10 +8,10 @@ import {
   storedKeys,
 } from '../accounts/stored-signing-keys.ts';
 import type { Clock } from '../clock.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
-import { commit, type Health } from '../store/transact.ts';
 import { accessTokenLifetime } from './access-token.ts';
 import {
   openSigningKeys,
@@ -24,8 +25,8 @@ import {
 /** What a key ring works on. */
 export interface KeyRingDeps {
   readonly accounts: Pick<AccountStore, 'lmdb' | 'signingKeys'>;
+  readonly engine: Pick<Engine, 'change'>;
   readonly directory: Pick<Directory, 'change'>;
-  readonly health: Health;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -42,30 +43,30 @@ const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
  * Opens the signing keys of a store; when the current one is for another algorithm than `alg`, a new one takes its place.
  * @throws {Error} when the store has no signing key, or does not take the change
  */
-export async function openKeyRing(parts: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
-  const { accounts, clock, log } = parts;
+export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
+  const { accounts, clock, log } = deps;
   const before = signingKeyOf(storedKeys(accounts));
   if (before.alg !== alg) {
     const { current } = await rotateSigningKey(accounts, clock.now(), alg);
     log.info('a signing key was made for --signing-alg', { keyId: current.kid, alg, before: before.alg });
   }
-  const ring = new KeyRing(parts);
+  const ring = new KeyRing(deps);
   await ring.refresh();
   return ring;
 }
 
 /** The signing keys as they are now: `flagmeter keys rotate` changes them while the service runs. */
 export class KeyRing implements SigningKeys {
-  readonly #parts: KeyRingDeps;
+  readonly #deps: KeyRingDeps;
   #keys: SigningKeys;
   /** The previous key keeps signing for a while, from memory: on disk its private part is gone. */
   #signer: Signer;
   /** When the current key of the store begins to sign. */
   #signsFrom = 0;
 
-  constructor(parts: KeyRingDeps) {
-    this.#parts = parts;
-    this.#keys = openSigningKeys(storedKeys(parts.accounts));
+  constructor(deps: KeyRingDeps) {
+    this.#deps = deps;
+    this.#keys = openSigningKeys(storedKeys(deps.accounts));
     this.#signer = this.#keys.current;
   }
 
@@ -87,9 +88,9 @@ export class KeyRing implements SigningKeys {
    * @throws {ApiError} `store_unavailable`
    */
   async refresh(): Promise<void> {
-    const { accounts, clock } = this.#parts;
+    const { accounts, clock } = this.#deps;
     const found = storedKeys(accounts);
-    const stored = this.#removeExpired(found);
+    const stored = await this.#removeExpired(found);
     if (kidsOf(stored) !== kidsOf(this.published)) {
       const newest = this.#keys.current.kid;
       this.#keys = openSigningKeys(stored);
@@ -103,16 +104,16 @@ export class KeyRing implements SigningKeys {
     const before = this.#signer.kid;
     this.#signer = this.#keys.current;
     const { kid, alg } = this.#signer;
-    if (kid !== before) this.#parts.log.info('another signing key signs now', { keyId: kid, alg, before });
+    if (kid !== before) this.#deps.log.info('another signing key signs now', { keyId: kid, alg, before });
   }
 
-  #removeExpired(stored: readonly StoredKey[]): readonly StoredKey[] {
-    const { accounts, health, clock, log } = this.#parts;
+  async #removeExpired(stored: readonly StoredKey[]): Promise<readonly StoredKey[]> {
+    const { engine, clock, log } = this.#deps;
     const now = clock.now();
     const expired = stored.filter((key) => !signs(key) && now >= key.retiredAt + retiredLifeMs);
     if (expired.length === 0) return stored;
-    commit(accounts.lmdb, health, () => {
-      for (const { kid } of expired) accounts.signingKeys.removeSync(kid);
+    await engine.change((draft) => {
+      for (const { kid } of expired) draft.remove('signingKeys', kid);
     });
     for (const { kid } of expired) log.info('a retired signing key was removed', { keyId: kid });
     return stored.filter((key) => !expired.includes(key));
@@ -120,14 +121,11 @@ export class KeyRing implements SigningKeys {
 
   /** Another process may have made the key, but it is this one that numbers the entries of the audit log. */
   async #audit({ kid, alg }: StoredKey): Promise<void> {
-    const { accounts, directory, health } = this.#parts;
+    const { accounts, directory } = this.#deps;
     await directory.change((draft) =>
       draft.note('signing-key.rotated', null, { type: 'signing-key', id: kid, name: alg }),
     );
-    commit(accounts.lmdb, health, () => {
-      const { unaudited, ...audited } = accounts.signingKeys.get(kid) ?? {};
-      if ('kid' in audited) accounts.signingKeys.putSync(kid, audited);
-    });
+    markAudited(accounts, kid);
   }
 }
 

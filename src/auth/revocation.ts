@@ -1,5 +1,5 @@
-import type { Route } from '../http/types.ts';
-import { commit } from '../store/transact.ts';
+import { actorOf } from '../accounts/actors.ts';
+import type { Request, Route } from '../http/types.ts';
 import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
 import { parameter } from './form.ts';
 import { invalidate } from './invalidate-token.ts';
@@ -17,35 +17,38 @@ export interface RevocationDeps extends SessionDeps, Omit<ClientEndpointDeps, 'd
  * `POST /connect/revocation` (RFC 7009): a client gives back a token of its own, and with it the session that it belongs
  * to. What is no token, or no longer one, is answered like one that was.
  */
-export function revocationRoutes(parts: RevocationDeps): readonly Route[] {
-  return [clientEndpoint(parts, '/connect/revocation', (request) => revoke(parts, request))];
+export function revocationRoutes(deps: RevocationDeps): readonly Route[] {
+  return [clientEndpoint(deps, '/connect/revocation', (request) => revoke(deps, request))];
 }
 
-async function revoke(parts: RevocationDeps, { form, request, authenticate }: ClientRequest) {
+async function revoke(deps: RevocationDeps, { form, request, authenticate }: ClientRequest) {
   const { id } = authenticate();
   const token = parameter(form, 'token');
   const refresh = readRefreshToken(token);
   if (refresh !== undefined) {
-    const userId = revokeSession(parts, refresh.session, id);
-    if (userId !== undefined) await noteEnd(parts.directory, 'session.ended', userId, request);
+    await revokeSession(deps, refresh.session, id, request);
     return undefined;
   }
-  const claims = await validOrNot(parts.validate, token);
+  const claims = await validOrNot(deps.validate, token);
   if (claims === undefined) return undefined;
   checkOwner(claims.client_id, id);
-  invalidate(parts, claims);
-  await noteEnd(parts.directory, 'token.invalidated', claims.sub, request);
+  await invalidate(deps, claims, request);
   return undefined;
 }
 
-/** Ends a session, by any of its refresh tokens: one that was used before is no reason to keep it. Gives its user. */
-function revokeSession(parts: SessionDeps, key: string, clientId: string): string | undefined {
-  const { accounts, health } = parts;
-  return commit(accounts.lmdb, health, () => {
-    const session = accounts.sessions.get(key);
-    if (session === undefined) return undefined;
-    checkOwner(session.clientId, clientId);
-    return endSession(parts, key)?.userId;
+/** Ends a session, by any of its refresh tokens: one that was used before is no reason to keep it. */
+async function revokeSession(
+  deps: SessionDeps,
+  key: string,
+  clientId: string,
+  { remoteAddress }: Request,
+): Promise<void> {
+  const { engine, directory } = deps;
+  const session = engine.get('sessions', key);
+  if (session === undefined) return;
+  checkOwner(session.clientId, clientId);
+  await directory.by(actorOf(directory, session.userId, remoteAddress)).change((draft) => {
+    if (endSession(deps, draft, key) !== undefined) noteEnd(draft, 'session.ended', session.userId);
   });
 }
 

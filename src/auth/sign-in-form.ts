@@ -122,7 +122,7 @@ function explain(
       return { status: 403, text: 'The e-mail address or the password is not right.', typed: true };
     case 'not-a-member':
       return notAMember(email, purpose);
-    case 'braked': {
+    case 'throttled': {
       const text = `Too many attempts have failed. Try again in ${spanOf(result.wait)}.`;
       return { status: 429, text, retryAfter: result.wait };
     }

@@ -1,16 +1,14 @@
-import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
-import type { AccountStore } from '../store/accounts.ts';
-import { type Sweep, type SweepStep, sweepSteps } from '../store/sweep.ts';
-import type { Health } from '../store/transact.ts';
-import { isBrakeOver } from './brakes.ts';
+import type { Engine } from '../engine/engine.ts';
+import { type Sweep, type SweepStep, sweepSteps } from '../engine/sweep.ts';
+import type { AccountStore, TableName } from '../store/accounts.ts';
 import { invalidationKeyAt } from './invalidation.ts';
+import { isThrottleOver } from './login-throttle.ts';
 import { endsAt, removeSession } from './sessions.ts';
 
 export interface SweepDeps {
   readonly accounts: AccountStore;
-  readonly health: Health;
-  readonly directory: Pick<Directory, 'users' | 'clients'>;
+  readonly engine: Engine;
   readonly clock: Clock;
   /** How long the audit log is kept, ms. */
   readonly auditMs: number;
@@ -27,66 +25,50 @@ const betweenStepsMs = 5;
 const leewayMs = 60_000;
 
 /**
- * Removes what has expired of what the auth host keeps, and of the audit log, in the background, for as long as the service runs: round after
- * round, in small steps.
+ * Removes what has expired of what the auth host keeps, and of the audit log, in the background, for as long as the service
+ * runs: round after round, in small steps.
  */
-export async function sweepExpired(parts: SweepDeps): Promise<void> {
+export async function sweepExpired(deps: SweepDeps): Promise<void> {
   do {
     try {
-      await sweepRound(parts);
+      await sweepRound(deps);
     } catch (error) {
-      parts.failed(error);
+      deps.failed(error);
     }
-  } while (await parts.pause(betweenRoundsMs));
+  } while (await deps.pause(betweenRoundsMs));
 }
 
 /**
  * One round over everything; ends early when the service is stopping.
  * @throws {ApiError} `store_unavailable`
  */
-export async function sweepRound(parts: SweepDeps): Promise<void> {
-  for (const step of stepsAt(parts, parts.clock.now())) {
-    for (let after = step(undefined); after !== undefined; after = step(after))
-      if (!(await parts.pause(betweenStepsMs))) return;
+export async function sweepRound(deps: SweepDeps): Promise<void> {
+  for (const step of stepsAt(deps, deps.clock.now())) {
+    for (let after = await step(undefined); after !== undefined; after = await step(after))
+      if (!(await deps.pause(betweenStepsMs))) return;
   }
 }
 
-function stepsAt({ accounts, health, directory, auditMs }: SweepDeps, now: number): readonly SweepStep[] {
-  const steps = <T>(sweep: Sweep<T>) => sweepSteps(accounts.lmdb, health, sweep);
-  const { invalidated, sessions, codes, signIns, brakes, audit } = accounts;
+function stepsAt({ accounts, engine, auditMs }: SweepDeps, now: number): readonly SweepStep[] {
+  const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, engine, sweep);
   return [
     steps({
-      table: invalidated,
+      table: 'invalidated',
       end: invalidationKeyAt((now - leewayMs) / 1000),
       isOver: () => true,
-      remove: (key) => invalidated.removeSync(key),
     }),
     steps({
-      table: sessions,
-      // Who may not have it now may have it again: then a new password must still find it, and end it.
-      isOver: (_, session) => now >= endsAt(session) || !directory.users.has(session.userId),
-      remove: (key, session) => removeSession(accounts, key, session),
+      table: 'sessions',
+      // A user who may not have it now may have it again: then a new password must still find it, and end it.
+      isOver: (_, session, reader) => now >= endsAt(session) || !reader.has('users', session.userId),
+      remove: removeSession,
     }),
+    steps({ table: 'codes', isOver: (_, { expiresAt }) => now >= expiresAt }),
     steps({
-      table: codes,
-      isOver: (_, { expiresAt }) => now >= expiresAt,
-      remove: (key) => codes.removeSync(key),
+      table: 'signIns',
+      isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
-    steps({
-      table: signIns,
-      isOver: (_, { expiresAt, userId }) => now >= expiresAt || !directory.users.has(userId),
-      remove: (key) => signIns.removeSync(key),
-    }),
-    steps({
-      table: brakes,
-      isOver: (key, brake) => isBrakeOver(key, brake, now),
-      remove: (key) => brakes.removeSync(key),
-    }),
-    steps({
-      table: audit,
-      inOrder: true,
-      isOver: (_, { at }) => now - at > auditMs,
-      remove: (key) => audit.removeSync(key),
-    }),
+    steps({ table: 'loginThrottles', isOver: (key, failures) => isThrottleOver(key, failures, now) }),
+    steps({ table: 'audit', inOrder: true, isOver: (_, { at }) => now - at > auditMs }),
   ];
 }

@@ -39,10 +39,10 @@ const unasked: Reply = {
 };
 
 /** `GET` and `POST /connect/userinfo`: who the user of an access token is (OpenID Connect Core §5.3). */
-export function userinfoRoutes(parts: UserinfoDeps): readonly Route[] {
+export function userinfoRoutes(deps: UserinfoDeps): readonly Route[] {
   const path = '/connect/userinfo';
   const handle = async (request: Request): Promise<Reply> => {
-    const reply = await answer(parts, request);
+    const reply = await answer(deps, request);
     return { ...reply, headers: { ...reply.headers, ...readableByPages } };
   };
   return [
@@ -52,11 +52,11 @@ export function userinfoRoutes(parts: UserinfoDeps): readonly Route[] {
   ];
 }
 
-async function answer(parts: UserinfoDeps, request: Request): Promise<Reply> {
+async function answer(deps: UserinfoDeps, request: Request): Promise<Reply> {
   try {
     const token = await readToken(request);
     if (token === undefined) return unasked;
-    const body = userClaims(parts, await validate(parts, token));
+    const body = userClaims(deps, await validate(deps, token));
     return { status: 200, headers: uncached, body: JSON.stringify(body) };
   } catch (error) {
     if (error instanceof OAuthError) return oauthErrorReply(error);
@@ -77,8 +77,8 @@ async function readToken(request: Request): Promise<string | undefined> {
   return inHeader ?? inForm;
 }
 
-async function validate(parts: UserinfoDeps, token: string): Promise<AccessClaims> {
-  const claims = await validOrNot(parts.validate, token);
+async function validate(deps: UserinfoDeps, token: string): Promise<AccessClaims> {
+  const claims = await validOrNot(deps.validate, token);
   if (claims !== undefined) return claims;
   throw refusal('invalid_token', 401, 'The access token is not valid');
 }

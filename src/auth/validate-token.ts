@@ -1,13 +1,15 @@
-import type { Directory } from '../accounts/directory.ts';
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Engine } from '../engine/engine.ts';
 import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
-import type { InvalidationList } from './invalidation.ts';
+import { isOnList } from './invalidation.ts';
 import { signedInUser } from './sessions.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 
 /** What access tokens are validated with. */
 export interface ValidationDeps extends TokenSettings {
-  readonly directory: Pick<Directory, 'apiKeys' | 'users' | 'clients'>;
-  readonly invalidation: InvalidationList;
+  readonly engine: Pick<Engine, 'has'>;
+  readonly directory: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>;
   readonly verified: VerifiedTokens;
 }
 
@@ -18,13 +20,13 @@ export interface ValidationDeps extends TokenSettings {
 export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;
 
 /** Makes the validation of access tokens: signature and times, then the invalidation list, then whether its holder exists. */
-export function createValidation(parts: ValidationDeps): ValidateToken {
-  const { keys, clock, directory, invalidation, verified } = parts;
+export function createValidation(deps: ValidationDeps): ValidateToken {
+  const { keys, clock, engine, directory, verified } = deps;
 
   async function validate(token: string): Promise<AccessClaims> {
-    const claims = await verifyAccessToken(parts, token);
+    const claims = await verifyAccessToken(deps, token);
     // Nothing comes between this look at the list and remembering the token, so what is remembered is not on the list.
-    if (invalidation.has(claims) || !holderExists(directory, claims))
+    if (isOnList(engine, claims) || !holderExists(directory, claims))
       throw new InvalidToken('The token is not valid');
     verified.keep(token, claims);
     return claims;
@@ -37,12 +39,13 @@ export function createValidation(parts: ValidationDeps): ValidateToken {
   };
 }
 
-/** Whether a token that was validated before is good still. */
+/** Whether a token that was validated before is still valid for the change that is drafted. */
 export function isStillValid(
-  { clock, directory, invalidation }: ValidationDeps,
+  { clock }: Pick<ValidationDeps, 'clock'>,
   claims: AccessClaims,
+  draft: AccountDraft,
 ): boolean {
-  return clock.now() < claims.exp * 1000 && !invalidation.has(claims) && holderExists(directory, claims);
+  return clock.now() < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims);
 }
 
 /** The claims of an access token, or `undefined` when it is none that is valid now. */
@@ -55,8 +58,8 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
   }
 }
 
-/** A client that acts for itself is its own subject; every other token stands for a user of a client that he may use. */
-function holderExists(directory: ValidationDeps['directory'], { sub, client_id }: AccessClaims): boolean {
-  if (sub === client_id) return directory.apiKeys.has(sub);
-  return signedInUser(directory, { userId: sub, clientId: client_id }) !== undefined;
+/** A client that acts for itself is its own subject; every other token stands for a user of a client that they may use. */
+function holderExists(accounts: ValidationDeps['directory'], { sub, client_id }: AccessClaims): boolean {
+  if (sub === client_id) return accounts.apiKeys.has(sub);
+  return signedInUser(accounts, { userId: sub, clientId: client_id }) !== undefined;
 }

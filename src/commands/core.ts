@@ -8,6 +8,9 @@ import { startCommitter } from '../commit/committer.ts';
 import { Intake } from '../commit/intake.ts';
 import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { Config } from '../config.ts';
+import { EmbeddedEngine } from '../engine/embedded.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Writer } from '../engine/writer.ts';
 import type { Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
@@ -32,6 +35,8 @@ export interface ServiceDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
+  /** Commits the accounts; the service closes it, too. */
+  readonly writer: Writer;
   /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;
@@ -43,6 +48,7 @@ export interface ServiceDeps {
 
 /** What all listeners work on: the stores, the threads, and what is in memory of them. */
 export interface Core extends ServiceDeps {
+  readonly engine: Engine;
   readonly directory: Directory;
   readonly usage: UsageStore;
   readonly health: StoreHealth;
@@ -60,13 +66,23 @@ export interface Core extends ServiceDeps {
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
 export async function openCore(parts: ServiceDeps): Promise<Core> {
+  try {
+    return await openAll(parts);
+  } catch (error) {
+    await parts.writer.close();
+    throw error;
+  }
+}
+
+async function openAll(parts: ServiceDeps): Promise<Core> {
   const { config, log, fatal, clock } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
-  const { directory, signingKeys } = await explainDamage(config.data, 'accounts', async () => {
-    const opened = openDirectory(parts.accounts, health, parts);
-    const keys = await openKeyRing({ ...parts, directory: opened, health }, config.signingAlg);
-    return { directory: opened, signingKeys: keys };
+  const accounts = await explainDamage(config.data, 'accounts', async () => {
+    const engine = new EmbeddedEngine(parts.accounts, health, parts.writer);
+    const directory = openDirectory(engine, parts);
+    const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
+    return { engine, directory, signingKeys };
   });
   const usage = await explainDamage(config.data, 'usage', () => openUsageStore(config.data));
   const committers = Array.from({ length: config.workers }, () =>
@@ -74,10 +90,10 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   );
   const intake = new Intake(committers, health, clock, config, debugLog(parts));
   const retention = retentionOf(config);
-  const counting = countingParts(parts, { directory, usage, health, intake });
+  const counting = countingParts(parts, { ...accounts, usage, health, intake });
   return {
     ...parts,
-    directory,
+    ...accounts,
     usage,
     health,
     readers: [
@@ -85,7 +101,6 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
       new ReaderWatch('usage', usage.lmdb, clock, log),
     ],
     intake,
-    signingKeys,
     counting,
     retention,
     instances: openInstances(parts, usage, counting),
@@ -103,7 +118,8 @@ export function debugLog({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): 
 /** Commits what waits, ends the threads, closes the stores. */
 export async function closeCore(core: Core): Promise<void> {
   await core.intake.close();
-  flushMarks(core);
+  await flushMarks(core);
+  await core.engine.close();
   await Promise.all([core.reports.close(), core.passwords.close()]);
   await Promise.all([core.usage.lmdb.close(), core.accounts.lmdb.close()]);
 }
@@ -126,9 +142,9 @@ export function forgetDeleted({ counting }: Core, { application, environments, w
 }
 
 /** Puts on disk when keys were used; a failure loses no more than that. */
-export function flushMarks({ directory, log }: Core): void {
+export async function flushMarks({ directory, log }: Core): Promise<void> {
   try {
-    directory.flush();
+    await directory.flush();
   } catch (error) {
     log.warn('when keys were last used could not be kept', { error });
   }

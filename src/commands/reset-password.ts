@@ -3,29 +3,19 @@ import { openDirectory } from '../accounts/directory.ts';
 import { hashPassword, newPassword } from '../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../accounts/prepare.ts';
 import { patchUser, userOfEmail } from '../accounts/users.ts';
-import { forgetFailures } from '../auth/brakes.ts';
-import { InvalidationList } from '../auth/invalidation.ts';
+import { forgetFailures } from '../auth/login-throttle.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
-import { VerifiedTokens } from '../auth/verified-tokens.ts';
 import { Failure } from '../cli/failure.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
+import { EmbeddedEngine } from '../engine/embedded.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
-import { transact } from '../store/transact.ts';
 import type { Terminal } from '../terminal.ts';
 import { readPassword } from './password-file.ts';
 import { resetPasswordCommand } from './server-commands.ts';
 import { serverFlags } from './server-flags.ts';
-
-/** The store's health for a single command: a failed write is its error. */
-const health = {
-  ready: true,
-  failed(error: unknown): never {
-    throw error;
-  },
-};
 
 /**
  * Gives a user another password, and ends all of their sessions, for when an administrator's password is lost. The server
@@ -55,8 +45,14 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
 }
 
 async function setPassword(accounts: AccountStore, data: string, email: string, password: string) {
-  const sources = { clock: systemClock, randomBytes };
-  const directory = openDirectory(accounts, health, sources);
+  let failure: unknown;
+  const health = {
+    ready: true,
+    failed(error: unknown) {
+      failure = error;
+    },
+  };
+  const directory = openDirectory(new EmbeddedEngine(accounts, health), { clock: systemClock, randomBytes });
   const user = userOfEmail(directory, email);
   if (user === undefined) {
     const known = `its administrators are ${administratorsOf(accounts).join(', ')}`;
@@ -65,13 +61,16 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
       `Cannot find ${email} in ${data}: no user has this e-mail address; ${known}`,
     );
   }
-  await patchUser(directory, user.id, { passwordHash: await hashPassword(password, randomBytes) });
-  const invalidation = new InvalidationList(accounts, new VerifiedTokens());
-  const parts = { accounts, health, directory, invalidation, ...sources };
-  transact(accounts.lmdb, () => {
-    endSessionsOf(parts, user.id);
-    forgetFailures(accounts);
-  });
+  const passwordHash = await hashPassword(password, randomBytes);
+  try {
+    await patchUser(directory, user.id, { passwordHash });
+    await directory.change((draft) => {
+      endSessionsOf({ clock: systemClock }, draft, user.id);
+      forgetFailures(draft);
+    });
+  } catch (error) {
+    throw failure ?? error; // The store's own words say more.
+  }
 }
 
 /** Anyone who can write the data directory may know its administrators. */

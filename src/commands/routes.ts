@@ -12,7 +12,7 @@ import { discoveryRoutes } from '../auth/discovery.ts';
 import { endSessionRoutes } from '../auth/end-session.ts';
 import { introspectionRoutes } from '../auth/introspection.ts';
 import { invalidateTokenRoutes } from '../auth/invalidate-token.ts';
-import { InvalidationList } from '../auth/invalidation.ts';
+import { forgetInvalidated } from '../auth/invalidation.ts';
 import { jwksRoutes } from '../auth/jwks.ts';
 import { provePassword } from '../auth/prove-password.ts';
 import { revocationRoutes } from '../auth/revocation.ts';
@@ -46,7 +46,6 @@ import { userRoutes } from '../manage/users.ts';
 import { welcomeRoutes } from '../manage/welcome.ts';
 import { metricsRoutes } from '../reports/metrics.ts';
 import { usageRoutes } from '../reports/usage.ts';
-import { commit } from '../store/transact.ts';
 import { telemetryRoutes } from '../telemetry/telemetry.ts';
 import type { Core } from './core.ts';
 import { type Host, type HostListener, urlOf } from './listeners.ts';
@@ -76,13 +75,13 @@ export function routesOf(parts: Core, listeners: readonly HostListener[]): Recor
 
 /** What everything that issues or takes tokens works on: one invalidation list, and one memory of verified tokens. */
 function tokenParts(parts: Core, issuer: string, audience: string) {
-  const { accounts, directory, health, clock, randomBytes, signingKeys, config } = parts;
+  const { engine, directory, clock, randomBytes, signingKeys, config } = parts;
   const verified = new VerifiedTokens();
+  forgetInvalidated(engine, verified);
   const tokens = {
-    ...{ accounts, directory, health, clock, randomBytes, issuer, audience, verified },
+    ...{ engine, directory, clock, randomBytes, issuer, audience, verified },
     keys: signingKeys,
     serviceScope: config.serviceScope,
-    invalidation: new InvalidationList(accounts, verified),
     failures: new ClientFailures(),
     rates: new ClientRates(config.tokenRate),
     devices: new DeviceCodes({ clock, randomBytes }),
@@ -118,7 +117,7 @@ function apiRoutes(
   const manage: ManageDeps = {
     directory,
     authenticate: createBearer(tokens),
-    isStillValid: (claims) => isStillValid(tokens, claims),
+    isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
   };
   return [
@@ -155,11 +154,11 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
 
 /** What changes of users do to how they sign in. */
 function signInParts(passwords: PasswordPool, tokens: TokenDeps): Omit<UserDeps, keyof ManageDeps> {
-  const { accounts, health, randomBytes } = tokens;
+  const { clock, randomBytes } = tokens;
   return {
     hashPassword: (password, caller) => passwords.hash(password, randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
-    endSessions: (userId) => commit(accounts.lmdb, health, () => endSessionsOf(tokens, userId)),
+    endSessions: (draft, userId) => endSessionsOf({ clock }, draft, userId),
   };
 }
 

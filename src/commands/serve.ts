@@ -8,6 +8,7 @@ import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
 import { logConsole } from '../console-log.ts';
+import { startWriter } from '../engine/writer.ts';
 import { loadEngine } from '../http/engines/runtime.ts';
 import { createLog, type Log } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
@@ -72,7 +73,17 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
   const lock = lockDataDirectory(config.data);
   try {
     const accounts = await openOrPrepare(config, log, terminal);
-    const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: signals.fail };
+    const writer = startWriter(workerFile('engine/worker'), config.data);
+    const parts = {
+      config,
+      accounts,
+      writer,
+      workerFile,
+      clock: systemClock,
+      randomBytes,
+      log,
+      fatal: signals.fail,
+    };
     const service = await startService(parts, bound);
     lock.coverFiles();
     terminal.out(readyLine(bound));

@@ -105,7 +105,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
     });
   const work = [soon(sweeping), soon(keepingUp)];
   const timers = [
-    setInterval(() => flushMarks(core), flushEveryMs),
+    setInterval(() => void flushMarks(core), flushEveryMs),
     setInterval(() => grpc.setServing(readinessOf(core).ready), tellEveryMs),
     setInterval(() => intake.flushLedger(), recordEveryMs),
     setInterval(() => lookAtFiles(core), lookAtFilesEveryMs),

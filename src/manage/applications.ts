@@ -6,6 +6,7 @@ import type { Reply, Route } from '../http/types.ts';
 import type { Application } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
+import { checked } from './checked.ts';
 import { environmentJson } from './environments.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { jsonBody } from './json-body.ts';
@@ -62,9 +63,11 @@ export function applicationRoutes(parts: ManageDeps): readonly Route[] {
     route(parts, 'GET /applications/:id', ({ application }) => tagged(applicationJson(application))),
     route(parts, 'PATCH /applications/:id', async ({ directory, application: { id }, request }) => {
       const patch = await readPatch(request);
-      const current = directory.applications.get(id);
-      if (current !== undefined) checkMatch(request, applicationJson(current));
-      return tagged(applicationJson(await patchApplication(directory, id, patch)));
+      const matched = checked(directory, ({ applications }) => {
+        const current = applications.get(id);
+        if (current !== undefined) checkMatch(request, applicationJson(current));
+      });
+      return tagged(applicationJson(await patchApplication(matched, id, patch)));
     }),
     route(parts, 'DELETE /applications/:id', async ({ directory, application }) => {
       await deleteApplication(directory, application.id);
@@ -96,9 +99,11 @@ function list({ directory, caller, request }: Call): Reply {
   return ok({ items: items.map(applicationJson), nextCursor });
 }
 
-async function create({ directory, caller, request }: Call): Promise<Reply> {
+async function create({ directory, caller, callerIn, request }: Call): Promise<Reply> {
   const { teamId = caller.primaryTeam, ...wanted } = await readNewApplication(request);
-  if (!caller.teams.includes(teamId)) throw new ApiError('not_found', 'There is no such team');
-  const application = await createApplication(directory, { ...wanted, teamId });
+  const own = checked(directory, (draft) => {
+    if (!callerIn(draft).teams.includes(teamId)) throw new ApiError('not_found', 'There is no such team');
+  });
+  const application = await createApplication(own, { ...wanted, teamId });
   return created(['applications', application.id], applicationJson(application));
 }

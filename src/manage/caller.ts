@@ -1,3 +1,5 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { KeyedLimits } from '../admission/keyed-limits.ts';
 import type { Authenticate } from '../auth/bearer.ts';
@@ -17,8 +19,8 @@ export interface Caller {
 export interface ManageDeps {
   readonly directory: Directory;
   readonly authenticate: Authenticate;
-  /** Whether a token that was authenticated is good still: a body may take its time to come. */
-  readonly isStillValid: (claims: Claims) => boolean;
+  /** Whether a token that was authenticated is still valid for a change: a body may take its time to come. */
+  readonly isStillValid: (claims: Claims, draft: AccountDraft) => boolean;
   /** Requests that a client may make with all of its tokens: a fresh one brings no fresh rate. By `holderKeyOf`. */
   readonly rates: KeyedLimits;
 }
@@ -31,7 +33,7 @@ export type Claims = Awaited<ReturnType<Authenticate>>;
  * time to come. A team that he joined or left counts at once, and so does the loss of his role or of all he had.
  */
 export function callerOf(
-  { users, apiKeys, clients }: Pick<Directory, 'users' | 'apiKeys' | 'clients'>,
+  { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
   { sub: id, client_id: clientId, role, team, primaryTeam }: Claims,
 ): Caller {
   if (id === clientId) {

@@ -8,6 +8,7 @@ import type { Reply, Route } from '../http/types.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
 import { created, deleted, okJson } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
+import { checked } from './checked.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
 import { type FeatureJson, featureJson, type Sight, type Staleness } from './features-report.ts';
 import { jsonBody } from './json-body.ts';
@@ -104,16 +105,17 @@ async function show(
   return tagged(shown, versionOf(shown));
 }
 
-/** Everything is looked up before the change: between what the caller is compared with and the change nothing is awaited. */
 async function patch(
   parts: FeatureDeps,
   { directory, application, request, params: { feature: name = '' } }: ApplicationCall,
 ): Promise<Reply> {
   const wanted = await readPatch(request);
   const sight = await look(parts, application, name);
-  const before = existing(parts, name, directory.featuresOf(application.id).get(name), sight);
-  checkMatch(request, versionOf(before));
-  const feature = await patchFeature(directory, application.id, name, wanted);
+  const matched = checked(directory, (draft) => {
+    const before = existing(parts, name, draft.featuresOf(application.id).get(name), sight);
+    checkMatch(request, versionOf(before));
+  });
+  const feature = await patchFeature(matched, application.id, name, wanted);
   const shown = featureJson(name, feature, sight, stalenessOf(parts));
   return tagged(shown, versionOf(shown));
 }

@@ -4,6 +4,7 @@ import type { Reply, Route } from '../http/types.ts';
 import type { User } from '../store/records.ts';
 import { created, deleted, ok } from './answers.ts';
 import type { Caller, ManageDeps } from './caller.ts';
+import { checked } from './checked.ts';
 import { pageOf } from './lists.ts';
 import { route, type TeamCall } from './route.ts';
 import { userJson } from './user-json.ts';
@@ -20,12 +21,16 @@ export function memberRoutes(parts: ManageDeps): readonly Route[] {
     route(parts, `GET ${path}/:userId`, ({ directory, caller, team, params: { userId = '' } }) =>
       ok(userJson(findMember(directory, team.id, userId), caller)),
     ),
-    route(parts, `PUT ${path}/:userId`, async ({ directory, caller, team, params: { userId = '' } }) => {
-      checkKnown(caller, directory.users.get(userId));
-      const { user, added } = await addMember(directory, team.id, userId);
-      const json = userJson(user, caller);
-      return added ? created(['teams', team.id, 'members', userId], json) : ok(json);
-    }),
+    route(
+      parts,
+      `PUT ${path}/:userId`,
+      async ({ directory, caller, callerIn, team, params: { userId = '' } }) => {
+        const ofKnown = checked(directory, (draft) => checkKnown(callerIn(draft), draft.users.get(userId)));
+        const { user, added } = await addMember(ofKnown, team.id, userId);
+        const json = userJson(user, caller);
+        return added ? created(['teams', team.id, 'members', userId], json) : ok(json);
+      },
+    ),
     route(parts, `DELETE ${path}/:userId`, remove),
   ];
 }
@@ -37,13 +42,14 @@ function checkKnown({ teams }: Caller, user: User | undefined): void {
 }
 
 async function remove({ directory, caller, team, params: { userId = '' } }: TeamCall): Promise<Reply> {
-  const { id, teams } = findMember(directory, team.id, userId);
-  if (id === caller.id && teams.length === 1) {
+  const withoutSelf = checked(directory, (draft) => {
+    const { id, teams } = findMember(draft, team.id, userId);
+    if (id !== caller.id || teams.length > 1) return;
     throw new ApiError(
       'conflict',
       'This is your only team, and who is in none is deleted; another Admin can do it',
     );
-  }
-  await removeMember(directory, team.id, id);
+  });
+  await removeMember(withoutSelf, team.id, userId);
   return deleted;
 }

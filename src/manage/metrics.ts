@@ -5,6 +5,7 @@ import { parseQuery } from '../http/query.ts';
 import type { Reply, Route } from '../http/types.ts';
 import { created, deleted, ok, okJson } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
+import { checked } from './checked.ts';
 import { jsonBody } from './json-body.ts';
 import { readFilter, readNamePage } from './lists.ts';
 import { metricJson } from './metrics-report.ts';
@@ -64,7 +65,10 @@ async function declare({
 }: ApplicationCall): Promise<Reply> {
   const { kind, unit = null, name: said = name } = await readMetric(request);
   if (said !== name) throw new ApiError('invalid_body', 'Field name must be the name in the path');
-  const isNew = !directory.metricsOf(id).has(name);
-  const shown = metricJson(name, await declareMetric(directory, id, name, { kind, unit }));
+  let isNew = false;
+  const told = checked(directory, (draft) => {
+    isNew = !draft.metricsOf(id).has(name);
+  });
+  const shown = metricJson(name, await declareMetric(told, id, name, { kind, unit }));
   return isNew ? created(['applications', id, 'metrics', name], shown) : ok(shown);
 }

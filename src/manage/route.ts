@@ -1,3 +1,5 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
@@ -8,10 +10,13 @@ import type { Params, Reply, Request, Route } from '../http/types.ts';
 import type { Application, Role, Team, User } from '../store/records.ts';
 import { type Access, access, type RouteName } from './access.ts';
 import { type Caller, type Claims, callerOf, type ManageDeps } from './caller.ts';
+import { checked } from './checked.ts';
 
 /** One request of a caller who may make it. */
 export interface Call {
   readonly caller: Caller;
+  /** The caller as a draft shows them. */
+  callerIn(accounts: Accounts): Caller;
   readonly request: Request;
   readonly params: Params;
   /** Changes made through it are the caller's in the audit log. */
@@ -52,20 +57,22 @@ export function route<Name extends RouteName>(
 
   function answer(request: Request, params: Params, claims: Claims): Reply | Promise<Reply> {
     takeRate(parts, claims);
-    const caller = callerOf(parts.directory, claims);
-    const check = () => {
-      const found = find(parts.directory, row, caller, params['id'] ?? '');
-      checkRole(row, caller, params);
+    const callerIn = (accounts: Accounts) => callerOf(accounts, claims);
+    const caller = callerIn(parts.directory);
+    const check = (accounts: Accounts) => {
+      const found = find(accounts, row, callerIn(accounts), params['id'] ?? '');
+      checkRole(row, callerIn(accounts), params);
       return found;
     };
-    const found = check();
-    const checkAgain = () => {
-      if (!parts.isStillValid(claims)) throw new Unauthorized(true);
-      check();
+    const found = check(parts.directory);
+    // The caller may have lost the token or the right since, and decides how long the body takes to come.
+    const checkAgain = (draft: AccountDraft) => {
+      if (!parts.isStillValid(claims, draft)) throw new Unauthorized(true);
+      check(draft);
     };
     const directory =
       method === 'GET' ? parts.directory : changedBy(parts.directory, caller, request, checkAgain);
-    return handle({ caller, request, params, directory, ...found } as CallOf<Name>);
+    return handle({ caller, callerIn, request, params, directory, ...found } as CallOf<Name>);
   }
 
   return {
@@ -83,25 +90,14 @@ export function route<Name extends RouteName>(
   };
 }
 
-/**
- * The same directory, for changes of a caller. His token and what he may do are checked again with each of them: he may have
- * lost them since, and nobody else decides how long his body takes to come.
- */
+/** The same directory, for changes of a caller. */
 function changedBy(
   directory: Directory,
   { id }: Caller,
   { remoteAddress }: Request,
-  check: () => void,
+  check: (draft: AccountDraft) => void,
 ): Directory {
-  const own = directory.by(actorOf(directory, id, remoteAddress));
-  return {
-    ...own,
-    change: (plan) =>
-      own.change((draft) => {
-        check();
-        return plan(draft);
-      }),
-  };
+  return checked(directory.by(actorOf(directory, id, remoteAddress)), check);
 }
 
 function challenge(error: unknown): Reply {
@@ -116,18 +112,18 @@ function takeRate({ rates, directory }: ManageDeps, claims: Claims): void {
 }
 
 /** What the path's id names, for this caller. @throws {ApiError} `not_found`: the same for what is not there and what is not his */
-function find(directory: Directory, { within }: Access, caller: Caller, id: string): object {
+function find(accounts: Accounts, { within }: Access, caller: Caller, id: string): object {
   switch (within) {
     case 'service':
       return {};
     case 'application': {
-      const application = directory.applications.get(id);
+      const application = accounts.applications.get(id);
       return { application: known(within, application, application && [application.teamId], caller) };
     }
     case 'team':
-      return { team: known(within, directory.teams.get(id), [id], caller) };
+      return { team: known(within, accounts.teams.get(id), [id], caller) };
     case 'user': {
-      const user = directory.users.get(id);
+      const user = accounts.users.get(id);
       return { user: known(within, user, id === caller.id ? caller.teams : user?.teams, caller) };
     }
   }

@@ -8,6 +8,7 @@ import type { Reply, Route } from '../http/types.ts';
 import type { Plan, Team } from '../store/records.ts';
 import { created, deleted, ok, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
+import { checked } from './checked.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
@@ -46,12 +47,13 @@ export function teamRoutes(parts: TeamDeps): readonly Route[] {
     route(parts, 'GET /teams/:id', ({ team }) => tagged(teamJson(team))),
     route(parts, 'PATCH /teams/:id', async ({ directory, team: { id }, request }) => {
       const patch = await readPatch(request);
-      const current = directory.teams.get(id);
-      if (current !== undefined) {
+      const matched = checked(directory, ({ teams }) => {
+        const current = teams.get(id);
+        if (current === undefined) return;
         checkMatch(request, teamJson(current));
         checkRise(parts, patch.plan, current.plan);
-      }
-      return tagged(teamJson(await patchTeam(directory, id, patch)));
+      });
+      return tagged(teamJson(await patchTeam(matched, id, patch)));
     }),
     route(parts, 'DELETE /teams/:id', async ({ directory, team }) => {
       await deleteTeam(directory, team.id);

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
+import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
-import { checkPassword, checkUserPatch, patchUser } from '../accounts/users.ts';
+import { checkPassword, checkUserPatch, draftUserPatch } from '../accounts/users.ts';
 import { ApiError } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import type { Reply } from '../http/types.ts';
@@ -18,8 +19,8 @@ export interface UserDeps extends ManageDeps {
   hashPassword(password: string, caller: string): Promise<string>;
   /** Whether a password is a user's; `address` is where the request came from. Who guesses is braked: it may refuse. */
   provePassword(user: User, password: string, address: string): Promise<boolean>;
-  /** Signs a user out everywhere, before it returns. */
-  endSessions(userId: string): void;
+  /** Drafts that a user is signed out everywhere. */
+  endSessions(draft: AccountDraft, userId: string): void;
 }
 
 /** An e-mail address in a body. */
@@ -62,24 +63,26 @@ const readPatch = jsonBody(userPatchSchema);
  */
 export async function patchUserFor(
   parts: UserDeps,
-  { directory, caller, user: seen, request }: UserCall,
+  { directory, caller, callerIn, user: seen, request }: UserCall,
 ): Promise<Reply> {
   const patch = await readPatch(request);
   checkFirst({ directory, caller, user: mustExist('user', directory.users.get(seen.id)), request }, patch);
   const proof = await proofOf(parts, { caller, user: seen, request }, patch);
   const { password } = patch;
   const hash = password === undefined ? undefined : await parts.hashPassword(password, caller.id);
-  // Nothing comes in between from here on: what is checked is what is changed.
-  const user = mustExist('user', directory.users.get(seen.id));
-  const { password: _, ...changes } = changesFor(caller, user, patch);
-  if (needsProof(caller, user, patch) && proof !== user.passwordHash) {
-    throw new ApiError('conflict', 'The user was changed meanwhile: read him again, then make your change');
-  }
-  checkMatch(request, userJson(user, caller));
-  if (hash === undefined) return tagged(userJson(await patchUser(directory, user.id, changes), caller));
-  const patched = await patchUser(directory, user.id, { ...changes, passwordHash: hash });
-  parts.endSessions(user.id);
-  return tagged(userJson(patched, caller));
+  const { patched, changer } = await directory.change((draft) => {
+    const changer = callerIn(draft);
+    const user = mustExist('user', draft.users.get(seen.id));
+    const { password: _, ...changes } = changesFor(changer, user, patch);
+    if (needsProof(changer, user, patch) && proof !== user.passwordHash) {
+      throw new ApiError('conflict', 'The user was changed meanwhile: read him again, then make your change');
+    }
+    checkMatch(request, userJson(user, changer));
+    if (hash !== undefined) parts.endSessions(draft, user.id);
+    const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
+    return { patched: draftUserPatch(draft, user, full, directory.clock.now()), changer };
+  });
+  return tagged(userJson(patched, changer));
 }
 
 /** What a patch changes of a user: who sends all of him back changes nothing by it. @throws {ApiError} `forbidden`, `invalid_body` */

@@ -8,6 +8,7 @@ import type { Reply, Route } from '../http/types.ts';
 import { created, deleted, ok } from './answers.ts';
 import { roleSchema } from './api-keys.ts';
 import type { Caller } from './caller.ts';
+import { checked } from './checked.ts';
 import { tagged } from './etag.ts';
 import { jsonBody } from './json-body.ts';
 import { pageOf } from './lists.ts';
@@ -57,7 +58,7 @@ function me({ directory, caller }: Call): Reply {
   return ok(apiKeyAsUser(mustExist('user', directory.apiKeys.get(caller.id))));
 }
 
-async function create(parts: UserDeps, { directory, caller, request }: Call): Promise<Reply> {
+async function create(parts: UserDeps, { directory, caller, callerIn, request }: Call): Promise<Reply> {
   const { password, teams = [caller.primaryTeam], ...rest } = await readNewUser(request);
   const chosen = password ?? newPassword(directory.randomBytes);
   const wanted = { role: 'User' as const, ...rest, teams };
@@ -65,8 +66,8 @@ async function create(parts: UserDeps, { directory, caller, request }: Call): Pr
   checkOwnTeams(caller, teams);
   checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
   const passwordHash = await parts.hashPassword(chosen, caller.id);
-  checkOwnTeams(caller, teams); // Nothing comes in between from here on.
-  const user = await createUser(directory, { ...wanted, passwordHash });
+  const own = checked(directory, (draft) => checkOwnTeams(callerIn(draft), teams));
+  const user = await createUser(own, { ...wanted, passwordHash });
   const json = userJson(user, caller);
   return created(['users', user.id], password === undefined ? { ...json, password: chosen } : json);
 }
@@ -77,9 +78,11 @@ function checkOwnTeams(caller: Caller, teams: readonly string[]): void {
   throw new ApiError('not_found', 'There is no such team');
 }
 
-async function remove({ directory, caller, user }: UserCall): Promise<Reply> {
+async function remove({ directory, caller, callerIn, user }: UserCall): Promise<Reply> {
   if (user.id === caller.id) throw new ApiError('conflict', 'You cannot delete yourself; another Admin can');
-  checkManagesAllOf(caller, user);
-  await deleteUser(directory, user.id);
+  const managed = checked(directory, (draft) =>
+    checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user),
+  );
+  await deleteUser(managed, user.id);
   return deleted;
 }

@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../clock.ts';
-import type { AuthorizationCode, Brake, RetiredKey, Session, SignIn, SigningKey } from './auth-records.ts';
+import type {
+  AuthorizationCode,
+  LoginFailures,
+  RetiredKey,
+  Session,
+  SignIn,
+  SigningKey,
+} from './auth-records.ts';
 import { checkDataFiles } from './data-file.ts';
 import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
 import { type LmdbEnvironment, openRecords } from './lmdb.ts';
@@ -19,47 +26,79 @@ import type {
   User,
 } from './records.ts';
 
-/** The tables of the accounts environment, each keyed by the record's id (users, keys and so on: see the field named). */
-export interface AccountStore {
+/** What each table of the accounts holds, and what its keys are. */
+export interface AccountRecords {
+  /** By `id`. */
+  readonly teams: Team;
+  /** By `id`. */
+  readonly users: User;
+  /** By `clientId`. */
+  readonly apiKeys: ApiKey;
+  /** By `id`. */
+  readonly applications: Application;
+  /** By `hash`. */
+  readonly applicationKeys: ApplicationKey;
+  /** By `clientId`. */
+  readonly clients: OAuthClient;
+  /** By `declarationKey`. */
+  readonly features: FeatureDeclaration;
+  /** By `declarationKey`. */
+  readonly metrics: MetricDeclaration;
+  /** By the numbers of application and environments: each is requested once. */
+  readonly deletions: Deletion;
+  /** By `auditKey`. Entries are only added, and removed when they are too old. */
+  readonly audit: AuditEntry;
+  /** By the SHA-256 (hex) of the session's id, which its refresh tokens carry. */
+  readonly sessions: Session;
+  /** The sessions of a user: `userId`, a dot, the session's key. The value says nothing. */
+  readonly userSessions: true;
+  /** By the SHA-256 (hex) of the code. */
+  readonly codes: AuthorizationCode;
+  /** By the SHA-256 (hex) of the cookie. */
+  readonly signIns: SignIn;
+  /** By what is throttled: see `auth/login-throttle.ts`. */
+  readonly loginThrottles: LoginFailures;
+  /** The invalidation list of access tokens, by `invalidationKey`. The value says nothing. */
+  readonly invalidated: true;
+  /** By `kid`. */
+  readonly signingKeys: SigningKey | RetiredKey;
+  /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`. */
+  readonly numbers: number;
+}
+
+export type TableName = keyof AccountRecords;
+
+/** The tables by the names that the file has for them. */
+const namesInFile: Readonly<Record<TableName, string>> = {
+  teams: 'teams',
+  users: 'users',
+  apiKeys: 'apiKeys',
+  applications: 'applications',
+  applicationKeys: 'applicationKeys',
+  clients: 'clients',
+  features: 'features',
+  metrics: 'metrics',
+  deletions: 'deletions',
+  audit: 'audit',
+  sessions: 'sessions',
+  userSessions: 'userSessions',
+  codes: 'codes',
+  signIns: 'signIns',
+  loginThrottles: 'brakes',
+  invalidated: 'invalidated',
+  signingKeys: 'signingKeys',
+  numbers: 'numbers',
+};
+
+export type AccountTable<Name extends TableName> = Database<AccountRecords[Name], string>;
+
+type Tables = { readonly [Name in TableName]: AccountTable<Name> };
+
+/** The accounts of a data directory. `engine/` writes them; reading shows what is on disk. */
+export interface AccountStore extends Tables {
   /** Whether all data files were checked for damage before they were opened: there may have been no time. */
   readonly fullyChecked: boolean;
   readonly lmdb: LmdbEnvironment;
-  /** By `id`. */
-  readonly teams: Database<Team, string>;
-  /** By `id`. */
-  readonly users: Database<User, string>;
-  /** By `clientId`. */
-  readonly apiKeys: Database<ApiKey, string>;
-  /** By `id`. */
-  readonly applications: Database<Application, string>;
-  /** By `hash`. */
-  readonly applicationKeys: Database<ApplicationKey, string>;
-  /** By `clientId`. */
-  readonly clients: Database<OAuthClient, string>;
-  /** By `declarationKey`. */
-  readonly features: Database<FeatureDeclaration, string>;
-  /** By `declarationKey`. */
-  readonly metrics: Database<MetricDeclaration, string>;
-  /** By the numbers of application and environments: each is requested once. */
-  readonly deletions: Database<Deletion, string>;
-  /** By `number`, in sixteen digits. Only ever added to; not kept in memory. */
-  readonly audit: Database<AuditEntry, string>;
-  /** By the SHA-256 (hex) of the session's id, which its refresh tokens carry. */
-  readonly sessions: Database<Session, string>;
-  /** Which sessions a user has: `userId`, a dot, the session's key. The value says nothing. */
-  readonly userSessions: Database<true, string>;
-  /** By the SHA-256 (hex) of the code. */
-  readonly codes: Database<AuthorizationCode, string>;
-  /** By the SHA-256 (hex) of the cookie. */
-  readonly signIns: Database<SignIn, string>;
-  /** By what is braked: see `auth/brakes.ts`. */
-  readonly brakes: Database<Brake, string>;
-  /** The invalidation list of access tokens, by `invalidationKey`. The value says nothing. */
-  readonly invalidated: Database<true, string>;
-  /** By `kid`. */
-  readonly signingKeys: Database<SigningKey | RetiredKey, string>;
-  /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the `layout`'s version. */
-  readonly numbers: Database<number, string>;
 }
 
 /**
@@ -83,26 +122,6 @@ export function attachAccountStore(data: string): AccountStore {
 }
 
 function openTables(lmdb: LmdbEnvironment, fullyChecked: boolean): AccountStore {
-  return {
-    fullyChecked,
-    lmdb,
-    teams: openRecords(lmdb, 'teams'),
-    users: openRecords(lmdb, 'users'),
-    apiKeys: openRecords(lmdb, 'apiKeys'),
-    applications: openRecords(lmdb, 'applications'),
-    applicationKeys: openRecords(lmdb, 'applicationKeys'),
-    clients: openRecords(lmdb, 'clients'),
-    features: openRecords(lmdb, 'features'),
-    metrics: openRecords(lmdb, 'metrics'),
-    deletions: openRecords(lmdb, 'deletions'),
-    audit: openRecords(lmdb, 'audit'),
-    sessions: openRecords(lmdb, 'sessions'),
-    userSessions: openRecords(lmdb, 'userSessions'),
-    codes: openRecords(lmdb, 'codes'),
-    signIns: openRecords(lmdb, 'signIns'),
-    brakes: openRecords(lmdb, 'brakes'),
-    invalidated: openRecords(lmdb, 'invalidated'),
-    signingKeys: openRecords(lmdb, 'signingKeys'),
-    numbers: openRecords(lmdb, 'numbers'),
-  };
+  const tables = Object.entries(namesInFile).map(([table, name]) => [table, openRecords(lmdb, name)]);
+  return { fullyChecked, lmdb, ...(Object.fromEntries(tables) as Tables) };
 }

@@ -1,17 +1,17 @@
 /** What the auth host keeps. Times are Unix milliseconds unless they say seconds; secrets are kept as SHA-256, hex. */
 
-/** What one sign-in gave to one client: a chain of refresh tokens, of which the last is good, and the last access token. */
+/** What one sign-in gave to one client: a chain of refresh tokens, of which the last is valid, and the last access token. */
 export interface Session {
   readonly userId: string;
   readonly clientId: string;
-  /** The key of the browser's sign-in that it came from, which may be over by now. */
+  /** The key of the browser's sign-in that it came from; that may have ended. */
   readonly signIn: string;
   readonly scope: string;
-  /** When the user proved who he is, seconds. */
+  /** When the user signed in, seconds. */
   readonly authTime: number;
-  /** Refresh tokens of the chain end for good so long after this. */
+  /** The lifetime of the session counts from here. */
   readonly createdAt: number;
-  /** Of the refresh token that is good now: any other of the session was used before. */
+  /** Of the valid refresh token; any other of the session was used before. */
   readonly refreshHash: string;
   readonly refreshedAt: number;
   /** The last access token, which the next one replaces; `exp` in seconds. */
@@ -32,14 +32,14 @@ export interface AuthorizationCode {
   /** Seconds. */
   readonly authTime: number;
   readonly expiresAt: number;
-  /** The key of the session that it was exchanged for; `null` while it is good. */
+  /** The key of the session that it was exchanged for; `null` before. */
   readonly session: string | null;
 }
 
 /** A browser that is signed in. */
 export interface SignIn {
   readonly userId: string;
-  /** SHA-256 (hex) of the user's password hash then: another password ends the sign-in. */
+  /** SHA-256 (hex) of the user's password hash at the time: a new password ends the sign-in. */
   readonly passwordId: string;
   /** Seconds. */
   readonly authTime: number;
@@ -48,7 +48,7 @@ export interface SignIn {
 }
 
 /** Failed sign-ins of an account or from an address. */
-export interface Brake {
+export interface LoginFailures {
   readonly failures: number;
   readonly lastAt: number;
 }
@@ -65,7 +65,7 @@ interface KeyRecord {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly createdAt: number;
-  /** It replaced another, which is still to be noted in the audit log: only the service itself writes that. */
+  /** The audit log has yet to say that it replaced another: only the service itself writes the log. */
   readonly unaudited?: true;
 }
 
@@ -74,7 +74,7 @@ export interface SigningKey extends KeyRecord {
   readonly privateJwk: Jwk;
 }
 
-/** A key that signed until it was replaced: its private part is gone, the public one stays while its tokens may be good. */
+/** A key that was replaced: its private part is gone, the public one stays while its tokens may be valid. */
 export interface RetiredKey extends KeyRecord {
   readonly publicJwk: Jwk;
   readonly retiredAt: number;

@@ -1,7 +1,6 @@
 import { constants } from 'node:os';
 import type { Log } from '../log.ts';
 import { type DiskState, probeDisk } from './probe-disk.ts';
-import type { Health } from './transact.ts';
 
 /** What becomes of the service when the store fails. */
 export interface HealthHooks {
@@ -21,7 +20,7 @@ const retryMs = 1000;
  * nothing. Any other failure is final: after an fdatasync that failed, a later one that succeeds proves nothing, so
  * the process must end and start again from what the disk really holds.
  */
-export class StoreHealth implements Health {
+export class StoreHealth {
   #state: DiskState = 'writable';
   readonly #hooks: HealthHooks;
 

@@ -4,9 +4,11 @@ import { createApplication } from '../../src/accounts/applications.ts';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import type { Clock } from '../../src/clock.ts';
+import { EmbeddedEngine } from '../../src/engine/embedded.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
 import type { Application, Team } from '../../src/store/records.ts';
-import type { Health } from '../../src/store/transact.ts';
+import type { StoreHealth } from '../../src/store/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -26,7 +28,7 @@ export function testClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): TestClock {
 }
 
 /** A store's health that a test sets, and the failures it was told of. */
-export interface TestHealth extends Health {
+export interface TestHealth extends Pick<StoreHealth, 'failed'> {
   ready: boolean;
   readonly failures: unknown[];
 }
@@ -47,6 +49,7 @@ export interface Fixture {
   /** The data directory. */
   readonly data: string;
   readonly store: AccountStore;
+  readonly engine: Engine;
   readonly directory: Directory;
   readonly clock: TestClock;
   readonly health: TestHealth;
@@ -60,13 +63,14 @@ export async function openFixture(): Promise<Fixture> {
   const store = openTestStore(data);
   const clock = testClock();
   const health = testHealth();
-  const directory = openDirectory(store, health, { clock, randomBytes });
+  const engine = new EmbeddedEngine(store, health);
+  const directory = openDirectory(engine, { clock, randomBytes });
   const team = await createTeam(directory, 'Team');
   const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
-  return { data, store, directory, clock, health, team, application };
+  return { data, store, engine, directory, clock, health, team, application };
 }
 
 /** What a fresh process would read from the same store. */
 export function reopen({ store, clock }: Fixture): Directory {
-  return openDirectory(store, testHealth(), { clock, randomBytes });
+  return openDirectory(new EmbeddedEngine(store, testHealth()), { clock, randomBytes });
 }

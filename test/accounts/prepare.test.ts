@@ -4,6 +4,7 @@ import { verifyClient } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
+import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
 import { openTestStore, testClock, testHealth } from './fixture.ts';
 
@@ -27,7 +28,7 @@ test('prepares a store with credentials that work', async () => {
     'teamId',
   ]);
 
-  const directory = openDirectory(store, testHealth(), wanted);
+  const directory = openDirectory(new EmbeddedEngine(store, testHealth()), wanted);
   const [user] = directory.users.values();
   expect(user).toMatchObject({ email: 'admin@example.com', role: 'Admin', teams: [made.teamId] });
   expect(await verifyPassword(made.adminPassword, user?.passwordHash ?? '')).toBe(true);

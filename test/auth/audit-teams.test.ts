@@ -5,7 +5,7 @@ import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { noteEnd, noteReuse } from '../../src/auth/session-notes.ts';
 import { signIn } from '../../src/auth/sign-in.ts';
-import { openAuthFixture, requestOf } from './fixture.ts';
+import { openAuthFixture } from './fixture.ts';
 
 /** A user of two teams, and what signs them in to a client of everybody. */
 async function open() {
@@ -36,8 +36,8 @@ test('the audit log of each team of a user tells of their sign-ins and of how th
   const { directory, store, user, teams, enter } = await open();
   await enter('wrong');
   await enter('open sesame');
-  await noteEnd(directory, 'session.ended', user.id, requestOf('/'));
-  await noteReuse(directory, 'refresh-token.reused', user.id, requestOf('/'));
+  await directory.change((draft) => noteEnd(draft, 'session.ended', user.id));
+  await directory.change((draft) => noteReuse(draft, 'refresh-token.reused', user.id));
   const entries = auditEntries(store, undefined, 100).filter(({ target }) => target.id === user.id);
   for (const team of teams) {
     const actions = entries.filter(({ teamId }) => teamId === team).map(({ action }) => action);

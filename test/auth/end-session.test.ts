@@ -15,7 +15,7 @@ const path = '/connect/endsession';
 /** Two sessions of one browser's sign-in, and one of another. */
 async function openSignedIn() {
   const fixture = await openSessionFixture();
-  const browser = fixture.signIn();
+  const browser = await fixture.signIn();
   const shop = await fixture.tokens({ signIn: browser.key });
   const app = await fixture.tokens({ signIn: browser.key }, fixture.app);
   const elsewhere = await fixture.tokens();
@@ -109,7 +109,7 @@ describe('with an ID token', () => {
       teams: [team.id],
       passwordHash: '',
     });
-    const [own, foreign] = [signIn(), signIn(bob)];
+    const [own, foreign] = [await signIn(), await signIn(bob)];
     for (const { cookie } of [own, foreign])
       await browse(fixture, query({ id_token_hint: issued.shop.id_token }), {
         headers: { cookie },

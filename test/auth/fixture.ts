@@ -5,7 +5,7 @@ import type { BearerSettings } from '../../src/auth/bearer.ts';
 import { ClientFailures } from '../../src/auth/client-failures.ts';
 import { ClientRates } from '../../src/auth/client-rates.ts';
 import { DeviceCodes } from '../../src/auth/device-codes.ts';
-import { InvalidationList } from '../../src/auth/invalidation.ts';
+import { forgetInvalidated } from '../../src/auth/invalidation.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
@@ -83,11 +83,12 @@ export async function openAuthFixture(tokenRate = 0): Promise<AuthFixture> {
 
 /** What a fresh process would issue and verify tokens with. */
 export function settingsOf(
-  { store, directory, clock, health }: Omit<Fixture, 'team' | 'application'>,
+  { engine, directory, clock }: Pick<Fixture, 'engine' | 'directory' | 'clock'>,
   signingKey: SigningKey,
   tokenRate = 0,
 ): AuthSettings {
   const verified = new VerifiedTokens();
+  forgetInvalidated(engine, verified);
   return {
     issuer: 'https://auth.example',
     audience: 'https://api.example',
@@ -96,10 +97,8 @@ export function settingsOf(
     randomBytes,
     directory,
     serviceScope: 'flagmeter',
-    accounts: store,
-    health,
+    engine,
     verified,
-    invalidation: new InvalidationList(store, verified),
     failures: new ClientFailures(),
     rates: new ClientRates(tokenRate),
     devices: new DeviceCodes({ clock, randomBytes }),

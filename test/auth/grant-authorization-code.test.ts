@@ -20,7 +20,7 @@ const notValid = {
 describe('a code that is exchanged as it was issued', () => {
   test('gives an access token, a refresh token and an ID token', async () => {
     const { code, exchange, call, user, shop, clock } = await openSessionFixture();
-    const answer = await exchange(code({ nonce: 'n-0S6_WzA2Mj' }));
+    const answer = await exchange(await code({ nonce: 'n-0S6_WzA2Mj' }));
     expect(answer).toMatchObject({ status: 200, headers: noStore });
     expect(answer.json).toEqual({
       access_token: expect.any(String),
@@ -79,7 +79,7 @@ describe('a code that is exchanged as it was issued', () => {
 
   test('lasts a minute', async () => {
     const { code, exchange, clock } = await openSessionFixture();
-    const [first, second] = [code(), code()];
+    const [first, second] = [await code(), await code()];
     clock.advance(59_999);
     expect(await exchange(first)).toMatchObject({ status: 200 });
     clock.advance(1);
@@ -90,7 +90,7 @@ describe('a code that is exchanged as it was issued', () => {
 describe('a code is good for one exchange', () => {
   test('and a replay ends the session that it gave', async () => {
     const { code, exchange, refresh, call, audited, user } = await openSessionFixture();
-    const text = code();
+    const text = await code();
     const { json: tokens } = await exchange(text);
     expect(await call(tokens.access_token)).toBe(200);
     expect(await exchange(text)).toMatchObject(notValid);
@@ -106,7 +106,7 @@ describe('a code is good for one exchange', () => {
 
   test('also by a client that it is not for, after a restart, and once it is refreshed', async () => {
     const before = await openSessionFixture();
-    const text = before.code();
+    const text = await before.code();
     const { json: tokens } = await before.exchange(text);
     const { json: refreshed } = await before.refresh(tokens.refresh_token);
     const { exchange, call, refresh, credentials, app, clock } = await before.restart();
@@ -118,7 +118,7 @@ describe('a code is good for one exchange', () => {
 
   test('and of two at the same moment exactly one succeeds', async () => {
     const { code, exchange } = await openSessionFixture();
-    const text = code();
+    const text = await code();
     const answers = await Promise.all([exchange(text), exchange(text), exchange(text)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
@@ -138,21 +138,22 @@ describe('a code is bound', () => {
     ['to its text', () => ({ code: 'unknown' })],
   ])('%s, and is not used up by who lacks it', async (_, wrong) => {
     const fixture = await openSessionFixture();
-    const text = fixture.code();
+    const text = await fixture.code();
     expect(await fixture.exchange(text, wrong(fixture))).toMatchObject(notValid);
     expect(await fixture.exchange(text)).toMatchObject({ status: 200 });
   });
 
   test('to a challenge that is a whole hash', async () => {
     const { code, exchange } = await openSessionFixture();
-    for (const challenge of ['', 'AAAA']) expect(await exchange(code({ challenge }))).toMatchObject(notValid);
+    for (const challenge of ['', 'AAAA'])
+      expect(await exchange(await code({ challenge }))).toMatchObject(notValid);
   });
 });
 
 describe('a code is refused', () => {
   test('when its user is gone', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
-    const text = code();
+    const text = await code();
     await directory.change((draft) => draft.remove('users', user.id));
     expect(await exchange(text)).toMatchObject(notValid);
   });
@@ -167,36 +168,35 @@ describe('a code is refused', () => {
       teams: [team.id],
       passwordHash: '',
     });
-    expect(await exchange(code({ userId: stranger.id, signIn: signIn(stranger).key }))).toMatchObject(
-      notValid,
-    );
+    const { key } = await signIn(stranger);
+    expect(await exchange(await code({ userId: stranger.id, signIn: key }))).toMatchObject(notValid);
   });
 
   test('when its user has signed out', async () => {
     const { code, exchange, store, signIn } = await openSessionFixture();
-    const { key } = signIn();
-    const text = code({ signIn: key });
+    const { key } = await signIn();
+    const text = await code({ signIn: key });
     store.signIns.removeSync(key);
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
   test('when its user has got another password', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
-    const text = code();
+    const text = await code();
     await patchUser(directory, user.id, { passwordHash: 'another' });
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
   test('when its client is gone', async () => {
     const { code, exchange, directory, team, shop } = await openSessionFixture();
-    const text = code();
+    const text = await code();
     await deleteClient(directory, team.id, shop.client.clientId);
     expect(await exchange(text)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
   test('with a status of its own while the store takes nothing', async () => {
     const { code, exchange, health } = await openSessionFixture();
-    const text = code();
+    const text = await code();
     health.ready = false;
     expect(await exchange(text)).toMatchObject({
       status: 503,
@@ -216,7 +216,7 @@ describe('a code is refused', () => {
     ['code_verifier', `${'v'.repeat(43)}+`],
   ])('when %s is %j', async (name, value) => {
     const { code, exchange } = await openSessionFixture();
-    expect(await exchange(code(), { [name]: value })).toMatchObject({
+    expect(await exchange(await code(), { [name]: value })).toMatchObject({
       status: 400,
       json: { error: 'invalid_request' },
       headers: noStore,
@@ -230,7 +230,12 @@ describe('each kind of client has its own grants', () => {
     const { apiKey, clientSecret } = await addClient('Admin');
     const credentials = { client_id: apiKey.clientId, client_secret: clientSecret };
     for (const form of [
-      { grant_type: 'authorization_code', code: code(), redirect_uri: redirectUri, code_verifier: verifier },
+      {
+        grant_type: 'authorization_code',
+        code: await code(),
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      },
       { grant_type: 'refresh_token', refresh_token: 'x' },
     ]) {
       expect(await post('/connect/token', { ...form, ...credentials })).toMatchObject({
@@ -256,9 +261,9 @@ describe('each kind of client has its own grants', () => {
     const { code, exchange, shop, app } = await openSessionFixture();
     const refused = { status: 401, json: { error: 'invalid_client' } };
     const alone = { client_id: shop.client.clientId, client_secret: '' };
-    expect(await exchange(code(), alone)).toMatchObject(refused);
-    expect(await exchange(code(), { ...alone, client_secret: 'wrong' })).toMatchObject(refused);
+    expect(await exchange(await code(), alone)).toMatchObject(refused);
+    expect(await exchange(await code(), { ...alone, client_secret: 'wrong' })).toMatchObject(refused);
     const open = { client_id: app.client.clientId, client_secret: 'anything' };
-    expect(await exchange(code({ clientId: app.client.clientId }), open)).toMatchObject(refused);
+    expect(await exchange(await code({ clientId: app.client.clientId }), open)).toMatchObject(refused);
   });
 });

@@ -12,11 +12,11 @@ import { revocationRoutes } from '../../src/auth/revocation.ts';
 import { startSignIn } from '../../src/auth/sign-ins.ts';
 import { tokenRoutes } from '../../src/auth/token-endpoint.ts';
 import { createValidation } from '../../src/auth/validate-token.ts';
+import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
 import type { AuthorizationCode } from '../../src/store/auth-records.ts';
 import type { User } from '../../src/store/records.ts';
-import { commit } from '../../src/store/transact.ts';
 import { openTestStore, testHealth } from '../accounts/fixture.ts';
 import {
   type Answer,
@@ -54,9 +54,9 @@ export interface SessionFixture extends AuthFixture {
   readonly dispatch: Dispatch;
   /** The credentials that a client sends in a form. */
   credentials(client: NewClient): Record<string, string>;
-  signIn(user?: User): SignedInBrowser;
+  signIn(user?: User): Promise<SignedInBrowser>;
   /** A code for the shop, unless it is made for something else. */
-  code(made?: Partial<AuthorizationCode>): string;
+  code(made?: Partial<AuthorizationCode>): Promise<string>;
   /** Posts a form. */
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
   /** Exchanges a code, as the shop unless something else is sent. */
@@ -90,7 +90,7 @@ export async function openSessionFixture(tokenRate = 0): Promise<SessionFixture>
 }
 
 function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: NewClient): SessionFixture {
-  const { settings, data, clock, signingKey } = fixture;
+  const { settings, store, data, clock, signingKey } = fixture;
   const dispatch = routesOf(settings);
   const post: SessionFixture['post'] = (path, form, headers = {}) =>
     send(dispatch, path, {
@@ -103,8 +103,8 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
     ...(clientSecret === null ? {} : { client_secret: clientSecret }),
   });
   const signIn = (who = user) => signInTo(settings, who);
-  const code: SessionFixture['code'] = (made = {}) =>
-    issueCode(settings, { ...grantOf(shop, user), signIn: made.signIn ?? signIn().key, ...made });
+  const code: SessionFixture['code'] = async (made = {}) =>
+    issueCode(settings, { ...grantOf(shop, user), signIn: made.signIn ?? (await signIn()).key, ...made });
   const exchange: SessionFixture['exchange'] = (text, sent = {}) =>
     post('/connect/token', {
       grant_type: 'authorization_code',
@@ -125,25 +125,25 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
         ...sent,
       }),
     async tokens(made = {}, client = shop) {
-      const text = code({ clientId: client.client.clientId, ...made });
+      const text = await code({ clientId: client.client.clientId, ...made });
       const form = { client_id: '', client_secret: '', ...credentials(client) };
       return (await exchange(text, form)).json;
     },
     call: async (token) =>
       (await dispatch(requestOf('/api', { headers: { authorization: `Bearer ${token}` } }))).status,
     audited: (action) =>
-      Array.from(settings.accounts.audit.getRange(), ({ value }) => value).filter(
-        (entry) => entry.action === action,
-      ),
+      Array.from(store.audit.getRange(), ({ value }) => value).filter((entry) => entry.action === action),
     async restart() {
-      await settings.accounts.lmdb.close();
-      const store = openTestStore(data);
+      await store.lmdb.close();
+      const fresh = openTestStore(data);
       const health = testHealth();
+      const engine = new EmbeddedEngine(fresh, health);
       const again = {
         ...fixture,
-        store,
+        store: fresh,
         health,
-        directory: openDirectory(store, health, { clock, randomBytes }),
+        engine,
+        directory: openDirectory(engine, { clock, randomBytes }),
       };
       return withSessions({ ...again, settings: settingsOf(again, signingKey) }, user, shop, app);
     },
@@ -165,11 +165,10 @@ function grantOf(
   };
 }
 
-function signInTo(settings: AuthSettings, user: User): SignedInBrowser {
+async function signInTo(settings: AuthSettings, user: User): Promise<SignedInBrowser> {
   const browser: Browser = renewBrowser(undefined, randomBytes);
-  const { key } = commit(settings.accounts.lmdb, settings.health, () =>
-    startSignIn(settings, user, undefined, browser),
-  );
+  const now = settings.clock.now();
+  const { key } = await settings.engine.change((draft) => startSignIn(draft, user, { browser, now }));
   const [cookie = ''] = new BrowserCookie(settings.issuer).write(browser).split(';');
   return { key, cookie };
 }

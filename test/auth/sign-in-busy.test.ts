@@ -15,7 +15,7 @@ const person = { email: 'ada@example.com', password: 'the analytical engine' };
 
 /** The endpoint on a store and a pool that a test can put out of order, and a browser that has opened its page. */
 async function openEndpoint() {
-  const { settings, directory, team, health } = await openAuthFixture();
+  const { settings, store, directory, team, health } = await openAuthFixture();
   const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));
   onTestFinished(() => passwords.close());
   const passwordHash = await passwords.hash(person.password, randomBytes, 'admin');
@@ -44,7 +44,7 @@ async function openEndpoint() {
       dispatch(requestOf(target, { method: 'POST', headers, body: encode({ form, ...person }) })),
     );
   };
-  return { settings, health, passwords, open, submit };
+  return { store, health, passwords, open, submit };
 }
 
 const busy = {
@@ -73,14 +73,14 @@ test('while the store takes nothing a client of somebody who is signed in is tol
 });
 
 test('while too many passwords wait nobody is signed in, and the attempt does not count', async () => {
-  const { settings, passwords, submit } = await openEndpoint();
+  const { store, passwords, submit } = await openEndpoint();
   const waiting: Promise<boolean>[] = [];
   const fill = () => {
     for (;;) waiting.push(passwords.verify('x', nobodysPasswordHash));
   };
   expect(fill).toThrow();
   expect(await submit()).toMatchObject({ ...busy, headers: { 'retry-after': '2' } });
-  expect(settings.accounts.brakes.getCount()).toBe(0);
+  expect(store.loginThrottles.getCount()).toBe(0);
   await Promise.all(waiting);
   expect((await submit()).status).toBe(303);
 });

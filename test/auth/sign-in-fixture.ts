@@ -5,6 +5,7 @@ import { hashPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
+import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
 import { type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 import { freshDirectory, manage, token } from '../support/binary.ts';
@@ -70,7 +71,7 @@ async function prepareData(data: string, clock: TestClock) {
   const stranger = { email: 'stranger@example.com', password: 'correct horse battery' };
   const wanted = { adminEmail: admin.email, adminPassword: admin.password, clock, randomBytes };
   const credentials = await prepareStore(store, wanted);
-  const directory = openDirectory(store, testHealth(), { clock, randomBytes });
+  const directory = openDirectory(new EmbeddedEngine(store, testHealth()), { clock, randomBytes });
   const { id } = await createTeam(directory, 'Others');
   const passwordHash = await hashPassword(stranger.password, randomBytes);
   await createUser(directory, { email: stranger.email, name: 'S', role: 'User', teams: [id], passwordHash });

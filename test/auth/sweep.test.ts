@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { auditKey } from '../../src/accounts/tables.ts';
+import { auditKey } from '../../src/accounts/audit-log.ts';
 import { invalidationKey } from '../../src/auth/invalidation.ts';
 import { sweepExpired, sweepRound } from '../../src/auth/sweep.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
@@ -10,18 +10,18 @@ const dayMs = 24 * hourMs;
 /** A round, and how often it let others go first. */
 async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true): Promise<number> {
   let pauses = 0;
-  const { store: accounts, directory, health, clock } = fixture;
+  const { store: accounts, engine, clock } = fixture;
   const pause = async () => {
     pauses += 1;
     return goOn();
   };
-  await sweepRound({ accounts, directory, health, clock, auditMs: 400 * dayMs, pause, failed: () => {} });
+  await sweepRound({ accounts, engine, clock, auditMs: 400 * dayMs, pause, failed: () => {} });
   return pauses;
 }
 
 function counts({ store }: SessionFixture): Record<string, number> {
-  const { invalidated, sessions, userSessions, codes, signIns, brakes } = store;
-  const tables = { invalidated, sessions, userSessions, codes, signIns, brakes };
+  const { invalidated, sessions, userSessions, codes, signIns, loginThrottles } = store;
+  const tables = { invalidated, sessions, userSessions, codes, signIns, loginThrottles };
   return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.getCount()]));
 }
 
@@ -77,9 +77,9 @@ describe('a sweep removes', () => {
 
   test('codes after a minute, and those that were exchanged after an hour', async () => {
     const fixture = await openSessionFixture();
-    const used = fixture.code();
+    const used = await fixture.code();
     await fixture.exchange(used);
-    fixture.code();
+    await fixture.code();
     fixture.clock.advance(60_000);
     await sweep(fixture);
     expect(counts(fixture)).toMatchObject({ codes: 1, sessions: 1 });
@@ -88,15 +88,18 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ codes: 0, sessions: 1 });
   });
 
-  test('sign-ins and brakes whose time is over', async () => {
+  test('sign-ins and login throttles whose time is over', async () => {
     const fixture = await openSessionFixture();
-    fixture.signIn();
-    fixture.store.brakes.putSync(`account.${'0'.repeat(64)}`, { failures: 1, lastAt: fixture.clock.now() });
+    await fixture.signIn();
+    fixture.store.loginThrottles.putSync(`account.${'0'.repeat(64)}`, {
+      failures: 1,
+      lastAt: fixture.clock.now(),
+    });
     await sweep(fixture);
-    expect(counts(fixture)).toMatchObject({ signIns: 1, brakes: 1 });
+    expect(counts(fixture)).toMatchObject({ signIns: 1, loginThrottles: 1 });
     fixture.clock.advance(8 * dayMs);
     await sweep(fixture);
-    expect(counts(fixture)).toMatchObject({ signIns: 0, brakes: 0 });
+    expect(counts(fixture)).toMatchObject({ signIns: 0, loginThrottles: 0 });
   });
 });
 
@@ -174,7 +177,7 @@ describe('a sweep of very much', () => {
 
 test('while the store takes nothing a round fails, and the next one does what is left', async () => {
   const fixture = await openSessionFixture();
-  const { store: accounts, directory, health, clock } = fixture;
+  const { store: accounts, engine, health, clock } = fixture;
   list(fixture, 10, 10);
   clock.advance(hourMs);
   health.ready = false;
@@ -187,8 +190,7 @@ test('while the store takes nothing a round fails, and the next one does what is
   };
   await sweepExpired({
     accounts,
-    directory,
-    health,
+    engine,
     clock,
     auditMs: 400 * dayMs,
     pause,

@@ -7,6 +7,7 @@ import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import type { HostListener } from '../../src/commands/listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import { startWriter } from '../../src/engine/writer.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import type { RenewableListener } from '../../src/http/renewable.ts';
 import type { Engine, Listener } from '../../src/http/types.ts';
@@ -32,10 +33,20 @@ test('a service that cannot be put together leaves no store open', async () => {
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const accounts = openAccountStore(config.data);
   await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
-  const parts = { config, accounts, workerFile, clock: systemClock, randomBytes, log, fatal: () => {} };
+  const writer = startWriter(workerFile('engine/worker'), config.data);
+  const deps = {
+    config,
+    accounts,
+    writer,
+    workerFile,
+    clock: systemClock,
+    randomBytes,
+    log,
+    fatal: () => {},
+  };
   // What the routes are made from: the issuer of tokens is the listener's address.
   const listeners = bound.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
-  await expect(startService(parts, { ...bound, listeners })).rejects.toThrow(TypeError);
+  await expect(startService(deps, { ...bound, listeners })).rejects.toThrow(TypeError);
   await openAccountStore(config.data).lmdb.close();
   await bound.close(0);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { auditKey } from '../../src/accounts/tables.ts';
+import { auditKey } from '../../src/accounts/audit-log.ts';
 import { openManageFixture } from './fixture.ts';
 
 interface Entry {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { AccountDraft } from '../../src/accounts/account-draft.ts';
 import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
@@ -21,7 +22,6 @@ import { memberRoutes } from '../../src/manage/members.ts';
 import { teamRoutes } from '../../src/manage/teams.ts';
 import { userRoutes } from '../../src/manage/users.ts';
 import type { ApiKey, Role, User } from '../../src/store/records.ts';
-import { commit } from '../../src/store/transact.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { send } from './support/documented-send.ts';
 
@@ -50,7 +50,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     directory,
     accounts: fixture.store,
     authenticate: createBearer(settings),
-    isStillValid: (claims: AccessClaims) => isStillValid(settings, claims),
+    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(rate, rate),
   };
   const passwords = {
@@ -66,8 +66,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
       return passwords.hash(password, randomBytes);
     },
     provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
-    endSessions: (userId: string) =>
-      commit(fixture.store.lmdb, fixture.health, () => endSessionsOf(settings, userId)),
+    endSessions: (draft: AccountDraft, userId: string) => endSessionsOf(settings, draft, userId),
   };
   const dispatch = createRouter([
     ...auditRoutes(parts),

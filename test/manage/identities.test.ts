@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import type { AccountDraft } from '../../src/accounts/account-draft.ts';
 import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import type { AccessClaims } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
@@ -196,7 +197,7 @@ test('members see, admins forget, and strangers find nothing', async () => {
   const routes = identityRoutes({
     directory,
     authenticate: createBearer(settings),
-    isStillValid: (claims: AccessClaims) => isStillValid(settings, claims),
+    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(0, 0),
     store,
     clock,

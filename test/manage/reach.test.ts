@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { addMember } from '../../src/accounts/members.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
+import { addToList } from '../../src/auth/invalidation.ts';
 import { openPeopleFixture } from './people.ts';
 
 test("a token from a team's sign-in client reaches that team alone, whatever else its user may do", async () => {
@@ -40,14 +41,14 @@ test("a token from a team's sign-in client reaches that team alone, whatever els
 });
 
 test('a token that is made invalid while a body is on its way makes no change any more', async () => {
-  const { slowly, settings, ada, tokens, as, team, store } = await openPeopleFixture();
+  const { slowly, ada, tokens, as, team, engine } = await openPeopleFixture();
   const path = `/teams/${team.id}/api-keys`;
   const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, {
     name: 'backdoor',
     role: 'Admin',
   });
   const { jti = '', exp = 0 } = decodeJwt(tokens.admin);
-  store.lmdb.transactionSync(() => settings.invalidation.add({ jti, exp }));
+  await engine.change((draft) => addToList(draft, { jti, exp }));
   late.arrive();
   expect(await late.answer).toMatchObject({ status: 401 });
   expect(JSON.stringify((await as(ada, 'GET', path)).json)).not.toContain('backdoor');

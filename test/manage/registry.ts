@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import type { AccountDraft } from '../../src/accounts/account-draft.ts';
 import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import type { AccessClaims } from '../../src/auth/access-token.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
@@ -49,7 +50,7 @@ export async function openRegistry(): Promise<Registry> {
   const parts = {
     directory,
     authenticate: createBearer(settings),
-    isStillValid: (claims: AccessClaims) => isStillValid(settings, claims),
+    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(0, 0),
     reports: reportsInThisThread(createReports(store)),
     clock,

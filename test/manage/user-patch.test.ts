@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { isOnList } from '../../src/auth/invalidation.ts';
 import { startSession } from '../../src/auth/sessions.ts';
-import { transact } from '../../src/store/transact.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
 
 type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';
@@ -147,14 +147,14 @@ describe('a new password', () => {
   const change = { password: 'new password', currentPassword: 'old password' };
 
   test('signs the user out everywhere', async () => {
-    const { as, eve, store, settings, ...fixture } = await open();
-    const session = await beginSession({ store, settings, eve } as PeopleFixture);
+    const { as, eve, store, engine, settings, ...fixture } = await open();
+    const session = await beginSession({ engine, settings, eve } as PeopleFixture);
     expect(store.sessions.get(session.key)).toBeDefined();
     expect(await as(eve, 'PATCH', `/users/${eve.user.id}`, { name: 'Eva' })).toMatchObject({ status: 200 });
     expect(store.sessions.get(session.key)).toBeDefined();
     expect(await as(eve, 'PATCH', `/users/${eve.user.id}`, change)).toMatchObject({ status: 200 });
     expect(store.sessions.get(session.key)).toBeUndefined();
-    expect(settings.invalidation.has(session.access)).toBe(true);
+    expect(isOnList(engine, session.access)).toBe(true);
     const { items } = (await fixture.call('GET', '/audit?limit=1')).json;
     expect(items[0]).toMatchObject({ action: 'user.password-changed', target: { id: eve.user.id } });
   });
@@ -184,15 +184,15 @@ test('who guesses at the current password has to wait, and then may be right', a
   const guess = (currentPassword: string) =>
     as(eve, 'PATCH', path, { password: 'new password', currentPassword });
   for (let tries = 0; tries < 5; tries += 1) expect((await guess(`guess ${tries}`)).status).toBe(403);
-  const braked = await guess('old password');
-  expect(braked).toMatchObject({ status: 429, json: { code: 'rate_limited' } });
-  expect(Number(braked.headers['retry-after'])).toBeGreaterThan(0);
+  const throttled = await guess('old password');
+  expect(throttled).toMatchObject({ status: 429, json: { code: 'rate_limited' } });
+  expect(Number(throttled.headers['retry-after'])).toBeGreaterThan(0);
   expect(await as(eve, 'PATCH', path, { name: 'Eva' })).toMatchObject({ status: 200 });
-  clock.advance(Number(braked.headers['retry-after']) * 1000);
+  clock.advance(Number(throttled.headers['retry-after']) * 1000);
   expect(await guess('old password')).toMatchObject({ status: 200 });
 });
 
-async function beginSession({ store, settings, eve }: PeopleFixture) {
+async function beginSession({ engine, settings, eve }: PeopleFixture) {
   const granted = {
     userId: eve.user.id,
     clientId: 'flagmeter-console',
@@ -200,5 +200,5 @@ async function beginSession({ store, settings, eve }: PeopleFixture) {
     scope: 'openid flagmeter',
     authTime: 0,
   };
-  return transact(store.lmdb, () => startSession(settings, granted));
+  return engine.change((draft) => startSession(settings, draft, granted));
 }

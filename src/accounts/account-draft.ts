@@ -1,0 +1,135 @@
+import type { Draft, KeyRange, MemoryTable } from '../engine/engine.ts';
+import type { AccountRecords, TableName } from '../store/accounts.ts';
+import type {
+  Actor,
+  ApplicationKey,
+  AuditEntry,
+  FeatureDeclaration,
+  MetricDeclaration,
+} from '../store/records.ts';
+import type { Accounts } from './accounts.ts';
+import { auditKey } from './audit-log.ts';
+import { declarationsWith } from './declarations.ts';
+import { byAge } from './key-index.ts';
+
+/** Each of these is numbered in a sequence of its own. */
+export type Sequence =
+  | 'application'
+  | 'environment'
+  | 'key'
+  | 'team'
+  | 'user'
+  | 'apiKey'
+  | 'client'
+  | 'feature'
+  | 'metric'
+  | 'audit';
+
+/** What is found by application, as it is on disk. */
+export type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'keysOf'>;
+
+/** Who makes a change, and when, for the audit log; `at` in Unix ms. */
+export interface Authorship {
+  readonly actor: Actor;
+  readonly at: number;
+}
+
+/** What a change of the accounts works on: the accounts as it finds them, its writes, and its entries in the audit log. */
+export class AccountDraft implements Accounts, Draft {
+  readonly #draft: Draft;
+  readonly #onDisk: ByApplication;
+  readonly #authorship: Authorship;
+
+  constructor(draft: Draft, onDisk: ByApplication, authorship: Authorship) {
+    this.#draft = draft;
+    this.#onDisk = onDisk;
+    this.#authorship = authorship;
+  }
+
+  get teams() {
+    return this.records('teams');
+  }
+
+  get users() {
+    return this.records('users');
+  }
+
+  get apiKeys() {
+    return this.records('apiKeys');
+  }
+
+  get applications() {
+    return this.records('applications');
+  }
+
+  get clients() {
+    return this.records('clients');
+  }
+
+  get deletions() {
+    return this.records('deletions');
+  }
+
+  featuresOf(applicationId: string): ReadonlyMap<string, FeatureDeclaration> {
+    return declarationsWith(this.#onDisk.featuresOf(applicationId), applicationId, this.pending('features'));
+  }
+
+  metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration> {
+    return declarationsWith(this.#onDisk.metricsOf(applicationId), applicationId, this.pending('metrics'));
+  }
+
+  keysOf(applicationId: string): readonly ApplicationKey[] {
+    const keys = new Map(this.#onDisk.keysOf(applicationId).map((key) => [key.hash, key]));
+    for (const [hash, key] of this.pending('applicationKeys')) {
+      if (key?.applicationId === applicationId) keys.set(hash, key);
+      else keys.delete(hash);
+    }
+    return byAge(keys.values());
+  }
+
+  /**
+   * Writes what the change does into the audit log.
+   * @param action such as `application.created`
+   * @param teamId the team that may read it
+   */
+  note(action: string, teamId: string | null, target: AuditEntry['target']): void {
+    const number = this.takeNumber('audit');
+    const { at, actor } = this.#authorship;
+    this.put('audit', auditKey(number), { number, at, actor, action, teamId, target });
+  }
+
+  /** The next number of a sequence, from 1 on. None is ever given twice. */
+  takeNumber(sequence: Sequence): number {
+    const number = this.get('numbers', sequence) ?? 1;
+    this.put('numbers', sequence, number + 1);
+    return number;
+  }
+
+  get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {
+    return this.#draft.get(table, key);
+  }
+
+  has(table: TableName, key: string): boolean {
+    return this.#draft.has(table, key);
+  }
+
+  keys(table: TableName, range: KeyRange): Iterable<string> {
+    return this.#draft.keys(table, range);
+  }
+
+  records<Name extends MemoryTable>(table: Name): ReadonlyMap<string, AccountRecords[Name]> {
+    return this.#draft.records(table);
+  }
+
+  pending<Name extends TableName>(table: Name): ReadonlyMap<string, AccountRecords[Name] | undefined> {
+    return this.#draft.pending(table);
+  }
+
+  put<Name extends TableName>(table: Name, key: string, value: AccountRecords[Name]): void {
+    this.#draft.put(table, key, value);
+  }
+
+  remove(table: TableName, key: string): void {
+    this.#draft.remove(table, key);
+  }
+}

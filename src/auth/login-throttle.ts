@@ -1,0 +1,151 @@
+import { hashSecret } from '../accounts/secrets.ts';
+import type { Clock } from '../clock.ts';
+import type { Draft, Engine, Reader } from '../engine/engine.ts';
+import type { LoginFailures } from '../store/auth-records.ts';
+import type { Browser } from './browser.ts';
+import { networkOf } from './network.ts';
+
+/** What one kind of throttle lets through. */
+interface Rule {
+  /** Failures without a wait. The next one has to wait `shortest`, and each one after that twice as long. */
+  readonly free: number;
+  readonly shortestMs: number;
+  readonly longestMs: number;
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/**
+ * The throttles of an attempt. An attacker is stopped at one account from one address first, then at an address with any
+ * account, and with very many addresses at an account. The longest wait is a quarter of an hour, and a browser that has
+ * signed in to the account before has a throttle of its own: an attacker cannot lock the account's user out.
+ */
+const rules = {
+  pair: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
+  address: { free: 50, shortestMs: 1_000, longestMs: minuteMs },
+  account: { free: 50, shortestMs: 5_000, longestMs: 5 * minuteMs },
+  browser: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
+} as const satisfies Record<string, Rule>;
+
+type Kind = keyof typeof rules;
+
+/** Failures that nothing was added to for so long are forgotten: few of them soon. */
+const forgetFewMs = 60 * minuteMs;
+const forgetManyMs = dayMs;
+/** A browser is known for so long after its last sign-in. */
+const forgetBrowserMs = 90 * dayMs;
+
+/** What attempts are counted with. */
+export interface ThrottleDeps {
+  readonly engine: Pick<Engine, 'change'>;
+  readonly clock: Clock;
+}
+
+/** Who tries to sign in. */
+export interface Attempt {
+  /** As it was typed. */
+  readonly email: string;
+  /** Of the peer. */
+  readonly address: string;
+  readonly browser: Browser;
+}
+
+/** An attempt that was counted: seconds to wait, or 0 and the keys of what counts it as failed. */
+export interface Counted {
+  readonly wait: number;
+  readonly keys: readonly string[];
+}
+
+/**
+ * Counts an attempt as failed before it is made, so that of many at once none is overlooked; resolves when that is on disk.
+ * `forgiveAttempt` takes the count back after a success. An attempt that has to wait is not counted.
+ * @throws {ApiError} `store_unavailable`
+ */
+export function countAttempt({ engine, clock }: ThrottleDeps, attempt: Attempt): Promise<Counted> {
+  return engine.change((draft) => {
+    const now = clock.now();
+    const keys = keysOf(draft, attempt, now);
+    const wait = Math.max(...keys.map((key) => waitMs(key, failuresAt(draft, key, now), now)));
+    if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };
+    for (const key of keys) {
+      const failures = (failuresAt(draft, key, now)?.failures ?? 0) + 1;
+      draft.put('loginThrottles', key, { failures, lastAt: now });
+    }
+    return { wait: 0, keys };
+  });
+}
+
+/** Drafts that an attempt was never made: neither failed nor successful. */
+export function uncountAttempt(draft: Draft, { keys }: Counted): void {
+  for (const key of keys) {
+    const { failures, lastAt } = draft.get('loginThrottles', key) ?? { failures: 0, lastAt: 0 };
+    if (failures <= 1) draft.remove('loginThrottles', key);
+    else draft.put('loginThrottles', key, { failures: failures - 1, lastAt });
+  }
+}
+
+/** Drafts that an attempt succeeded: takes its count back, and knows its browser from now on. */
+export function forgiveAttempt(draft: Draft, attempt: Attempt, counted: Counted, now: number): void {
+  uncountAttempt(draft, counted);
+  // Only here are earlier failures forgotten, too: else who has an account could guess at others without end.
+  for (const key of counted.keys) if (kindOf(key) === 'pair') draft.remove('loginThrottles', key);
+  draft.put('loginThrottles', keyOf('browser', attempt), { failures: 0, lastAt: now });
+}
+
+/**
+ * Drafts that all failures are forgotten, for an operator who has the data directory: which throttles are those of one account
+ * can be told only from the addresses and browsers that failed. A browser that an account was used with stays known.
+ */
+export function forgetFailures(draft: Draft): void {
+  for (const key of [...draft.keys('loginThrottles', { start: '', end: '~' })]) {
+    const found = draft.get('loginThrottles', key);
+    if (found !== undefined && kindOf(key) === 'browser')
+      draft.put('loginThrottles', key, { ...found, failures: 0 });
+    else draft.remove('loginThrottles', key);
+  }
+}
+
+/** Whether a throttle has no effect any more at `now` (Unix ms), so that it need not be kept. */
+export function isThrottleOver(key: string, { failures, lastAt }: LoginFailures, now: number): boolean {
+  const kind = kindOf(key);
+  if (kind === 'browser') return now >= lastAt + forgetBrowserMs;
+  return now >= lastAt + (failures < rules[kind].free ? forgetFewMs : forgetManyMs);
+}
+
+/** A known browser is throttled by itself alone. */
+function keysOf(reader: Reader, attempt: Attempt, now: number): string[] {
+  const own = keyOf('browser', attempt);
+  if (failuresAt(reader, own, now) !== undefined) return [own];
+  return [keyOf('pair', attempt), keyOf('address', attempt), keyOf('account', attempt)];
+}
+
+function failuresAt(reader: Reader, key: string, now: number): LoginFailures | undefined {
+  const found = reader.get('loginThrottles', key);
+  return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
+}
+
+/** How much longer an attempt has to wait, ms; never longer than the rule says, whatever the clock does. */
+function waitMs(key: string, found: LoginFailures | undefined, now: number): number {
+  const { free, shortestMs, longestMs } = rules[kindOf(key)];
+  if (found === undefined || found.failures < free) return 0;
+  const whole = Math.min(longestMs, shortestMs * 2 ** (found.failures - free));
+  return Math.min(whole, found.lastAt + whole - now);
+}
+
+/** Keys hold no address and no e-mail address that could be read. */
+function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
+  const account = email.toLowerCase();
+  const network = networkOf(address);
+  const text = {
+    pair: `${network} ${account}`,
+    address: network,
+    account,
+    browser: `${browser.mark} ${account}`,
+  }[kind];
+  return `${kind}.${hashSecret(text)}`;
+}
+
+function kindOf(key: string): Kind {
+  return key.slice(0, key.indexOf('.')) as Kind;
+}

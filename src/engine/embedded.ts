@@ -1,0 +1,137 @@
+import { ApiError } from '../errors.ts';
+import type { AccountRecords, AccountStore, TableName } from '../store/accounts.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+import { Committed } from './committed.ts';
+import type { Engine, KeyRange, MemoryTable, Plan, Write } from './engine.ts';
+import { Group } from './group.ts';
+import { Layer } from './layer.ts';
+import { type Writer, writeHere } from './writer.ts';
+
+type Health = Pick<StoreHealth, 'ready' | 'failed'>;
+
+/** Changes that wait for one commit. Each holds a request, so they are bounded like those. */
+const maxWaiting = 10_000;
+
+/**
+ * Keeps the accounts in the LMDB of the data directory. While one commit is on its way the next group of changes gathers
+ * (group commit): the disk sets the size of the groups, no timer does.
+ */
+export class EmbeddedEngine implements Engine {
+  readonly #committed: Committed;
+  readonly #health: Health;
+  readonly #writer: Writer;
+  readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
+  #onItsWay: Group | undefined;
+  #gathering: Group;
+  #draining: Promise<void> | undefined;
+  #isClosed = false;
+
+  /**
+   * Reads what is kept in memory. No other engine may write to the store meanwhile.
+   * @param health is told of commits that fail; while it is not ready, changes are refused
+   * @param writer commits; without one, changes are committed on the calling thread
+   */
+  constructor(store: AccountStore, health: Health, writer: Writer = writeHere(store)) {
+    this.#committed = new Committed(store);
+    this.#health = health;
+    this.#writer = writer;
+    this.#gathering = new Group(this.#committed);
+  }
+
+  get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {
+    return this.#committed.get(table, key);
+  }
+
+  has(table: TableName, key: string): boolean {
+    return this.#committed.has(table, key);
+  }
+
+  keys(table: TableName, range: KeyRange): Iterable<string> {
+    return this.#committed.keys(table, range);
+  }
+
+  records<Name extends MemoryTable>(table: Name): ReadonlyMap<string, AccountRecords[Name]> {
+    return this.#committed.records(table);
+  }
+
+  onCommit(listener: (writes: readonly Write[]) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async change<T>(plan: Plan<T>): Promise<T> {
+    const group = this.#gathering;
+    if (group.waiting >= maxWaiting)
+      throw new ApiError('backpressure', 'Too many changes wait for the disk; try again', 1);
+    const draft = new Layer(group.layer);
+    let outcome: () => T;
+    try {
+      const result = plan(draft);
+      if (!draft.isEmpty) this.#add(draft);
+      outcome = () => result;
+    } catch (error) {
+      outcome = () => {
+        throw error;
+      };
+    }
+    // A plan without writes waits, too: what it has read, or was refused for, may not be on disk yet.
+    await this.#settled();
+    return outcome();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#draining;
+    await this.#writer.close();
+  }
+
+  /** @throws {ApiError} `store_unavailable` */
+  #add(draft: Layer): void {
+    if (this.#isClosed || !this.#health.ready) throw unavailable();
+    this.#gathering.layer.take(draft);
+    this.#draining ??= this.#drain();
+  }
+
+  /** Resolves when everything that plans have drafted until now is on disk. */
+  #settled(): Promise<void> | undefined {
+    return this.#gathering.layer.isEmpty ? this.#onItsWay?.wait() : this.#gathering.wait();
+  }
+
+  async #drain(): Promise<void> {
+    while (!this.#gathering.layer.isEmpty) {
+      const group = this.#gathering;
+      this.#onItsWay = group;
+      this.#gathering = new Group(group.layer);
+      const { writes } = group.layer;
+      try {
+        await this.#writer.write(writes);
+      } catch (error) {
+        this.#refuse(group, error);
+        continue;
+      }
+      this.#keep(group, writes);
+    }
+    this.#draining = undefined;
+  }
+
+  #keep(group: Group, writes: readonly Write[]): void {
+    this.#committed.update(writes);
+    this.#gathering.layer.putOn(this.#committed);
+    this.#onItsWay = undefined;
+    for (const listener of this.#listeners) listener(writes);
+    group.kept();
+  }
+
+  /** What has gathered since was built on what failed. */
+  #refuse(group: Group, error: unknown): void {
+    const gathered = this.#gathering;
+    this.#onItsWay = undefined;
+    this.#gathering = new Group(this.#committed);
+    this.#committed.refresh();
+    this.#health.failed(error);
+    for (const each of [group, gathered]) each.refused(unavailable());
+  }
+}
+
+function unavailable(): ApiError {
+  return new ApiError('store_unavailable', 'The store cannot take the change; nothing of it was kept', 5);
+}

@@ -6,27 +6,23 @@ import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
 import type { Reply, Request, Route } from '../http/types.ts';
-import { type AdmissionDeps, admit, admitOf, takeTokens } from '../ingest/admission.ts';
-import type { KeyFinder } from '../ingest/deps.ts';
 import { Named } from '../ingest/named.ts';
+import { type MessageHandler, Pipeline, type PipelineDeps } from '../ingest/pipeline.ts';
 import { personal } from '../ingest/sender-schemas.ts';
-import type { Ledger, LedgerSource } from '../ledger/ledger.ts';
 import type { Instances, Profile } from './instances.ts';
 import { isIdentity } from './person.ts';
 
 /** What the minting route needs of the rest of the service. */
-export interface IdentityDeps extends AdmissionDeps {
-  readonly keys: KeyFinder;
+export interface IdentityDeps extends PipelineDeps {
   readonly instances: Instances;
-  readonly ledger: Ledger;
   /** Most bytes of a body, inflated. */
   readonly maxBody: number;
 }
 
-/** Whom to mint an instance id for. What the identity may be is checked by `isIdentity`. */
+/** The user to mint an instance id for. `isIdentity` checks the identity. */
 export const MintSchema = Type.Object({
   identity: Type.String({
-    description: 'Whom the id stands for, as the application knows them.',
+    description: 'The user that the id stands for, as the application knows them.',
     ...personal,
   }),
   groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
@@ -43,65 +39,62 @@ const checker = Compile(MintSchema);
 const checkContentType = contentTypeCheck('application/json');
 
 /** `POST /api/frontend/identities`. Only servers mint: no answer has CORS headers, and there is no preflight. */
-export function identityRoutes(parts: IdentityDeps): readonly Route[] {
+export function identityRoutes(deps: IdentityDeps): readonly Route[] {
+  const mints = new Pipeline(deps, mintHandler(deps));
   return [
     {
       method: 'POST',
       path: '/api/frontend/identities',
-      handle: (request) => receive(parts, request),
+      handle: (request) => mints.receive(request),
       noOptions: true,
     },
   ];
 }
 
-/**
- * Answers 200 when the id is on disk. Checked in the order 503, 401, 403, 413, 400, 429: the key is in a header, so
- * whoever has none learns nothing else, and has no body read.
- */
-async function receive(parts: IdentityDeps, request: Request): Promise<Reply> {
-  try {
-    admit(parts);
-    findHolder(parts, request.header('authorization'));
-    const body = await readBody(request, parts.maxBody, parts.bodies);
-    parts.bodies.release(body); // It is processed at once.
-    checkContentType(request.header('content-type'));
-    const profile = checkMint(parseJson(decodeText(body)));
-    const holder = findHolder(parts, request.header('authorization')); // It may be deleted by now,
-    admitOf(parts, holder); // or others have filled the queue while this body arrived.
-    takeTokens(parts, holder.application, body.length);
-    parts.keys.markUsed(holder);
-    const instanceId = await parts.instances.mint(holder, profile, body.length, parts.clock.now());
-    const { application } = holder;
-    parts.ledger.accepted({ ...sourceOf(request), application, environment: undefined });
-    return {
-      status: 200,
-      headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-      body: JSON.stringify({ identity: profile.identity, instanceId }),
-    };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    parts.ledger.refused(error, sourceOf(request), {
-      holder: findKey(parts, request.header('authorization')),
-      origin: request.header('origin'),
-    });
-    return problem(error, error.status === 401 ? { 'www-authenticate': 'Bearer' } : {});
-  }
+const source = { route: 'identities', transport: 'http' } as const;
+
+/** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
+function mintHandler(
+  deps: IdentityDeps,
+): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, Reply> {
+  return {
+    ...source,
+    authorize: (request) => void findHolder(deps, request),
+    read: (request, budget) => readBody(request, deps.maxBody, budget),
+    idempotencyKey: () => undefined,
+    check(body, request) {
+      checkContentType(request.header('content-type'));
+      return checkMint(parseJson(decodeText(body)));
+    },
+    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key may be deleted by now.
+    count(profile, { holder: { application } }, request) {
+      const { instanceId, durable } = deps.instances.mint(application, profile, deps.clock.now(), (batch) => {
+        const userAgent = request.header('user-agent');
+        deps.ledger.accepted({ ...source, application, environment: undefined, userAgent }, batch);
+      });
+      const body = JSON.stringify({ identity: profile.identity, instanceId });
+      return { durable, answer: { status: 200, headers: answerHeaders, body } };
+    },
+    refuse: (refusal) => problem(refusal, refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    userAgent: (request) => request.header('user-agent'),
+    origin: (request) => request.header('origin'),
+    claimedSender: (_, request) => ({ appKey: keyOf(request) }),
+    peek: (request) => ({ appKey: keyOf(request) }),
+  };
 }
+
+const answerHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
 /** A key alone, or after a scheme, which is compared without regard to case (RFC 9110, section 11.1). */
 const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
 
-function sourceOf(request: Request): LedgerSource {
-  return { route: 'identities', transport: 'http', userAgent: request.header('user-agent') };
+function keyOf(request: Request): string | undefined {
+  return authorization.exec(request.header('authorization') ?? '')?.[1];
 }
 
-function findKey({ keys }: IdentityDeps, header: string | undefined): KeyHolder | undefined {
-  const text = authorization.exec(header ?? '')?.[1];
-  return text === undefined ? undefined : keys.findKey(text);
-}
-
-function findHolder(parts: IdentityDeps, header: string | undefined): KeyHolder {
-  const holder = findKey(parts, header);
+function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
+  const key = keyOf(request);
+  const holder = key === undefined ? undefined : keys.findKey(key);
   if (holder === undefined) {
     throw new ApiError('unknown_backend_key', 'Send the Backend key of an application in Authorization');
   }

@@ -1,6 +1,6 @@
-import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import { hashIdentity, type UserHash } from '../aggregate/user-hash.ts';
+import type { Batch } from '../commit/batch.ts';
 import { digestWords } from '../commit/digest.ts';
 import type { Forgotten } from '../commit/envelope.ts';
 import type { Lane } from '../commit/lane.ts';
@@ -33,6 +33,13 @@ export interface Profile {
   readonly identity: string;
   readonly groups: readonly string[];
   readonly claims: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** An id that is on its way to the disk. */
+interface Minted {
+  readonly instanceId: string;
+  /** @throws {ApiError} `store_unavailable`: there is no such id then */
+  readonly durable: Promise<void>;
 }
 
 interface Known {
@@ -78,27 +85,28 @@ export class Instances {
   }
 
   /**
-   * Mints an id for an identity, which ends the life of earlier ones. Resolves when it is on disk.
-   * @param bytes size of the request
+   * Mints an id for an identity, which replaces earlier ones: they stay valid for the grace.
    * @param now Unix ms
-   * @throws {ApiError} `store_unavailable`
+   * @param fill adds to the same batch
    */
-  async mint({ application }: KeyHolder, profile: Profile, bytes: number, now: number): Promise<string> {
+  mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): Minted {
     const { laneOf, randomBytes, ttlMs, graceMs } = this.#parts;
-    const digest = this.digestOf(application.number, profile.identity);
-    const instanceId = newInstanceId(digest, randomBytes);
+    const { number } = application;
     const user = hashIdentity(profile.identity);
     const mint: Mint = {
-      application: application.number,
-      instanceId,
+      application: number,
+      instanceId: newInstanceId(this.digestOf(number, profile.identity), randomBytes),
       ...user,
       profile: JSON.stringify(profile),
       expiresAt: now + ttlMs,
       graceUntil: now + graceMs,
     };
-    await laneOf(application.number).submit(application.number, ({ mints }) => mints.push(mint), bytes);
-    this.#drop(nameOf(application.number, user));
-    return instanceId;
+    const add = (batch: Batch) => {
+      batch.mints.push(mint);
+      fill(batch);
+    };
+    const durable = laneOf(number).submit(number, add, mint.profile.length);
+    return { instanceId: mint.instanceId, durable: durable.then(() => this.#drop(nameOf(number, user))) };
   }
 
   /**

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { ApiError, type ErrorCode } from '../errors.ts';
-import { glimpseOf } from '../ingest/glimpse.ts';
+import { peekerOf } from '../ingest/peek.ts';
 import { environmentNamed, sentName, sentTime } from '../ingest/sender-schemas.ts';
 import { quoteLargeNumbers } from './exact-integers.ts';
 import { narrowToFault, pointerBefore } from './first-fault.ts';
@@ -75,7 +75,7 @@ export function withExactNumbers<T>(json: string, body: T): T {
 }
 
 /** Whom a JSON body concerns that was refused. */
-export const glimpseJson = glimpseOf('appKey', 'environment', 'instanceName');
+export const glimpseJson = peekerOf('appKey', 'environment', 'instanceName');
 
 /** Unix ms of an RFC 3339 time. @throws {ApiError} `invalid_time`, naming the field by `where` */
 export function readTime(spelled: string, where: string): number {

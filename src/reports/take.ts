@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
-import { beginningOf } from '../ingest/glimpse.ts';
 import { checkIdempotencyKey } from '../ingest/message-identity.ts';
+import { beginningOf } from '../ingest/peek.ts';
 import type {
   MetricsReport,
   ReportGlimpse,

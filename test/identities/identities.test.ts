@@ -177,7 +177,7 @@ test.each<[string, Partial<IdentityDeps>, string]>([
     monitor: fullMonitor(),
     collect: () => {},
     keys: { findKey: () => undefined },
-    ledger: { refused: () => {} },
+    ledger: { refusedUnread: () => {} },
     ...state,
   };
   const dispatch = createRouter(identityRoutes(parts as unknown as IdentityDeps));

@@ -1,19 +1,19 @@
-/** Characters of a text that is made out: enough for 256 that are all escaped. */
+/** Characters of a string that is read: enough for 256 that are all escaped. */
 const longestText = 6 * 256;
 
 const beginningBytes = 64 * 1024;
 
-/** The part of a body in which its key is searched, however large it is: SDKs write the key first. */
+/** The part of a body that is searched for its sender, however large the body is: SDKs write the key first. */
 export function beginningOf(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }
 
 /**
- * Makes a second look at JSON bodies that were refused: which texts they seem to have under some names. That tells the
- * ledger whom a refusal concerns, and nothing else relies on it: a body may be cut off or broken elsewhere, and what is
- * nested is not told apart. A look takes time in proportion to the body.
+ * Makes a function that reads a few strings out of a JSON body without parsing it, by the names of their fields. It works
+ * on bodies that are cut off or broken elsewhere, and does not tell nested fields apart, so nothing but the ledger and
+ * the rates of large bodies relies on it. Its time is in proportion to the body.
  */
-export function glimpseOf<Name extends string>(...names: readonly Name[]) {
+export function peekerOf<Name extends string>(...names: readonly Name[]) {
   const text = `"(?:[^"\\\\]|\\\\.){0,${longestText}}"`;
   const pattern = new RegExp(`"(${names.join('|')})"\\s*:\\s*(${text})`, 'g');
   return (body: Uint8Array): { readonly [Each in Name]?: string } => {

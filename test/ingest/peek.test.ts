@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { glimpseOf } from '../../src/ingest/glimpse.ts';
+import { peekerOf } from '../../src/ingest/peek.ts';
 
-const glimpse = glimpseOf('k', 'e');
+const peek = peekerOf('k', 'e');
 
 test.each([
   ['{"k":"key","e":"Production"}', { k: 'key', e: 'Production' }],
@@ -19,18 +19,18 @@ test.each([
   ['[["k","key"]]', {}],
   ['', {}],
 ])('of %s it makes out %j', (body, found) => {
-  expect(glimpse(Buffer.from(body))).toEqual(found);
+  expect(peek(Buffer.from(body))).toEqual(found);
 });
 
 test('of bytes that are no text it makes out what is around them', () => {
-  expect(glimpse(Buffer.from('{"x":"\xff","k":"key"}', 'latin1'))).toEqual({ k: 'key' });
+  expect(peek(Buffer.from('{"x":"\xff","k":"key"}', 'latin1'))).toEqual({ k: 'key' });
 });
 
 test('of any body that was sent as JSON it makes out the same as a parser', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 200 });
   fc.assert(
     fc.property(fc.record({ k: text, e: text, m: fc.dictionary(text, fc.double()) }), ({ m, ...rest }) => {
-      expect(glimpse(Buffer.from(JSON.stringify({ ...rest, m })))).toEqual(rest);
+      expect(peek(Buffer.from(JSON.stringify({ ...rest, m })))).toEqual(rest);
     }),
   );
 });
@@ -39,6 +39,6 @@ test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])('no body makes it sl
   const body = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
   const spaces = Buffer.from(`"k"${' '.repeat(65_536)}`);
   const start = performance.now();
-  for (const each of [body, spaces]) glimpse(each);
+  for (const each of [body, spaces]) peek(each);
   expect(performance.now() - start).toBeLessThan(500);
 });

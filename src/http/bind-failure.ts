@@ -12,16 +12,17 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * The error of a listener that could not be opened: it names the address and says why. No server can be relied on to
- * know the reason, so the system is asked.
- * @param cause what the server said: the reason when the system finds none
+ * The error of a listener that could not be opened: it names the address and says why. The engines do not report the reason
+ * reliably, so this asks the system.
+ * @param cause what the engine reported; used when the system can open the address
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
   return failure(host, port, (await whyNot(host, port)) ?? cause);
 }
 
 /**
- * The port for a listener that would share its address with another one; a free port when it is 0.
+ * Checks that nothing else listens on an address that the engine will open as shared.
+ * @returns the port; when it is 0, one that is free
  * @throws {Error} as `bindFailure` makes it, when the address is in use
  */
 export async function freePort(host: string, port: number): Promise<number> {
@@ -46,7 +47,7 @@ async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException
   }
 }
 
-/** Listens for a moment; gives the port. */
+/** Listens for a moment. @returns the port */
 async function tryOut(host: string, port: number): Promise<number> {
   // Resolved before binding, because Bun's `listen` does not say that a name is unknown.
   const { address } = await lookup(host);

@@ -4,8 +4,8 @@ import type { ByteBudget, Request } from './types.ts';
 
 /**
  * Reads a body and undoes its `Content-Encoding`.
- * @param limit the most bytes that it may have, inflated
- * @param budget what its memory is taken from: see `Request.body`
+ * @param limit maximum length in bytes, inflated
+ * @param budget is charged for its memory: see `Request.body`
  * @throws {ApiError} `body_too_large`; `invalid_content_encoding` when the encoding is unknown or the data is not in it
  * @throws {ClientGone} when the client went away in mid-body
  */
@@ -24,7 +24,7 @@ export function readBody(request: Request, limit: number, budget?: ByteBudget): 
   }
 }
 
-/** What gzip may add to bytes that cannot be compressed: a header and a little for every block. */
+/** What gzip may add to bytes that do not compress: a header, and a little for each block. */
 const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
 async function readGzip(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
@@ -36,8 +36,8 @@ async function readGzip(request: Request, limit: number, budget?: ByteBudget): P
 }
 
 /**
- * Undoes gzip. Synchronous: a body that passes the limit inflates faster than a thread could be asked to do it.
- * @param limit the most bytes that there may be, inflated
+ * Undoes gzip. Synchronous, because a body within the limit inflates faster than another thread could be asked to.
+ * @param limit maximum length in bytes, inflated
  * @throws {ApiError} `body_too_large`, `invalid_content_encoding`
  */
 export function inflate(packed: Uint8Array, limit: number): Uint8Array {
@@ -52,7 +52,7 @@ export function inflate(packed: Uint8Array, limit: number): Uint8Array {
   throw new ApiError('invalid_content_encoding', 'The body is not whole and valid gzip');
 }
 
-/** With `info` zlib also tells how many bytes it took, which shows what follows the end: its types do not say so. */
+/** With `info` zlib also gives the number of bytes that it read, which shows whether anything follows; its types lack that. */
 const gunzip = gunzipSync as unknown as (
   packed: Uint8Array,
   options: ZlibOptions,

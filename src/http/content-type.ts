@@ -3,14 +3,14 @@ import { ApiError } from '../errors.ts';
 const token = "[!#$%&'*+.^_`|~\\w-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const gap = '[ \\t]*';
-/** Any parameter is let through, but a charset must be UTF-8. Between semicolons there may be nothing. */
+/** Any parameter is accepted, but a charset must be UTF-8. There may be nothing between two semicolons. */
 const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
 
 /** Checks a `Content-Type` header. @throws {ApiError} `invalid_content_type` */
 export type ContentTypeCheck = (value: string | undefined) => void;
 
 /**
- * Makes the check that a body is said to be of one of some media types, in UTF-8 (RFC 9110, section 8.3).
+ * Makes the check that a body has one of some media types, in UTF-8 (RFC 9110 §8.3).
  * @param types in lower case
  */
 export function contentTypeCheck(...types: readonly string[]): ContentTypeCheck {

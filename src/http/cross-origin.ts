@@ -6,8 +6,8 @@ const requestHeaders = 'authorization, content-type, if-match';
 const exposed = 'etag, location, retry-after, www-authenticate';
 
 /**
- * Lets pages of some other origins send requests to these routes and read the answers, refusals too; never with cookies.
- * @param allows whether pages of an origin may
+ * Lets pages of other origins call these routes and read the replies, also refusals, but never with cookies.
+ * @param allows whether pages of an origin may call them
  */
 export function crossOrigin(routes: readonly Route[], allows: (origin: string) => boolean): readonly Route[] {
   const methods = new Map<string, Route[]>();
@@ -60,7 +60,7 @@ async function answerTo(origin: string, handle: () => Reply | Promise<Reply>): P
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** A refusal is to be readable, too, so it becomes its answer here. */
+/** Makes a refusal its reply here, so that pages can read it, too. */
 async function settle(handle: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await handle();

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The strong entity tag of a text (RFC 9110 §8.8.3): equal texts have the same. */
+/** The strong entity tag of a text (RFC 9110 §8.8.3). */
 export function entityTag(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
 
-/** Whether `If-None-Match` names a tag. It compares weakly (RFC 9110 §13.1.2): a proxy that compresses marks the tag as weak. */
+/** Whether `If-None-Match` lists a tag. The comparison is weak (RFC 9110 §13.1.2): a proxy that compresses makes the tag weak. */
 export function isTagIn(etag: string, header: string | undefined): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');

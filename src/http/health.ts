@@ -1,15 +1,15 @@
 import type { Route } from './types.ts';
 
-/** What `/readyz` tells: `ready` decides its status. */
+/** The answer of `/readyz`; `ready` decides its status. */
 export interface Readiness {
   readonly ready: boolean;
-  /** Why not, for a person; empty when ready. */
+  /** Why not, for people; empty when ready. */
   readonly reason: string;
-  /** Batches committed since the start. */
+  /** Commits since the start. */
   readonly commits: number;
 }
 
-/** `GET /healthz`: the process is alive. `GET /readyz`: it can take data. Every listener has both. */
+/** `GET /healthz`: the process is alive. `GET /readyz`: it accepts data. Every listener has both. */
 export function healthRoutes(readiness: () => Readiness): readonly Route[] {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
   return [

@@ -2,8 +2,8 @@ import { type ApiError, catalogue } from '../errors.ts';
 import type { Reply } from './types.ts';
 
 /**
- * The answer for a refusal: `application/problem+json` (RFC 9457) with our stable `code`. One that is given again and
- * again is written once.
+ * The reply for a refusal: `application/problem+json` (RFC 9457) with a stable `code`. The reply of a refusal that is used
+ * many times is made once.
  */
 export function problem(refusal: ApiError, headers: Readonly<Record<string, string>> = {}): Reply {
   const reply = written.get(refusal) ?? write(refusal);

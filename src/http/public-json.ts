@@ -1,15 +1,15 @@
 import { entityTag, isTagIn } from './entity-tag.ts';
 import type { Reply, Request } from './types.ts';
 
-/** How a JSON document is cached, and as what it is sent. */
+/** How a JSON document is sent and cached. */
 export interface PublicJsonOptions {
   readonly contentType: string;
   readonly maxAgeSeconds: number;
 }
 
 /**
- * A JSON document that pages of any origin may read, and caches keep.
- * @returns what answers a request: 304 when its `If-None-Match` names the document (RFC 9110 §15.4.5)
+ * A JSON document that pages of any origin may read, and that caches keep.
+ * @returns the handler: it answers 304 when `If-None-Match` lists the document's tag (RFC 9110 §15.4.5)
  */
 export function publicJson(
   document: unknown,

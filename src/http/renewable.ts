@@ -1,16 +1,16 @@
 import type { Engine, Listener, ListenOptions } from './types.ts';
 
-/** A listener whose TLS files can be read again while it listens. */
+/** A listener that can read its TLS files again while it listens. */
 export interface RenewableListener extends Listener {
   /**
-   * Has another listener with what the files hold now take over the address; there is one at any time. What is under way is
-   * answered; connections without a request are closed, after `graceMs` all others too.
-   * @throws {Error} when the files cannot be used; the listener that is there stays
+   * Opens another listener on the same address with the files as they are now, then closes the one before: it closes idle
+   * connections, answers requests in flight, and cuts those that are left after `graceMs`.
+   * @throws {Error} when the files cannot be used; then nothing changes
    */
   renew(graceMs: number): Promise<void>;
 }
 
-/** Opens a listener as the engine does. Throws as that does. */
+/** Opens a listener. Throws what `Engine.listen` throws. */
 export async function listenRenewably(engine: Engine, options: ListenOptions): Promise<RenewableListener> {
   let current = await engine.listen(options);
   const { host, port } = current;

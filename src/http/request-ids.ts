@@ -1,17 +1,17 @@
 import type { Request } from './types.ts';
 
-/** The header that names a request, in what is asked and in what is answered. */
+/** The header with a request's id, of requests and replies. */
 export const requestIdHeader = 'x-request-id';
 
-/** What a proxy or client may name its request: it stands in the log. */
+/** The form of an id that a proxy or client may give: it is logged. */
 const sane = /^[\w.:+/=@-]{1,128}$/;
 
-/** Names requests, so that an answer can be found in the log: by the name that they came with, else by a new one. */
+/** Gives requests ids, by which a reply is found in the log: their own one, else a new one. */
 export class RequestIds {
   readonly #prefix: string;
   #count = 0;
 
-  /** @param randomBytes so that two processes give no two requests the same name */
+  /** @param randomBytes keeps the ids of two processes apart */
   constructor(randomBytes: (length: number) => Buffer) {
     this.#prefix = `${randomBytes(6).toString('hex')}-`;
   }

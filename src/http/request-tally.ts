@@ -1,15 +1,15 @@
 import type { ErrorCode } from '../errors.ts';
 import type { Reply } from './types.ts';
 
-/** How the requests of one route ended, by status. */
+/** The replies of one route, by status. */
 export interface RouteTally {
   readonly method: string;
-  /** The route's pattern, never a path: that may name a person. */
+  /** The route's pattern. A path may name a person. */
   readonly route: string;
   readonly statuses: Map<number, number>;
 }
 
-/** Counts requests by route and status, and refusals by code. What a stranger sends makes no new row. */
+/** Counts requests by route and status, and refusals by code. Nothing that a stranger sends adds a row. */
 export class RequestTally {
   readonly codes = new Map<ErrorCode, number>();
   readonly #rows = new Map<string, RouteTally>();
@@ -18,7 +18,7 @@ export class RequestTally {
     return this.#rows.values();
   }
 
-  /** The row of a route, which all listeners share. */
+  /** The row of a route; all listeners share it. */
   row(method: string, route: string): RouteTally {
     const key = `${method} ${route}`;
     const row = this.#rows.get(key) ?? { method, route, statuses: new Map() };

@@ -13,9 +13,9 @@ import {
   type Route,
 } from './types.ts';
 
-/** Everything that answers on one path, whatever its parameters are called. */
+/** The endpoints of one path, whatever its parameters are called. */
 interface Resource {
-  /** The pattern's segments; a parameter is `undefined`. */
+  /** The pattern's segments; `undefined` for a parameter. */
   readonly segments: readonly (string | undefined)[];
   readonly methods: ReadonlyMap<string, Endpoint>;
   /** For every other method. */
@@ -28,39 +28,38 @@ interface Endpoint {
   readonly tally: RouteTally;
 }
 
-/** One request that was answered. */
+/** A request and how it was answered, for the log. */
 export interface Answered {
   readonly method: string;
-  /** The route's pattern, never the path: that may name a person. */
+  /** The route's pattern. The path may name a person. */
   readonly route: string;
   readonly status: number;
   /** Why it was refused. */
   readonly code: string | undefined;
   readonly ms: number;
-  /** Of the reply's body. */
+  /** Length of the reply's body. */
   readonly bytes: number;
   readonly requestId: string;
 }
 
-/** What happens beside answering a request. None of these may throw. */
+/** Observes the answering of requests. None of these may throw. */
 export interface RouterHooks {
-  /** Called for every failure that is no refusal. */
+  /** Called for every failure that is not a refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
   /** Counts every answer. */
   readonly tally?: RequestTally;
-  /** Names every answer that has a body. */
+  /** Gives every reply with a body an id. */
   readonly ids?: RequestIds;
-  /** Called for every answer, with its duration. It costs time, so it is for debugging. */
+  /** Called for every reply. It costs time, so it is for debugging. */
   readonly accessLog?: { now(): number; answered(answered: Answered): void };
 }
 
 const noParams: Params = Object.freeze(Object.create(null));
 
 /**
- * Puts routes together into what an engine calls. Of two patterns that match a path the one whose first differing
- * segment is fixed wins. `HEAD` goes to `GET`; `OPTIONS` without a route of its own is answered 204 with `Allow`.
- * Refusals become problem answers; any other failure is passed to `failed`, and answered 500, or 503 when it is the
- * store's.
+ * Makes one `Dispatch` of many routes. When two patterns match a path, the one whose first differing segment is fixed wins.
+ * `HEAD` goes to `GET`; `OPTIONS` without a route of its own is answered 204 with `Allow`. A refusal is answered with its
+ * problem document; any other failure is passed to `failed`, and answered 503 when it is the store's, else 500.
  * @throws {Error} when two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
@@ -74,7 +73,7 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   }
 
   function fail(error: unknown, request: Request, { tally: { route } }: Endpoint): Reply {
-    if (error instanceof ClientGone) return nobodyReads;
+    if (error instanceof ClientGone) return unread;
     const reply = problem(refusalOf(error));
     if (error instanceof ApiError) return reply;
     const requestId = ids?.of(request) ?? '';
@@ -124,7 +123,8 @@ function answeredWith(
 }
 
 const notFound = problem(new ApiError('not_found', 'No route has this path'));
-const nobodyReads: Reply = { status: 400 };
+/** The client has gone: this reply is counted, but not sent. */
+const unread: Reply = { status: 400 };
 
 function methodNotAllowed(allow: string, method: string): Reply {
   if (method === 'OPTIONS' && allow.includes('OPTIONS')) return { status: 204, headers: { allow } };
@@ -154,7 +154,7 @@ function collect(
   return { fixed, patterns };
 }
 
-/** The segments of a pattern with the parameters' names taken out. */
+/** The segments of a pattern, without the names of its parameters. */
 function shapeOf(path: string): string[] {
   return path.split('/').map((segment) => (segment.startsWith(':') ? ':' : segment));
 }

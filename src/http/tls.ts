@@ -8,7 +8,7 @@ export interface TlsFiles {
   readonly keyFile: string;
 }
 
-/** A certificate chain and its private key, PEM both. */
+/** A certificate chain and its private key, both in PEM. */
 export interface TlsPair {
   readonly cert: string;
   readonly key: string;
@@ -16,8 +16,8 @@ export interface TlsPair {
 
 /**
  * Reads a certificate and its key.
- * @throws {Error} when a file cannot be read or used, or the two do not belong together: it names the file and says what to
- *   do, and shows nothing of either
+ * @throws {Error} when a file cannot be read or used, or the two do not belong together. It names the file and says what to
+ *   do, and quotes neither.
  */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const cert = readPem('certificate', certFile);
@@ -37,7 +37,7 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   return { cert, key };
 }
 
-/** @throws {Error} when a certificate's time is over or has not come: it names the file and says what to do */
+/** @throws {Error} when a certificate has expired or is not valid yet; it names the file and says what to do */
 export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: number): void {
   const { validFrom, validTo } = new X509Certificate(cert);
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
@@ -50,7 +50,7 @@ export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: num
   }
 }
 
-/** Those hosts that a certificate is not for: clients would refuse it there. */
+/** The hosts that a certificate is not valid for: clients would refuse it there. */
 export function hostsWithout({ cert }: TlsPair, hosts: readonly string[]): string[] {
   const certificate = new X509Certificate(cert);
   const has = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
@@ -75,7 +75,7 @@ function readPem(what: What, file: string): string {
   }
 }
 
-/** The parser's own message is left out: it says no more, and could quote the file. */
+/** Leaves out the parser's own message, which could quote the file. */
 function parse<T>(file: string, what: What, read: () => T): T {
   try {
     return read();
@@ -84,13 +84,13 @@ function parse<T>(file: string, what: What, read: () => T): T {
   }
 }
 
-/** What names no file may be the key itself, given in place of its file's name. */
+/** What names no file may be the key itself, given in place of the file's name. */
 function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
   return !['EACCES', 'EISDIR'].includes(code) && (what === 'key' || file.includes('\n'));
 }
 
-/** The system's own message is left out: it quotes the path. */
+/** Leaves out the system's own message, which quotes the path. */
 function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'there is no such file (ENOENT)';

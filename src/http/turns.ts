@@ -1,13 +1,13 @@
 import type { Dispatch, Reply } from './types.ts';
 
-/** Requests that are answered in the turn of the event loop that brings them: some milliseconds of work. */
+/** Requests answered in one turn of the event loop: some milliseconds of work. */
 const maxReplies = 512;
 
 /**
- * Answers at most `max` requests in the turn of the event loop that brings them, and the others in the next. Both runtimes
- * go on reading while more than 1 024 sockets are ready, up to 48 times in one turn, and meanwhile no timer fires and no
- * message of another thread is delivered. Clients that send again as soon as they are answered would keep a turn going
- * for a second; a deferred reply keeps a connection to one request a turn.
+ * Answers at most `max` requests in the turn of the event loop in which they arrive, and the others in the next. While more
+ * than 1 024 sockets are ready, both runtimes go on reading, up to 48 times in one turn; meanwhile no timer fires and no message
+ * from another thread arrives. Clients that send again as soon as they are answered could keep a turn going for a second.
+ * A deferred reply limits a connection to one request a turn.
  * @param nextTurn calls back in the next turn
  */
 export function inTurns(

@@ -1,35 +1,34 @@
 import type { ErrorCode } from '../errors.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** A request as the handlers see it: nothing in it knows which engine read it from the socket. */
+/** A request as the handlers see it, independent of the engine that read it. */
 export interface Request {
   /** Upper-case method. */
   readonly method: string;
-  /** Path as sent: percent-encoded, beginning with `/`, without the query. */
+  /** Path as sent: percent-encoded, without the query. */
   readonly path: string;
-  /** Query as sent, without the `?`; empty when there is none. */
+  /** Query as sent, without the `?`; empty without one. */
   readonly query: string;
   /** Address of the peer; empty when the engine cannot tell. */
   readonly remoteAddress: string;
   /** A header's value by its lower-case name; repeated headers are joined with `, `. */
   header(name: string): string | undefined;
   /**
-   * The body as sent (not inflated), read at most once.
-   * @param limit the most bytes to take; of a longer body nothing is returned, and the engine closes the
-   *   connection after the reply.
-   * @param budget what the body's memory is taken from as it arrives. Of one that is returned, and larger than what is free,
-   *   the caller gives it back; of any other nothing is held.
+   * Reads the body as sent (not inflated). Call it once.
+   * @param limit maximum length in bytes; a longer body is refused, and the engine closes the connection after the reply
+   * @param budget is charged for the body's memory as it arrives. The caller gives back the length of a returned body that
+   *   is longer than `free`; any other body is no longer charged.
    * @throws {ApiError} `body_too_large`, `body_too_slow`, or what the budget says
    * @throws {ClientGone} when the client went away in mid-body
    */
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array>;
 }
 
-/** A bound on the memory of all bodies under way. */
+/** Bounds the memory of all bodies in flight. */
 export interface ByteBudget {
-  /** Bodies of at most so many bytes are not counted. */
+  /** Bodies up to this length are not charged. */
   readonly free: number;
-  /** @throws {ApiError} when there is not so much left */
+  /** @throws {ApiError} when the budget is used up */
   take(bytes: number): void;
   give(bytes: number): void;
 }
@@ -40,7 +39,7 @@ export interface Reply {
   /** Lower-case names. `content-length`, `date` and `connection` belong to the engine. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Why, when it is a refusal: for the figures and the log; engines pass it over. */
+  /** The code of a refusal, for the service's metrics and the log; engines ignore it. */
   readonly code?: ErrorCode;
 }
 
@@ -58,8 +57,10 @@ export interface Route {
   readonly noOptions?: true;
 }
 
-/** What an engine calls for each request; it never throws and never rejects. A `HEAD` request gets the reply of its
- * `GET`: the engine sends its headers and length, and leaves the body out. */
+/**
+ * Answers each request of an engine; it never throws and never rejects. A `HEAD` request gets the reply of its `GET`: the
+ * engine sends the headers and the length, and leaves the body out.
+ */
 export type Dispatch = (request: Request) => Reply | Promise<Reply>;
 
 export interface ListenOptions {
@@ -67,12 +68,12 @@ export interface ListenOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly tls?: TlsFiles;
-  /** Another TLS listener of this process has the address, which both share until that one is closed. */
+  /** Another TLS listener of this process has the address; both share it until that one is closed. */
   readonly takesOver?: true;
   readonly dispatch: Dispatch;
-  /** Fixed paths that most requests are for: an engine may recognise them at less cost than others. */
+  /** Fixed paths of most requests: an engine may recognise them at less cost than others. */
   readonly busyPaths?: readonly string[];
-  /** How long a second of a body's deadline takes: 1 000 ms, less in a test. */
+  /** Length of a second of a body's deadline, ms: 1 000, less in a test. */
   readonly secondMs?: number;
 }
 
@@ -80,18 +81,18 @@ export interface Listener {
   readonly host: string;
   /** The real port, also when 0 was asked for. */
   readonly port: number;
-  /** Stops accepting, lets requests under way be answered, then resolves; after `graceMs` it cuts the rest. */
+  /** Stops accepting, waits until the requests in flight are answered, and cuts those that are left after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** One HTTP server implementation: the only thing that differs between the two runtimes. */
+/** An HTTP server implementation: the one difference between the two runtimes. */
 export interface Engine {
   readonly name: 'bun' | 'uws';
   /** @throws {Error} when the address cannot be bound; the message names it and says why. */
   listen(options: ListenOptions): Promise<Listener>;
 }
 
-/** Thrown by `Request.body` when the client went away: there is nobody left to answer. */
+/** Thrown by `Request.body` when the client has closed the connection, so no reply can be sent. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }

@@ -72,7 +72,7 @@ describe('the TLS files', () => {
     else expect(check).toThrow(message);
   });
 
-  it('are looked through for hosts that they are not for', () => {
+  it('are checked for hosts that they are not valid for', () => {
     const hosts = ['localhost', '127.0.0.1', 'flags.example.com', '::1'];
     expect(hostsWithout(readTls(good), hosts)).toEqual(['flags.example.com', '::1']);
   });

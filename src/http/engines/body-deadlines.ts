@@ -1,22 +1,22 @@
-/** A body that is not whole yet. */
+/** A body that is still arriving. */
 export interface Arriving {
-  /** Bytes of it so far. */
+  /** Bytes so far. */
   received: number;
-  /** Called once, when it has taken too long. */
+  /** Called once, when the body has missed its deadline. */
   giveUp(): void;
 }
 
-/** Seconds that every body may take, and the bytes that pay for a further one: 4 kB/s is slow but honest. */
+/** Seconds that every body may take, and the bytes that add another second: a client at 4 kB/s is slow but honest. */
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
-/** Bounds the whole time that a body may take: a client that sends a byte now and then must not hold its memory for ever. */
+/** Bounds the total time of a body: a client that sends a byte now and then must not hold its memory for ever. */
 export class BodyDeadlines {
   readonly #arriving = new Map<Arriving, number>();
   readonly #timer: NodeJS.Timeout;
   #seconds = 0;
 
-  /** @param secondMs how long a second takes: less in a test */
+  /** @param secondMs length of a second; shorter in a test */
   constructor(secondMs = 1_000) {
     this.#timer = setInterval(() => this.tick(), secondMs).unref();
   }

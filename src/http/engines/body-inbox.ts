@@ -2,7 +2,7 @@ import { type ByteBudget, ClientGone } from '../types.ts';
 import { tooLarge, tooSlow } from './body-refusals.ts';
 import { Charge } from './charge.ts';
 
-/** What the inbox asks of the socket that feeds it. */
+/** Controls the socket that feeds an inbox. */
 export interface Tap {
   pause(): void;
   resume(): void;
@@ -16,8 +16,8 @@ interface Reader {
 }
 
 /**
- * A request's body on its way in, for an engine that pushes it. Nothing is kept of a body that turned out too large,
- * and the sender of one that nobody asked for yet is held back.
+ * Collects a request's body for an engine that pushes it. It drops a body that is too large, and pauses the sender until the
+ * handler reads the body.
  */
 export class BodyInbox {
   readonly #tap: Tap;
@@ -26,7 +26,6 @@ export class BodyInbox {
   #state: 'arriving' | 'whole' | 'refused' | 'gone' = 'arriving';
   #complete = false;
   #paused = false;
-  /** The one who waits for the body. */
   #reader: Reader | undefined;
 
   constructor(tap: Tap) {
@@ -37,7 +36,7 @@ export class BodyInbox {
     return this.#state === 'refused';
   }
 
-  /** The last byte has come, whatever became of it. */
+  /** Whether the last byte has arrived, even of a refused body. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -46,7 +45,7 @@ export class BodyInbox {
     return this.#paused;
   }
 
-  /** @param chunk is copied */
+  /** @param chunk the engine may reuse its memory: it is copied */
   push(chunk: ArrayBuffer, last: boolean): void {
     this.#complete ||= last;
     if (this.#state !== 'arriving') return;
@@ -60,7 +59,7 @@ export class BodyInbox {
   /**
    * @param declared the `content-length`, when there is one
    * @throws {ApiError} `body_too_large`, `body_too_slow`, or what the budget says
-   * @throws {ClientGone} when it does not arrive
+   * @throws {ClientGone} when the client goes away first
    */
   read(limit: number, declared: string | undefined, budget?: ByteBudget): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
@@ -71,14 +70,14 @@ export class BodyInbox {
     });
   }
 
-  /** Lets a sender go on who was held back. */
+  /** Resumes a paused sender. */
   flow(): void {
     if (!this.#paused || this.#state === 'gone') return;
     this.#paused = false;
     this.#tap.resume();
   }
 
-  /** Waits no longer for a body that is being read. */
+  /** Refuses a body that is being read and has missed its deadline. */
   giveUp(): void {
     if (this.#state === 'arriving' && this.#reader !== undefined) this.#refuse(tooSlow());
   }
@@ -103,7 +102,7 @@ export class BodyInbox {
     else if (this.#fits() && this.#state === 'whole') resolve(this.#take());
   }
 
-  /** Takes what has arrived from the budget, if there is room for it. */
+  /** Charges the budget for what has arrived. @returns whether it has room */
   #fits(): boolean {
     try {
       this.#reader!.charge.growTo(this.#length);

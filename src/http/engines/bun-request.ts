@@ -14,11 +14,11 @@ export type RawRequest = globalThis.Request & {
 };
 export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** A request that Bun has read the head of. */
+/** A request whose head Bun has read. */
 export class BunRequest implements Request {
   readonly method: string;
   readonly path: string;
-  /** What is left of a body that was refused as too large. */
+  /** The rest of a refused body. */
   refused: BodyReader | undefined = undefined;
   readonly #raw: RawRequest;
   readonly #server: Server;
@@ -32,7 +32,7 @@ export class BunRequest implements Request {
     this.path = path;
   }
 
-  /** Bun has refused what cannot be framed, but not what can be framed in spite of itself. */
+  /** Bun refuses a head without a clear end, but accepts some that others read differently. */
   fault(): ApiError | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.header('content-length') });
   }
@@ -63,7 +63,7 @@ export class BunRequest implements Request {
     return Number(declared) > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body of unknown length, or one that a slow but honest client needs longer for than Bun's idle timeout. */
+  /** Reads a body of unknown length, or one that a slow but honest client may need more time for than Bun's idle timeout. */
   async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();

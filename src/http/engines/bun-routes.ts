@@ -1,19 +1,19 @@
 import type { RawRequest, Server } from './bun-request.ts';
 import { isPlainPath, wasPlainPath } from './plain-path.ts';
 
-/** Answers a request; `path` is `undefined` when it was resolved, and so is not what was sent. */
+/** Answers a request; `path` is `undefined` when Bun has resolved it, so that it is not the path as sent. */
 export type Answer = (
   raw: RawRequest,
   server: Server,
   path: string | undefined,
 ) => Response | Promise<Response>;
 
-/** No route has as many segments; Bun has no pattern for any number of them. */
+/** More than any route has; Bun has no pattern for any number of segments. */
 const maxSegments = 12;
 
 /**
- * Bun resolves `\`, `.` and `..` in the URL that a handler sees. Its routes are matched before, so they tell what was sent:
- * the fixed ones as they are, the others by their parameters.
+ * Bun resolves `\`, `.` and `..` in the URL that a handler sees, but matches its routes before that. So the match shows the
+ * path as sent: that of a fixed route is the route's own, that of a pattern is in its parameters.
  */
 export function routesFor(fixed: readonly string[], answer: Answer) {
   const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
@@ -28,13 +28,13 @@ export function routesFor(fixed: readonly string[], answer: Answer) {
 
 const asRaw = (raw: unknown) => raw as RawRequest;
 
-/** @returns `undefined` when it is not what was sent */
+/** @returns `undefined` when the URL's path is not the one that was sent */
 function sentPath({ url, params }: RawRequest): string | undefined {
   const path = pathOf(url);
   return wasPlainPath(path, Object.values(params)) ? path : undefined;
 }
 
-/** The path of a URL that no pattern is for: it has an empty segment, or too many of them, unless it was resolved. */
+/** The path of a URL that matches no pattern, because a segment is empty or there are too many; `undefined` when Bun has resolved it. */
 export function strayPath(url: string): string | undefined {
   const path = pathOf(url);
   const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
@@ -46,7 +46,7 @@ function pathOf(url: string): string {
   return url.slice(pathStart(url), mark < 0 ? url.length : mark);
 }
 
-/** Without a usable Host header Bun gives the path alone. `new URL` would cost more than all the rest here. */
+/** Without a usable Host header Bun gives the path alone. `new URL` would cost more than everything else here. */
 function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
 }

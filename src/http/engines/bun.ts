@@ -9,8 +9,8 @@ import { linger } from './limits.ts';
 import { resolvable } from './plain-path.ts';
 
 /**
- * `Bun.serve`. It answers `Expect: 100-continue` by itself, holds back the sender of a body that nobody reads yet, and
- * gives 431 for a head over 16 KiB.
+ * `Bun.serve`. It answers `Expect: 100-continue` by itself, pauses the sender of a body until the handler reads it, and
+ * answers 431 to a head over 16 KiB.
  */
 export const bunEngine: Engine = {
   name: 'bun',
@@ -25,7 +25,7 @@ export const bunEngine: Engine = {
   },
 };
 
-/** @param life what becomes of the server while it answers */
+/** @param life the state of the server, which changes while it serves */
 async function serve(
   { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
   life: { readonly closing: boolean; readonly deadlines: BodyDeadlines },
@@ -47,12 +47,12 @@ async function serve(
       port: own,
       ...(pair && { tls: pair }),
       development: false,
-      // Outside of development Bun would share the port with any other listener. With TLS it must be shared by the
-      // listener that takes over when the files are read again: `reload` does not take them.
+      // Outside of development Bun would share the port with any other listener. With TLS it has to be shared: renewed
+      // files need a new listener on the same port, because `reload` ignores `tls`.
       reusePort: tls !== undefined,
       // Both limits are ours: Bun would answer 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Bun wants 16 kB a second over this time, or the end of the body: 30 s let 48 KiB through at 4 kB/s.
+      // Bun wants 16 kB a second over this time, or the end of the body: in 30 s, 48 KiB arrive at 4 kB/s.
       idleTimeout: 30,
       routes: routesFor(busyPaths, answer),
       fetch: (raw, server) => answer(raw as RawRequest, server, strayPath((raw as RawRequest).url)),
@@ -63,21 +63,21 @@ async function serve(
   }
 }
 
-/** Bun closes idle connections at once and the others after their answer. */
+/** Bun closes idle connections at once, and each of the others after its reply. */
 async function stop(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.stop(true), graceMs);
   await server.stop();
   clearTimeout(cut);
 }
 
-/** @param closing the server is: the client is told that its connection is not kept */
+/** @param closing tells the client that the connection is not kept */
 function respond(request: BunRequest, reply: Reply, closing: boolean): Response {
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
   if (closing) reply = { ...reply, headers: { ...reply.headers, connection: 'close' } };
   return new Response(reply.body as Uint8Array<ArrayBuffer>, reply as ResponseInit);
 }
 
-/** Sends the whole reply at once, and its end when the client has stopped sending, so that closing does not reset. */
+/** Sends the whole reply at once, and ends it when the client has stopped sending, so that closing does not reset the connection. */
 function respondAndClose({ status, headers, body }: Reply, rest: BodyReader): Response {
   const drained = drain(rest);
   const stream = new ReadableStream({
@@ -97,7 +97,7 @@ async function drain(rest: BodyReader): Promise<void> {
       length += value.length;
     }
   } catch {
-    // The client went away: nothing is left to read.
+    // The client has gone: there is nothing left to read.
   }
   clearTimeout(late);
   stop();

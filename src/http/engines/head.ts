@@ -5,17 +5,17 @@ const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
 
 const digits = /^\d+$/;
 
-/** The headers that decide where a request ends and which host it is for: as sent, repeated ones joined with a comma. */
+/** The headers that decide where a request ends and which host it is for, as sent; repeated ones are joined with a comma. */
 export interface Framing {
-  /** Absent from HTTP/1.0 only: the engines see to that. */
+  /** Only HTTP/1.0 may leave it out; the engines check that. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding?: string | undefined;
 }
 
 /**
- * The refusal of a head that others could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is closed with the
- * answer, since it is unknown where the next request begins.
+ * The refusal of a head that a proxy could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is closed after the
+ * reply, since it is unclear where the next request begins.
  */
 export function framingFault({ host: name, contentLength, transferEncoding }: Framing): ApiError | undefined {
   if (name !== undefined && !host.test(name))

@@ -8,18 +8,17 @@ export const resolvable = new ApiError('invalid_path', 'Send a path without . an
 const unplain = /[\\#]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
- * Whether a path means the same to everyone who reads it. A proxy decides by the path as it was sent, so one that others
- * could resolve to another path is refused.
- * @param path as it was sent
+ * Whether every reader takes a path to mean the same. A proxy decides by the path as sent, so a path that could be resolved
+ * to another one is refused.
+ * @param path as sent
  */
 export function isPlainPath(path: string): boolean {
   return !unplain.test(path);
 }
 
 /**
- * The same for a path that was resolved already.
- * @param path as it was resolved
- * @param sent the segments as they were sent, percent-decoded, in their order
+ * The same for a path that is already resolved.
+ * @param sent the segments as sent, percent-decoded, in their order
  */
 export function wasPlainPath(path: string, sent: readonly string[]): boolean {
   if (!isPlainPath(path)) return false;
@@ -27,7 +26,7 @@ export function wasPlainPath(path: string, sent: readonly string[]): boolean {
   return segments.length === sent.length && segments.every((segment, at) => means(segment, sent[at]!));
 }
 
-/** What is malformed cannot be compared; no route takes it. */
+/** A malformed segment cannot be compared; no route accepts it. */
 function means(segment: string, sent: string): boolean {
   const text = percentDecode(segment);
   return text === undefined || text === sent;

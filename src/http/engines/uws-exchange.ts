@@ -8,22 +8,22 @@ import { framingFault } from './head.ts';
 import { linger, maxHead } from './limits.ts';
 import { isPlainPath, resolvable } from './plain-path.ts';
 
-/** uWebSockets.js ends a connection when its 10 s are over; every so many bytes of a body they begin anew. */
+/** uWebSockets.js ends a connection after 10 s; this many bytes of a body restart that time. */
 const bytesPerIdleTime = 8 * 1024;
 
-/** What uWebSockets.js gathers before it writes. */
+/** Length of uWebSockets.js's own write buffer. */
 const writeBuffer = 16 * 1024;
 
-/** What an exchange asks of its server, and tells it. */
+/** The server, as an exchange sees it. */
 export interface Server {
-  /** Connections are not kept after their reply. */
+  /** Whether connections are closed after their reply. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
-  /** The reply is sent, or the client has gone; called once for each exchange. */
+  /** Called once for each exchange, when the reply is sent or the client has gone. */
   finished(): void;
 }
 
-/** One request and its reply. All that is needed of the head is copied: uWebSockets.js takes it back at once. */
+/** One request and its reply. The head is copied, because uWebSockets.js reuses its memory at once. */
 export class UwsExchange implements Request, Arriving {
   readonly method: string;
   readonly path: string;
@@ -36,9 +36,9 @@ export class UwsExchange implements Request, Arriving {
   /** Bytes of the body so far. */
   received = 0;
   #bytesInIdleTime = 0;
-  /** Set while a client that was refused may go on sending. */
+  /** Set while the client of a refused body may go on sending. */
   #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
-  /** `#res` may not be touched any more. */
+  /** `#res` must not be used any more. */
   #over = false;
 
   constructor(res: HttpResponse, req: HttpRequest, server: Server) {
@@ -73,7 +73,7 @@ export class UwsExchange implements Request, Arriving {
     this.#inbox.giveUp();
   }
 
-  /** Has the request answered. */
+  /** Answers the request. */
   answer(dispatch: Dispatch): void {
     const fault = this.#fault();
     if (fault !== undefined) {
@@ -93,7 +93,7 @@ export class UwsExchange implements Request, Arriving {
     this.#headers.set(name, joined);
   }
 
-  /** What uWebSockets.js lets pass: a long head in one piece, and what others may read otherwise. */
+  /** uWebSockets.js accepts a long head that comes in one piece, and heads that a proxy may read differently. */
   #fault(): Reply | undefined {
     if (this.#headBytes > maxHead) return { status: 431 };
     const refusal = isPlainPath(this.path)
@@ -107,7 +107,7 @@ export class UwsExchange implements Request, Arriving {
   }
 
   #receive(chunk: ArrayBuffer, last: boolean): void {
-    if (this.#over) return; // The rest of a body that nobody wanted.
+    if (this.#over) return; // The rest of a body that the handler did not read.
     if (this.#draining !== undefined) {
       this.#drain(chunk.byteLength, last);
     } else {
@@ -123,7 +123,7 @@ export class UwsExchange implements Request, Arriving {
     if (this.#bytesInIdleTime < bytesPerIdleTime) return;
     this.#bytesInIdleTime = 0;
     this.#res.pause();
-    this.#res.resume(); // Resuming is what begins the time anew.
+    this.#res.resume(); // Resuming restarts the time.
   }
 
   #reply(reply: Reply): void {
@@ -149,8 +149,8 @@ export class UwsExchange implements Request, Arriving {
   }
 
   /**
-   * Sends the reply and closes at once: uWebSockets.js would continue with the bytes that follow, and answer them. It writes
-   * nothing before it has parsed all its input, except a piece that is larger than its buffer: so spaces fill the reply up.
+   * Sends the reply and closes at once, because uWebSockets.js would go on to answer the bytes that follow. It writes nothing
+   * before it has parsed all of its input, except a piece that is larger than its buffer: so the reply is padded with spaces.
    */
   #replyAndDie({ body = '', ...head }: Reply): void {
     this.#res.writeStatus(wholeReply({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
@@ -158,8 +158,8 @@ export class UwsExchange implements Request, Arriving {
   }
 
   /**
-   * Sends the whole reply at once and closes when the client has stopped sending. `end` cannot be used: it would
-   * either close at once or never, so the reply goes out as one raw piece.
+   * Sends the whole reply at once, and closes the connection when the client has stopped sending. The reply is one raw piece,
+   * because `end` would close either at once or never.
    */
   #replyAndDrain(reply: Reply): void {
     this.#res.cork(() => this.#res.writeStatus(wholeReply(reply)));
@@ -172,7 +172,7 @@ export class UwsExchange implements Request, Arriving {
     if (last || this.#draining!.bytes > linger.bytes) this.#closeSoon();
   }
 
-  /** After uWebSockets.js has written out what this turn has given it. */
+  /** Closes after uWebSockets.js has written what it got in this turn. */
   #closeSoon(): void {
     setImmediate(() => this.#close());
   }
@@ -196,8 +196,8 @@ export class UwsExchange implements Request, Arriving {
 }
 
 /**
- * Ends a reply whose body is not sent. `endWithoutBody` is told nothing of its length: it would wait for that many bytes
- * for ever. The connection is closed by the client, or with the server.
+ * Ends a reply whose body is not sent. `endWithoutBody` gets no length: it would wait for that many bytes for ever. The client
+ * closes the connection, or the server when it closes.
  */
 function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));
@@ -205,7 +205,7 @@ function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close
   res.endWithoutBody();
 }
 
-/** A reply after which the connection is closed, as one raw piece. */
+/** A reply as one raw piece, which says that the connection is closed. */
 function wholeReply({ status, headers = {}, body = '' }: Reply): Uint8Array {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
   const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
@@ -217,7 +217,7 @@ function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`;
 }
 
-/** A header's value can never begin another header. */
+/** Keeps a header's value from starting another header. */
 function oneLine(value: string): string {
   return value.replace(/[\r\n\0]/g, ' ');
 }

@@ -23,7 +23,7 @@ export const uwsEngine: Engine = {
   },
 };
 
-/** What is used of the package: its own types leave out the constant and the way to listen with host and option. */
+/** The parts of the package that are used: its own types lack the constant, and listening with a host and an option. */
 interface Uws {
   App(): App;
   SSLApp(options: AppOptions): App;
@@ -65,17 +65,17 @@ function whyNot({ message }: Error): string {
 
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {
   if (tls === undefined) return uws.App();
-  readTls(tls); // uWebSockets.js would fail without a reason.
+  readTls(tls); // uWebSockets.js fails without a reason.
   return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
 }
 
-/** One listening socket with the requests that are under way on it. */
+/** A listening socket with its requests in flight. */
 class Server {
   readonly #app: App;
-  #underWay = 0;
-  /** Set by the first `close`: closing a socket twice would end the process. */
+  #inFlight = 0;
+  /** Set by the first `close`: closing a socket twice ends the process. */
   #closed: Promise<void> | undefined;
-  /** Called when nothing is under way; set while closing. */
+  /** Called when no request is in flight; set while closing. */
   #onIdle: (() => void) | undefined;
 
   readonly deadlines: BodyDeadlines;
@@ -84,7 +84,7 @@ class Server {
     this.#app = app;
     this.deadlines = new BodyDeadlines(secondMs);
     app.any('/*', (res, req) => {
-      this.#underWay += 1;
+      this.#inFlight += 1;
       new UwsExchange(res, req, this).answer(dispatch);
     });
   }
@@ -101,14 +101,14 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // Without this option the port is shared, as the listener needs it that takes over when TLS files are read again.
+      // Without this option the port is shared, which renewing the TLS files needs.
       this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }
 
   async #close(graceMs: number, stopAccepting: () => void): Promise<void> {
     stopAccepting();
-    if (this.#underWay > 0) {
+    if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         const cut = setTimeout(resolve, graceMs);
         this.#onIdle = () => {
@@ -126,7 +126,7 @@ class Server {
   }
 
   finished(): void {
-    this.#underWay -= 1;
-    if (this.#underWay === 0) this.#onIdle?.();
+    this.#inFlight -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
   }
 }

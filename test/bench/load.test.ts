@@ -35,7 +35,7 @@ function generate(plan: Partial<LoadPlan> & { port: number }): Promise<LoadRepor
     ...plan,
   };
   return new Promise((reported, failed) => {
-    const child = execFile(bun, [join(root, 'bench/load.ts')], (error, stdout) => {
+    const child = execFile(bun, [join(root, 'bench/drive.ts')], (error, stdout) => {
       if (error === null) reported(JSON.parse(stdout) as LoadReport);
       else failed(error);
     });

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { applyWrites } from '../engine/apply-writes.ts';
 import type { Write } from '../engine/engine.ts';
-import { applyWrites } from '../engine/writer.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
 import { createAtomically } from '../store/create-atomically.ts';

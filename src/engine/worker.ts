@@ -4,8 +4,8 @@ import { attachAccountStore } from '../store/accounts.ts';
 import { transact } from '../store/transact.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import type { CallChannel } from '../worker-thread.ts';
+import { applyWrites } from './apply-writes.ts';
 import type { Write } from './engine.ts';
-import { applyWrites } from './writer.ts';
 
 /** What the thread is started with. */
 export interface WorkerStart {

@@ -2,6 +2,7 @@ import { closing } from '../answer-calls.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { transact } from '../store/transact.ts';
 import { WorkerThread } from '../worker-thread.ts';
+import { applyWrites } from './apply-writes.ts';
 import type { Write } from './engine.ts';
 import type { WorkerStart } from './worker.ts';
 
@@ -41,12 +42,4 @@ export function startWriter(workerFile: string, data: string): Writer {
       await thread.ended();
     },
   };
-}
-
-/** Call it in a transaction. */
-export function applyWrites(store: AccountStore, writes: readonly Write[]): void {
-  for (const { table, key, value } of writes) {
-    if (value === undefined) store[table].removeSync(key);
-    else (store[table] as { putSync(key: string, value: unknown): void }).putSync(key, value);
-  }
 }

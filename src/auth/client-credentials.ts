@@ -1,4 +1,5 @@
-import { decodeFormText, type Form } from './form.ts';
+import { decodeFormText } from '../http/form-text.ts';
+import type { Form } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** What a client says it is, not verified. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { decodeText, readBody } from '../http/body.ts';
-import { percentDecode } from '../http/percent.ts';
+import { parsePairs } from '../http/form-text.ts';
 import type { Request } from '../http/types.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -46,23 +46,15 @@ export function parseForm(text: string): Form {
 export function parseParameters(text: string): { form: Form; repeated: ReadonlySet<string> } {
   const form = new Map<string, string>();
   const repeated = new Set<string>();
-  for (const pair of text.split('&')) {
-    const equals = pair.indexOf('=');
-    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
-    if (name === undefined || value === undefined) {
-      throw new OAuthError('invalid_request', 'A parameter is not percent-encoded UTF-8');
-    }
+  const pairs = parsePairs(text);
+  if (pairs === undefined)
+    throw new OAuthError('invalid_request', 'A parameter is not percent-encoded UTF-8');
+  for (const [name, value] of pairs) {
     if (value === '') continue;
     if (form.has(name)) repeated.add(name);
     else form.set(name, value);
   }
   return { form, repeated };
-}
-
-/** Undoes the encoding of `application/x-www-form-urlencoded`; `undefined` when it is broken. */
-export function decodeFormText(encoded: string): string | undefined {
-  return percentDecode(encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded);
 }
 
 /** A parameter that must be there. @throws {OAuthError} `invalid_request` */

@@ -1,5 +1,5 @@
 /**
- * The two parts of a checked `HOST:PORT`; an empty host means every IPv4 address.
+ * The parts of a valid `HOST:PORT`. An empty host means every IPv4 address.
  * @returns the host without brackets, as the socket functions take it
  */
 export function parseAddress(address: string): { host: string; port: number } {
@@ -8,7 +8,7 @@ export function parseAddress(address: string): { host: string; port: number } {
   return { host: host === '' ? '0.0.0.0' : host, port: Number(address.slice(colon + 1)) };
 }
 
-/** HOST:PORT, an IPv6 host in brackets. */
+/** HOST:PORT, with an IPv6 host in brackets. */
 export function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,7 +1,4 @@
-/**
- * The environment variables of the commands that talk to a server. They are none of the server's own settings, which
- * begin alike: it passes them over.
- */
+/** The environment variables of the client commands. The server, whose settings have the same prefix, ignores them. */
 export const clientVariables = {
   /** Address of the server. */
   url: 'FLAGMETER_URL',

@@ -1,4 +1,4 @@
-/** Where the service reads the time: passed in, so that a test decides what time it is. */
+/** Where the service reads the time. It is passed in, so that a test decides the time. */
 export interface Clock {
   /** Wall-clock time, milliseconds since the Unix epoch. */
   now(): number;

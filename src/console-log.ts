@@ -2,9 +2,9 @@ import { format } from 'node:util';
 import type { Log } from './log.ts';
 
 /**
- * Has what libraries write to the console go into the log, a line of JSON like all others: lmdb, for one, prints the error
- * of a failed commit there, over several lines.
- * @returns puts the console back
+ * Redirects console output of libraries to the log, one JSON line each. For example, lmdb prints the error of a failed commit
+ * to the console, over several lines.
+ * @returns restores the console
  */
 export function logConsole(log: Log, target: Console = console): () => void {
   const { error, warn, info, log: print, debug } = target;

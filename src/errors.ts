@@ -1,16 +1,16 @@
 /**
- * Every refusal that a caller can meet: one stable code each. `docs/errors.md` shows the same table.
- * `status` is the HTTP status; `title` is the short text that never changes with the occasion.
+ * Every error that the API answers with, under its stable code. `docs/errors.md` has the same table.
+ * `status` is the HTTP status. `title` is the short text that is the same for each occurrence.
  */
 export const catalogue = {
   // 400
-  invalid_content_type: { status: 400, title: 'The content type is not one that this route takes' },
+  invalid_content_type: { status: 400, title: 'The route does not accept this content type' },
   invalid_content_encoding: { status: 400, title: 'The body cannot be decoded with its content encoding' },
   invalid_encoding: { status: 400, title: 'The body is not valid UTF-8' },
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
   invalid_protobuf: {
     status: 400,
-    title: 'The message is not valid protobuf, or not framed as gRPC-Web frames it',
+    title: 'The message is not valid protobuf, or its gRPC-Web frame is not valid',
   },
   invalid_body: { status: 400, title: 'The body does not have the expected shape' },
   invalid_name: { status: 400, title: 'A name is empty, too long or not allowed' },
@@ -28,13 +28,13 @@ export const catalogue = {
   },
   too_many_points: {
     status: 400,
-    title: 'The report would have more points than one report may have',
+    title: 'The report would have too many points',
   },
   invalid_path: {
     status: 400,
-    title: 'The path is not percent-encoded UTF-8, or can be resolved to another one',
+    title: 'The path is not percent-encoded UTF-8, or could be resolved to another path',
   },
-  invalid_head: { status: 400, title: 'The head of the request can be read in more than one way' },
+  invalid_head: { status: 400, title: 'The request head is ambiguous' },
   invalid_query: { status: 400, title: 'A query parameter is missing or not valid' },
   // 401
   unauthorized: { status: 401, title: 'A valid bearer token is required' },
@@ -43,38 +43,38 @@ export const catalogue = {
   origin_missing: { status: 403, title: 'A browser-safe key needs an Origin header' },
   origin_not_allowed: { status: 403, title: 'The application does not allow this origin' },
   not_backend_key: { status: 403, title: 'The key is not a Backend key' },
-  forbidden: { status: 403, title: 'The caller may not do this' },
+  forbidden: { status: 403, title: 'The caller is not allowed to do this' },
   plan_limit: { status: 403, title: 'The plan does not allow more of these' },
   // 404, 405
   unknown_key: { status: 404, title: 'No application has this key' },
   unknown_environment: { status: 404, title: 'The application has no such environment' },
-  not_found: { status: 404, title: 'There is no such thing here' },
-  method_not_allowed: { status: 405, title: 'The route does not take this method' },
+  not_found: { status: 404, title: 'The resource does not exist' },
+  method_not_allowed: { status: 405, title: 'The route does not allow this method' },
   // 408, 409, 412, 413, 415, 417, 429
   body_too_slow: { status: 408, title: 'The body took too long to arrive' },
-  conflict: { status: 409, title: 'The change conflicts with what is there' },
-  precondition_failed: { status: 412, title: 'The thing is not what If-Match says it is' },
+  conflict: { status: 409, title: 'The change conflicts with the current state' },
+  precondition_failed: { status: 412, title: 'The resource does not match If-Match' },
   body_too_large: { status: 413, title: 'The body is larger than the limit' },
-  unsupported_media_type: { status: 415, title: 'The content type is not one of gRPC-Web' },
+  unsupported_media_type: { status: 415, title: 'The content type is not a gRPC-Web content type' },
   rate_limited: { status: 429, title: 'Too many requests; wait, then back off exponentially' },
   // 5xx
   internal: { status: 500, title: 'The service failed; the log has the cause' },
-  message_compressed: { status: 501, title: 'The message is compressed in a way that is not known' },
-  backpressure: { status: 503, title: 'More is waiting for the disk than may wait; try again' },
+  message_compressed: { status: 501, title: 'The compression of the message is not supported' },
+  backpressure: { status: 503, title: 'Too many packets are waiting for the disk; try again' },
   store_unavailable: { status: 503, title: 'The store cannot take data right now' },
-  deadline_exceeded: { status: 504, title: 'The deadline of the call passed before its report was taken' },
+  deadline_exceeded: { status: 504, title: 'The deadline passed before the report was accepted' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** A request that is not going to be served, and why. Holds nothing secret: it is shown to the caller. */
+/** The refusal of a request, and its reason. It is shown to the caller, so it must not hold secrets. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   /** Seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
 
-  /** @param detail what is wrong with this one, and what to do; shown to the caller. */
+  /** @param detail what is wrong with this request, and what to do */
   constructor(code: ErrorCode, detail: string, retryAfter?: number) {
     super(detail);
     this.code = code;
@@ -86,13 +86,13 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a failure is the store's: errors of LMDB, and those of the system that it passes on, have a number as `code`. */
+/** Whether the store failed: errors of LMDB, and the system errors that it passes on, have a number as `code`. */
 export function isStoreFailure(error: unknown): boolean {
   const isOther = error instanceof DOMException; // Its code is a number too.
   return error instanceof Error && !isOther && typeof (error as { code?: unknown }).code === 'number';
 }
 
-/** The refusal that answers any failure. The details of a failure that is no refusal are for the log alone. */
+/** The refusal that answers a failure. The details of an unexpected failure go to the log only. */
 export function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isStoreFailure(error))

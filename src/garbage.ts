@@ -1,6 +1,6 @@
 /**
- * Collects garbage now. Bun collects when memory is allocated, so the memory of finished requests would stay allocated while
- * the service is idle. Node collects when it is idle, too.
+ * Collects garbage now. Bun collects only when memory is allocated, so an idle service would keep the memory of finished
+ * requests. Node also collects when it is idle.
  */
 export function collectGarbage(): void {
   (globalThis as { Bun?: { gc(now: boolean): void } }).Bun?.gc(true);

@@ -2,10 +2,10 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 
 export type LogLevel = Config['logLevel'];
-/** What belongs to one line beside its message; a field with a secret's name is blacked out. */
+/** The fields of a line beside its message. A field whose name suggests a secret is redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One JSON object a line. A message is fixed text; what varies goes into the fields. */
+/** Writes one JSON object a line. A message is fixed text; variable parts are fields. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -14,11 +14,11 @@ export interface Log {
 }
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-const deepest = 4;
+const maxDepth = 4;
 
 /**
  * Makes the log. A line is `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC.
- * @param level the least level that is written
+ * @param level the lowest level that is written
  * @param write takes one line with its newline
  */
 export function createLog(level: LogLevel, write: (line: string) => void, clock: Pick<Clock, 'now'>): Log {
@@ -40,12 +40,12 @@ function plainFields(fields: object, depth: number): Record<string, unknown> {
   return Object.fromEntries(pairs);
 }
 
-/** What JSON can hold, at any depth that is still readable: a log call must never throw. */
+/** The value as JSON can hold it, down to `maxDepth`. A log call must never throw. */
 function plain(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (depth >= deepest) return '[deeper]';
+  if (depth >= maxDepth) return '[deeper]';
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
   if (value instanceof Error) {
     const { name, message, stack, cause } = value;
@@ -60,10 +60,10 @@ const secretWords = new Set(
     ' ',
   ),
 );
-/** What a secret's name becomes harmless with: `keyId` and `tokenCount` say which or how many, not what. */
+/** Endings that make such a name harmless: `keyId` and `tokenCount` do not hold a secret. */
 const harmlessEndings = new Set(['id', 'type', 'count']);
 
-/** Whether a field of this name holds a secret, whatever its spelling: clientSecret, app_key, Set-Cookie, `k`. */
+/** Whether a field of this name holds a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
 function isSecretName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

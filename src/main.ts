@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
-/** Each command is loaded when it is asked for: help and version need no server to start. */
+/** Each command is loaded when it is used, so that help and version do not load the server. */
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
@@ -63,7 +63,7 @@ function reporting(name: ReportName): Promise<Run> {
   });
 }
 
-/** What help is asked for among the arguments of a command. */
+/** The words that `--help` among the arguments of a command refers to. */
 function helped(name: CommandName, [word = '']: readonly string[]): readonly string[] {
   return secondWords(name).includes(word) ? [name, word] : [name];
 }
@@ -78,14 +78,14 @@ async function run([name, ...argv]: readonly string[], terminal: Terminal): Prom
   return (await commands[name]())(argv, terminal);
 }
 
-/** What is expected to go wrong explains itself; a fault of the program needs the place where it happened. */
+/** The message of an expected error explains itself; an error of the program is shown with its stack. */
 function complaint(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (/(\$bunfs|\.bun-).*\.node\b/.test(error.message)) return addonComplaint(error);
   return error instanceof TypeError || error instanceof ReferenceError ? error.stack : error.message;
 }
 
-/** The executable unpacks the LMDB add-on to the temp directory when it starts, and loads it from there. */
+/** At its start the executable unpacks the LMDB add-on to the temp directory and loads it from there. */
 function addonComplaint({ message }: Error): string {
   const directory = /(\/.*)\/\.bun-/.exec(message)?.[1] ?? process.env['BUN_TMPDIR'] ?? tmpdir();
   const fault = message.includes('failed to map segment')
@@ -108,14 +108,14 @@ const terminal: Terminal = {
   readFile: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
 };
 
-// Who reads the output may stop when he has enough, as `head` does.
+// The reader of the output may close the pipe early, as `head` does.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
   terminal.err(`Cannot write to standard output: ${message}\n`);
   process.exit(1);
 });
 
-// A message that cannot be written is dropped; the exit code is the same.
+// A message that cannot be written is dropped. The exit code stays the same.
 process.stderr.on('error', () => {});
 
 try {

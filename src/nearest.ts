@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * The known name that was probably meant: the nearest one, unless half of it or more differs, or one that is longer or
- * shorter at its end. Upper and lower case are the same here.
+ * The known name that was probably meant: the nearest one, unless half of it or more differs. A name that only has more or
+ * fewer letters at its end counts as near. Case is ignored.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
@@ -15,12 +15,12 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** Whether one begins with the other, as `environment` does with `env`. */
+/** Whether one name starts with the other, as `environment` does with `env`. */
 function begins(one: string, other: string): boolean {
   return Math.min(one.length, other.length) > 2 && (one.startsWith(other) || other.startsWith(one));
 }
 
-/** Ends a message about an unknown name: what was probably meant, after `prefix`, or nothing when no name is near. */
+/** The end of a message about an unknown name: the nearest known one after `prefix`; empty when none is near. */
 export function nearestKnown(name: string, known: readonly string[], prefix = ''): string {
   const found = nearest(name, known);
   return found === undefined ? '' : `; the nearest known one is ${prefix}${found}`;

@@ -1,4 +1,4 @@
-/** What a command may touch of the process that runs it. */
+/** The parts of the process that a command may use. */
 export interface Terminal {
   /** Writes to standard output, as is. */
   readonly out: (text: string) => void;

@@ -5,7 +5,7 @@ import { createLog } from './log.ts';
 
 const standardError = 2;
 
-/** A thread has no log of its own: what libraries write in it goes out beside the log, in the log's form. */
+/** Writes console output of a worker thread, which has no log of its own, to standard error in the format of the log. */
 export function logThreadConsole(): void {
   logConsole(createLog('info', (line) => writeSync(standardError, line), systemClock));
 }

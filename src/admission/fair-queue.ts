@@ -3,23 +3,23 @@ import { RoundRobin } from './round-robin.ts';
 
 /** How much work may run, and wait. */
 export interface QueueBounds {
-  /** Tasks that run at once, each of another owner. */
+  /** Tasks that run at once, at most one of each owner. */
   readonly atOnce: number;
   /** Tasks of one owner that may wait. */
   readonly waitingEach: number;
   /** Tasks of all owners that may wait. */
   readonly waitingAll: number;
-  /** Messages of the refusals: for an owner that queues too much, and for every owner when all together do. */
+  /** Messages of the refusals: when one owner queues too much, and when all owners together do. */
   readonly refusals: { readonly each: string; readonly all: string };
 }
 
 /**
- * Shares a scarce resource among owners, round-robin: each owner has at most one task running, and goes to the end of the
- * line when it ends. An owner with many tasks delays only its own.
+ * Shares a scarce resource among owners, round-robin. Each owner has at most one running task, and goes to the end of the
+ * queue when it ends. An owner with many tasks delays only their own.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;
-  /** What starts the waiting tasks. */
+  /** Callbacks that start the waiting tasks. */
   readonly #waiting = new RoundRobin<() => void>();
   readonly #busy = new Set<string>();
 
@@ -28,7 +28,7 @@ export class FairQueue {
   }
 
   /**
-   * Runs a task when it is its owner's turn.
+   * Runs a task when its owner has a turn.
    * @throws {ApiError} `rate_limited` when the owner has too many waiting, `backpressure` when all owners together do
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
@@ -42,7 +42,7 @@ export class FairQueue {
     }
   }
 
-  /** Throws as `run`. */
+  /** Checks whether the owner may add a task. Throws like `run`. */
   checkRoom(owner: string): void {
     const { atOnce, waitingEach, waitingAll, refusals } = this.#bounds;
     if (!this.#busy.has(owner) && this.#busy.size < atOnce) return;

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts';
 import type { ByteBudget } from '../http/types.ts';
 import { RoundRobin } from './round-robin.ts';
 
-/** Bodies up to this size are processed on arrival and take nothing from the budget: most packets are so small. */
+/** Bodies up to this size are processed on arrival and do not count towards the budget. Most packets are this small. */
 const smallBody = 4096;
 
 /** Bytes of large bodies that one turn of the event loop processes: some milliseconds of work. */
@@ -12,9 +12,9 @@ const bytesPerTurn = 32 * 1024;
 const ownPart = 1 / 2;
 
 /**
- * Bodies that are large enough to delay other requests. They share a memory budget, from their first byte until they are
- * processed, and each turn of the event loop processes only some of them, round-robin over their senders, so that small
- * packets and other senders are served in between.
+ * Bodies that are large enough to delay other requests. They share a memory budget from their first byte until they are
+ * processed. Each turn of the event loop processes only some of them, round-robin over their senders, so that small packets
+ * and other senders are served in between.
  */
 export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
@@ -22,9 +22,9 @@ export class LargeBodies implements ByteBudget {
   held = 0;
   readonly #max: number;
   readonly #nextTurn: (callback: () => void) => unknown;
-  /** What lets the waiting bodies go on, by sender; their weight is their bytes. */
+  /** Callbacks that resume the waiting bodies, by sender, weighted by their bytes. */
   readonly #waiting = new RoundRobin<() => void>();
-  /** Bytes that this turn of the event loop processes. */
+  /** Bytes that the current turn of the event loop processes. */
   #begun = 0;
 
   /** @param max bytes; @param nextTurn calls back in the next turn of the event loop */
@@ -42,20 +42,20 @@ export class LargeBodies implements ByteBudget {
     this.held -= bytes;
   }
 
-  /** Takes from the budget for a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
+  /** Charges the budget for a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
   hold({ length }: Uint8Array): void {
     if (length > this.free) this.take(length);
   }
 
-  /** A body is processed: gives its memory back to the budget. */
+  /** Returns the memory of a processed body to the budget. */
   release({ length }: Uint8Array): void {
     if (length > this.free) this.give(length);
   }
 
   /**
    * Resolves when it is the body's turn; `undefined` when that is now.
-   * @param senderOf says who sent a large body, or refuses it
-   * @throws {ApiError} `backpressure` when too much of the sender waits already; as `senderOf` does
+   * @param senderOf names the sender of a large body, or refuses it
+   * @throws {ApiError} `backpressure` when too much of this sender waits already; and what `senderOf` throws
    */
   turn({ length }: Uint8Array, senderOf: () => string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
@@ -90,5 +90,5 @@ export class LargeBodies implements ByteBudget {
 }
 
 function tooMany(): ApiError {
-  return new ApiError('backpressure', 'Too many large bodies are under way', 1);
+  return new ApiError('backpressure', 'Too many large bodies are being processed', 1);
 }

@@ -1,12 +1,12 @@
 /**
- * At a high mark the queue closes, until every figure is back at its low mark, or until no batch is left but those being
- * committed: the disk must not idle while packets are refused.
+ * The queue closes when one measure reaches its high mark. It opens again when every measure is back at its low mark, or
+ * when only batches that are being committed are left: the disk must not idle while packets are refused.
  */
 export interface QueueMarks {
   readonly packets: Mark;
   /** Body bytes. */
   readonly bytes: Mark;
-  /** Age of the oldest batch that waits, milliseconds. */
+  /** Age of the oldest waiting batch, milliseconds. */
   readonly age: Mark;
 }
 
@@ -21,44 +21,44 @@ export interface Share {
   bytes: number;
 }
 
-/** A group of packets that waits for one commit; the monitor sums them up. */
+/** The packets that wait for one commit. */
 export interface Waiting {
   readonly since: number;
   packets: number;
   bytes: number;
-  /** What of it each application has. */
+  /** The share of each application. */
   readonly shares: Map<number, Share>;
-  /** Its commit is under way: nothing joins it any more. */
+  /** Its commit has begun, so nothing joins it any more. */
   begun: boolean;
 }
 
-/** How long after packets of two applications were mixed each is held to its share of the queue, ms. */
+/** How long each application is held to its share of the queue after packets of two applications were mixed, ms. */
 const mixedForMs = 10_000;
 
 /**
- * Watches what waits for the disk and says when to stop taking more in (backpressure), with hysteresis so that it
- * does not flap. Time is passed in (monotonic milliseconds).
+ * Watches what waits for the disk and decides when to refuse more (backpressure), with hysteresis so that it does not
+ * flap. Time is passed in (monotonic milliseconds).
  */
 export class QueueMonitor {
   packets = 0;
   bytes = 0;
-  /** Packets whose commit has not begun. */
+  /** Packets whose commit has not begun yet. */
   #next = 0;
   /** In order of arrival, so the first is the oldest. */
   readonly #groups = new Set<Waiting>();
   readonly #marks: QueueMarks;
   #closed = false;
-  /** What waits of each application that has something waiting. */
+  /** The share of each application with waiting packets. */
   readonly #shares = new Map<number, Share>();
   #lastApplication = -1;
-  /** When packets of another application than the last one's came. */
+  /** When the application of a packet last differed from that of the packet before it. */
   #mixedAt = Number.NEGATIVE_INFINITY;
 
   constructor(marks: QueueMarks) {
     this.#marks = marks;
   }
 
-  /** Whether one more packet may come in now. */
+  /** Whether one more packet may be taken now. */
   admits(now: number): boolean {
     if (this.packets === 0) this.#closed = false;
     else if (this.#isOver('high', now)) this.#closed = true;
@@ -67,8 +67,8 @@ export class QueueMonitor {
   }
 
   /**
-   * Whether one more packet of an application may come in now. While others send too, none may have more than half of what
-   * may wait: there is room for the others then.
+   * Whether one more packet of an application may be taken now. While several applications send, none may have more than
+   * half of the queue, which leaves room for the others.
    */
   admitsOf(application: number, now: number): boolean {
     if (now - this.#mixedAt > mixedForMs) return true;
@@ -77,19 +77,19 @@ export class QueueMonitor {
     return own === undefined || (own.packets * 2 < packets.high && own.bytes * 2 < bytes.high);
   }
 
-  /** Seconds after which a refused sender may try again: the time the oldest has been waiting, at least one. */
+  /** Seconds after which a refused sender may try again: the age of the oldest batch, at least one. */
   retryAfter(now: number): number {
     return Math.min(60, Math.max(1, Math.ceil(this.oldest(now) / 1000)));
   }
 
-  /** A new group begins to wait. */
+  /** Starts a new group. */
   open(now: number): Waiting {
     const group = { since: now, packets: 0, bytes: 0, shares: new Map(), begun: false };
     this.#groups.add(group);
     return group;
   }
 
-  /** One packet of an application joins a group and takes so much memory with it, at `now`. */
+  /** Adds a packet of an application, with the memory that it takes, to a group at `now`. */
   join(group: Waiting, application: number, bytes: number, now: number): void {
     if (application !== this.#lastApplication) {
       if (this.#lastApplication !== -1) this.#mixedAt = now;
@@ -110,7 +110,7 @@ export class QueueMonitor {
     this.#next -= group.packets;
   }
 
-  /** The group was committed, or refused: it waits no longer. */
+  /** Removes a group that was committed or refused. */
   leave(group: Waiting): void {
     if (!this.#groups.delete(group)) return;
     if (!group.begun) this.begin(group);
@@ -121,7 +121,7 @@ export class QueueMonitor {
     this.bytes -= group.bytes;
   }
 
-  /** Whether a figure has come to its high mark, or is above its low one. */
+  /** Whether a measure has reached its high mark, or is above its low mark. */
   #isOver(mark: keyof Mark, now: number): boolean {
     const { packets, bytes, age } = this.#marks;
     if (this.oldest(now) > age[mark]) return true;

@@ -1,16 +1,16 @@
 import { TokenBucket } from './token-bucket.ts';
 
-/** What limits an application: its own figures, or `null` for the server's. */
+/** The limits of an application; `null` takes the server's default. */
 export interface RateLimited {
   readonly number: number;
   readonly rate: number | null;
   readonly burst: number | null;
 }
 
-/** Bytes of a body that one token stands for: what most packets have. */
+/** Bytes of a body that one token covers: most packets fit into one. */
 export const bytesPerToken = 4096;
 
-/** One token bucket per application; there are as many as applications that sent something. */
+/** A token bucket for each application that has sent something. */
 export class RateLimits {
   readonly #buckets = new Map<number, TokenBucket>();
   readonly #rate: number;
@@ -23,9 +23,9 @@ export class RateLimits {
   }
 
   /**
-   * Takes the tokens of one packet or report: one for each 4 KiB that it begins. Gives 0 when it may pass, else the
-   * seconds to wait.
+   * Takes the tokens of one packet or report: one for each begun 4 KiB.
    * @param bytes of its body
+   * @returns 0 when it may pass, else the seconds to wait
    */
   take(application: RateLimited, now: number, bytes: number): number {
     const rate = application.rate ?? this.#rate;
@@ -39,7 +39,7 @@ export class RateLimits {
     return fresh.take(now, cost);
   }
 
-  /** Lets go of a deleted application's bucket. */
+  /** Drops the bucket of a deleted application. */
   forget(applicationNumber: number): void {
     this.#buckets.delete(applicationNumber);
   }

@@ -1,54 +1,54 @@
-/** Something that waits: its weight is what it counts for, such as 1 or its bytes. */
+/** A waiting item with its weight, for example 1 or its bytes. */
 interface Waiting<T> {
   readonly item: T;
   readonly weight: number;
 }
 
-interface Line<T> {
+interface Queue<T> {
   weight: number;
   readonly waiting: Waiting<T>[];
 }
 
-/** What waits of several owners, one line for each. They take turns, however much one of them has waiting. */
+/** A queue for each of several owners, who take turns however long their queues are. */
 export class RoundRobin<T> {
-  /** Weight of everything that waits. */
+  /** Weight of all waiting items. */
   weight = 0;
-  /** By owner; the first one is next. */
-  readonly #lines = new Map<string, Line<T>>();
+  /** By owner, the next one first. */
+  readonly #queues = new Map<string, Queue<T>>();
 
-  /** Weight of what an owner has waiting. */
+  /** Weight of the waiting items of an owner. */
   weightOf(owner: string): number {
-    return this.#lines.get(owner)?.weight ?? 0;
+    return this.#queues.get(owner)?.weight ?? 0;
   }
 
-  /** Adds an item at the end of its owner's line. */
+  /** Adds an item at the end of its owner's queue. */
   add(owner: string, item: T, weight: number): void {
-    const line = this.#lines.get(owner) ?? { weight: 0, waiting: [] };
-    this.#lines.set(owner, line);
-    line.waiting.push({ item, weight });
-    line.weight += weight;
+    const queue = this.#queues.get(owner) ?? { weight: 0, waiting: [] };
+    this.#queues.set(owner, queue);
+    queue.waiting.push({ item, weight });
+    queue.weight += weight;
     this.weight += weight;
   }
 
-  /** Takes the first item of the next owner that may have a turn, and puts the owner behind the others. */
+  /** Takes the first item of the next owner that may have a turn, and moves the owner to the end. */
   take(mayGo: (owner: string) => boolean): (Waiting<T> & { readonly owner: string }) | undefined {
-    for (const [owner, line] of this.#lines) {
+    for (const [owner, queue] of this.#queues) {
       if (!mayGo(owner)) continue;
-      const { item, weight } = line.waiting.shift()!;
-      line.weight -= weight;
+      const { item, weight } = queue.waiting.shift()!;
+      queue.weight -= weight;
       this.weight -= weight;
-      if (line.waiting.length === 0) this.#lines.delete(owner);
+      if (queue.waiting.length === 0) this.#queues.delete(owner);
       else this.putLast(owner);
       return { owner, item, weight };
     }
     return undefined;
   }
 
-  /** Puts an owner behind the others. */
+  /** Moves an owner to the end. */
   putLast(owner: string): void {
-    const line = this.#lines.get(owner);
-    if (line === undefined) return;
-    this.#lines.delete(owner);
-    this.#lines.set(owner, line);
+    const queue = this.#queues.get(owner);
+    if (queue === undefined) return;
+    this.#queues.delete(owner);
+    this.#queues.set(owner, queue);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A token bucket: `burst` tokens at most, `rate` new ones a second. What costs more than the burst may pass when the bucket
- * is full; it leaves a debt that is paid off first.
+ * A token bucket: at most `burst` tokens, and `rate` new ones a second. A request that costs more than the burst passes when
+ * the bucket is full, and leaves a debt that is paid off first.
  * Time is passed in (monotonic milliseconds), so the bucket needs no timer and a test no sleep.
  */
 export class TokenBucket {
@@ -11,7 +11,7 @@ export class TokenBucket {
 
   /**
    * @param rate tokens a second; 0 is no limit
-   * @param burst most tokens at once, also what a new bucket holds
+   * @param burst most tokens at once; a new bucket is full
    */
   constructor(rate: number, burst: number, now: number) {
     this.rate = rate;
@@ -20,14 +20,14 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** Takes what something costs. Gives 0 when there was enough, else the seconds until there is. */
+  /** Takes `cost` tokens. @returns 0, or the seconds until there are enough */
   take(now: number, cost = 1): number {
     const wait = this.wait(now, cost);
     if (wait === 0) this.#tokens -= cost;
     return wait;
   }
 
-  /** Seconds until there are enough tokens, without taking them; 0 when there are. */
+  /** Seconds until there are enough tokens, 0 when there are. Nothing is taken. */
   wait(now: number, cost = 1): number {
     if (this.rate === 0) return 0;
     const elapsed = Math.max(0, now - this.#filledAt);

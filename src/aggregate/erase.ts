@@ -4,28 +4,28 @@ import { removeByPrefix } from '../store/key-prefix.ts';
 import type { Deletion } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
 
-/** A part of a step of upkeep: touches as many records as there is room for, and gives how many it touched. */
+/** A part of an upkeep step. It touches at most `room` records. @returns records touched */
 export type Chore = (room: number) => number;
 
 /**
- * What it takes to remove all that is kept of something deleted. Nothing of it may be written any more: what is in a
- * worker's memory of it is not looked for. The ledger belongs to the application, and stays when only an environment goes;
- * the messages of the last minutes say of nobody whose they are, and go by themselves.
+ * The chores that remove everything kept of a deleted application or environment. Nothing may write to it any more, because
+ * a worker's memory is not searched for it. The ledger belongs to the application, so it stays when only an environment is
+ * deleted. The messages of the last minutes hold no personal data and expire on their own.
  */
 export function erasures(
   store: UsageStore,
   { application, environments, whole }: Deletion,
 ): readonly Chore[] {
   const { counts, measurements, sketches, seen, series } = store;
-  const ofEnvironments = environments.flatMap((environment): Chore[] => [
+  const inEnvironments = environments.flatMap((environment): Chore[] => [
     ...[counts, measurements, sketches, seen, series].map(
       (table) => (room: number) => removeByPrefix(table, environment, room),
     ),
     (room) => removeAllExposures(store, environment, room),
   ]);
-  if (!whole) return ofEnvironments;
+  if (!whole) return inEnvironments;
   return [
-    ...ofEnvironments,
+    ...inEnvironments,
     (room) => removeAllIdentities(store, application, room),
     (room) => removeByPrefix(store.ledger, application, room),
   ];

@@ -1,19 +1,19 @@
 import { type ChunkContent, chunksPerSketch, maxCoupons, registersPerChunk } from '../store/sketches.ts';
 
 /**
- * HyperLogLog of precision 15: 32 768 registers, standard error 0.575 %. A user's 64-bit hash is, from the top: 5 bits
- * that name a chunk, 10 bits that name a register of it, and 49 bits whose leading zeros, plus one, are its rank; a
+ * HyperLogLog of precision 15: 32 768 registers, standard error 0.575 %. A user's 64-bit hash has, from the top: 5 bits
+ * that select a chunk, 10 bits that select a register in it, and 49 bits whose leading zeros, plus one, are the rank. A
  * register holds the greatest rank that it has seen.
  *
  * A chunk with few users keeps their coupons instead (Heule, Nunkesser, Hall, "HyperLogLog in practice", 2013, section
- * 5.3): the first 26 bits of the hash, then 6 bits with the rank of the other 38. Registers follow from coupons, so what
- * a chunk says does not depend on when it went from one form to the other.
+ * 5.3): the first 26 bits of the hash, then 6 bits with the rank of the other 38. Registers can be computed from coupons,
+ * so a chunk's content does not depend on when it changed its form.
  */
 const registers = chunksPerSketch * registersPerChunk;
 const registerBits = 15;
 const couponBits = 26;
 
-/** The coupon of a user's hash, given as two unsigned 32-bit halves. */
+/** The coupon of a user's hash, which is given as two unsigned 32-bit halves. */
 export function couponOf(high: number, low: number): number {
   const rank = (high & 63) !== 0 ? Math.clz32(high & 63) - 25 : Math.clz32(low) + 7;
   return ((high & ~63) | rank) >>> 0;
@@ -30,7 +30,7 @@ export class Chunk {
   private coupons: Uint32Array;
   private registers: Uint8Array | undefined;
 
-  /** @param content what the chunk begins with, which it takes for its own; none for an empty chunk */
+  /** @param content initial content, which the chunk then owns; `undefined` for an empty chunk */
   constructor(content?: ChunkContent) {
     this.registers = content?.registers;
     this.coupons = content?.coupons ?? noCoupons;
@@ -42,18 +42,18 @@ export class Chunk {
     return this.coupons.byteLength + (this.registers?.byteLength ?? 0);
   }
 
-  /** What the chunk says; it is valid until the chunk is added to. */
+  /** The content, which is valid until something is added. */
   get content(): ChunkContent {
     if (this.registers !== undefined) return { registers: this.registers };
     return { coupons: this.coupons.subarray(0, this.size) };
   }
 
-  /** Adds a user; false when that changes nothing. */
+  /** Adds a user. @returns false when that changes nothing */
   add(coupon: number): boolean {
     return this.registers === undefined ? this.insert(coupon) : raise(this.registers, coupon);
   }
 
-  /** Adds all users of another chunk of the same number. */
+  /** Adds all users of another chunk with the same number. */
   merge(other: ChunkContent): void {
     if (other.registers === undefined) {
       for (const coupon of other.coupons) this.add(coupon);
@@ -85,7 +85,7 @@ export class Chunk {
     return true;
   }
 
-  /** The place of the first coupon that is not below `prefix`. */
+  /** The index of the first coupon that is not below `prefix`. */
   private firstFrom(prefix: number): number {
     let low = 0;
     let high = this.size;
@@ -114,10 +114,10 @@ export class Chunk {
 
 const noCoupons = new Uint32Array(0);
 
-/** Raises the register of a coupon to the coupon's rank; false when it is as high already. */
+/** Raises the register of a coupon to the coupon's rank. @returns false when it is that high already */
 function raise(into: Uint8Array, coupon: number): boolean {
   const index = (coupon >>> 17) & (registersPerChunk - 1);
-  const middle = (coupon >>> 6) & 0x7ff; // The 11 bits that the coupon has beyond the register's name.
+  const middle = (coupon >>> 6) & 0x7ff; // The 11 bits of the coupon after the register's index.
   const rank = middle !== 0 ? Math.clz32(middle) - 20 : 11 + (coupon & 63);
   if (into[index]! >= rank) return false;
   into[index] = rank;
@@ -131,11 +131,11 @@ function registersOf(content: ChunkContent): Uint8Array {
   return made;
 }
 
-/** A whole sketch: a set of users that can be added to, united with others and counted, within 2 %. */
+/** A whole sketch: a set of users that can be extended, united with others and counted within 2 %. */
 export class HyperLogLog {
   readonly #chunks: (Chunk | undefined)[] = new Array(chunksPerSketch).fill(undefined);
 
-  /** Adds a user by the two halves of the hash; false when that changes nothing. */
+  /** Adds a user by the two halves of the hash. @returns false when that changes nothing */
   add(high: number, low: number): boolean {
     const coupon = couponOf(high, low);
     return this.#chunk(chunkOf(coupon)).add(coupon);
@@ -158,7 +158,7 @@ export class HyperLogLog {
     }
   }
 
-  /** How many different users were added: nearly exact up to some 6 000, with a standard error of 0.575 % above. */
+  /** The number of different users: nearly exact up to some 6 000, with a standard error of 0.575 % above. */
   estimate(): number {
     let coupons = 0;
     for (const [, content] of this.contents()) {
@@ -189,7 +189,7 @@ export class HyperLogLog {
   }
 }
 
-/** Linear counting: how many users leave so many different coupons. */
+/** Linear counting: the number of users that leaves this many different coupons. */
 function estimateCoupons(coupons: number): number {
   const places = 2 ** couponBits;
   return -places * Math.log1p(-coupons / places);
@@ -199,7 +199,7 @@ const greatestRank = 64 - registerBits + 1;
 
 /**
  * The improved raw estimator of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017
- * (arXiv:1702.01284): without bias over the whole range, and so without tables or a change of method.
+ * (arXiv:1702.01284). It is unbiased over the whole range, so it needs neither tables nor a second method.
  * @param counts how many registers hold each rank
  */
 function estimateRegisters(counts: Uint32Array): number {
@@ -209,7 +209,7 @@ function estimateRegisters(counts: Uint32Array): number {
   return Math.min(2 ** 64, registers ** 2 / (2 * Math.LN2 * z)); // There are no more hashes than that.
 }
 
-/** Ertl's σ: x + Σ x^(2^k) · 2^(k−1), which corrects for registers that are still empty. */
+/** Ertl's σ: x + Σ x^(2^k) · 2^(k−1), which corrects for empty registers. */
 function sigma(x: number): number {
   if (x === 1) return Number.POSITIVE_INFINITY;
   let sum = x;
@@ -221,7 +221,7 @@ function sigma(x: number): number {
   return sum;
 }
 
-/** Ertl's τ: (1 − x − Σ (1 − x^(2^−k))² · 2^−k) / 3, which corrects for registers that can rise no more. */
+/** Ertl's τ: (1 − x − Σ (1 − x^(2^−k))² · 2^−k) / 3, which corrects for registers at the greatest rank. */
 function tau(x: number): number {
   if (x === 0 || x === 1) return 0;
   let sum = 1 - x;

@@ -12,11 +12,11 @@ import { rollUp } from './roll-up.ts';
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {
-  /** Most records to touch, which bounds how long a batch waits for the step. */
+  /** Most records to touch. It bounds how long a batch waits for the step. */
   readonly limit: number;
 }
 
-/** Of one environment, and of the people of all: what is over its time goes. */
+/** Rolls up and deletes what has passed its retention in one environment, and people's records of all environments. */
 export interface RetentionStep extends Step {
   readonly task: 'retention';
   readonly environment: number;
@@ -27,13 +27,13 @@ export interface RetentionStep extends Step {
   readonly exposureDays: number;
 }
 
-/** What is kept of something deleted goes. */
+/** Removes what is kept of a deleted application or environment. */
 export interface DeletionStep extends Step {
   readonly task: 'deletion';
   readonly deletion: Deletion;
 }
 
-/** Does the step, inside a transaction; gives how many records it touched, 0 when nothing is left to do. */
+/** Does one step, inside a transaction. @returns records touched: 0 when nothing is left to do */
 export function maintain(store: UsageStore, hot: HotTables, step: Maintenance): number {
   const chores = step.task === 'deletion' ? erasures(store, step.deletion) : retentions(store, hot, step);
   let touched = 0;

@@ -1,19 +1,19 @@
 import type { Counts, Measurement } from '../store/cells.ts';
 import type { LedgerTally } from '../store/ledger.ts';
 
-/** Adds what one packet says of a variant. */
+/** Adds one packet's counts of a variant. */
 export function addCounts(into: Counts, checks: number, used: number, viewed: number): void {
   into.checks += checks;
   into.used += used;
   into.viewed += viewed;
 }
 
-/** Adds what another cell of the same series holds. */
+/** Adds another cell of the same series. */
 export function mergeCounts(into: Counts, { checks, used, viewed }: Counts): void {
   addCounts(into, checks, used, viewed);
 }
 
-/** Adds one reported value; of two with the same time, the one that came later is the last. */
+/** Adds one reported value. Of two values with the same time, the one that arrived later is the last. */
 export function addValue(into: Measurement, value: number, at: number): void {
   into.sum = clamp(into.sum + value);
   into.count += 1;
@@ -25,7 +25,7 @@ export function addValue(into: Measurement, value: number, at: number): void {
   if (value > into.max) into.max = value;
 }
 
-/** Adds what another cell of the same series holds, `from` being the later one. */
+/** Adds another cell of the same series. `from` is the later one. */
 export function mergeMeasurement(into: Measurement, from: Measurement): void {
   into.sum = clamp(into.sum + from.sum);
   into.count += from.count;
@@ -37,7 +37,7 @@ export function mergeMeasurement(into: Measurement, from: Measurement): void {
   into.max = Math.max(into.max, from.max);
 }
 
-/** Adds what another tally of the same row of the ledger holds. */
+/** Adds another tally of the same ledger row. */
 export function mergeTally(into: LedgerTally, from: Readonly<LedgerTally>): void {
   into.count += from.count;
   if (from.lastAt < into.lastAt) {
@@ -48,7 +48,7 @@ export function mergeTally(into: LedgerTally, from: Readonly<LedgerTally>): void
   into.example = from.example ?? into.example;
 }
 
-/** A sum of finite values stays finite: it sticks at the largest double rather than become Infinity, which JSON cannot say. */
+/** Keeps a sum finite: it stays at the largest double instead of becoming Infinity, which JSON cannot express. */
 function clamp(sum: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
 }

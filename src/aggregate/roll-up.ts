@@ -13,7 +13,7 @@ import type { HotCells } from './hot-cells.ts';
 import type { HotTables } from './hot-tables.ts';
 import { mergeCounts, mergeMeasurement } from './merge.ts';
 
-/** One table of cells, with how two of its cells become one. */
+/** A table of cells, and how to merge two of its cells. */
 interface Rolled<T> {
   readonly table: Table;
   readonly codec: CellCodec<T>;
@@ -22,10 +22,10 @@ interface Rolled<T> {
 }
 
 /**
- * Moves the oldest blocks of an environment that are behind a horizon into buckets of the next width, and deletes those
- * behind the last; call it in a transaction. What a range of whole buckets adds up to stays the same.
- * @param limit most blocks to move, which bounds how long a batch waits for it
- * @returns blocks moved: when fewer than `limit`, there are no more
+ * Moves the oldest blocks of an environment that are past a horizon into buckets of the next width, and deletes those past
+ * the last horizon. The sums over a range of whole buckets stay the same. Call it in a transaction.
+ * @param limit most blocks to move; it bounds how long a batch waits
+ * @returns blocks moved: fewer than `limit` when none are left
  */
 export function rollUp(
   store: UsageStore,

@@ -4,31 +4,31 @@ import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 
-/** Days since the epoch (UTC): `from` included, `to` not. */
+/** Days since the epoch (UTC): from `from` up to but without `to`. */
 export interface Days {
   readonly from: number;
   readonly to: number;
 }
 
-/** How many different users there were over all of the days. */
+/** How many different users there were over all days. */
 export interface UniqueUsers {
   readonly environment: number;
-  /** By series ordinal; a series that is not in here had none. */
+  /** By series ordinal; a series without users is missing. */
   readonly series: Map<number, number>;
-  /** One a group, in the order of the groups. */
+  /** One number for each group, in the order of the groups. */
   readonly groups: number[];
 }
 
-/** Series whose sketches are held at a time, about: of 32 kB each at the most, and as many for their groups. */
+/** About how many sketches are in memory at a time, of at most 32 kB each, and as many for their groups. */
 const seriesAtATime = 128;
 
 /**
- * Counts the unique users of an environment, of its series and of groups of series (a feature is one: its variants, and
- * the ordinal that its own users are added to), over the days.
+ * Counts the unique users of an environment, of its series and of groups of series over some days. A feature is a group: its
+ * variants, and the ordinal of the feature itself.
  *
- * Memory is bounded whatever the environment holds, as the groups are counted some at a time; groups whose ordinals are
- * near each other are read together, so a report is about one pass over the days.
- * @param groups the ordinals of each group; an ordinal may be in several
+ * Memory is bounded whatever the environment holds, because only some groups are counted at a time. Groups with adjacent
+ * ordinals are read together, so a report takes about one pass over the days.
+ * @param groups the ordinals of each group; an ordinal may be in several groups
  */
 export function* countUniqueUsers(
   store: UsageStore,
@@ -61,7 +61,7 @@ export function* countUniqueUsers(
 
 type NumberedGroup = readonly [index: number, ordinals: readonly number[]];
 
-/** The groups in the order of their first ordinals, in slices of about `seriesAtATime` series. */
+/** The groups by ascending first ordinal, in slices of about `seriesAtATime` series. */
 function* slices(groups: readonly (readonly number[])[]): Generator<readonly NumberedGroup[]> {
   const first = (ordinals: readonly number[]) => Math.min(seriesPerEnvironment, ...ordinals);
   const sorted = [...groups.entries()].sort(([, a], [, b]) => first(a) - first(b));
@@ -78,7 +78,7 @@ function* slices(groups: readonly (readonly number[])[]): Generator<readonly Num
   if (slice.length > 0) yield slice;
 }
 
-/** Adds what the days hold to the sketches of the ordinals. */
+/** Adds the users of the days to the sketches of the ordinals. */
 function* read(
   store: UsageStore,
   environment: number,

@@ -1,11 +1,11 @@
-/** 64 bits that stand for a user, as two unsigned 32-bit halves. */
+/** A user's 64-bit hash, as two unsigned 32-bit halves. */
 export interface UserHash {
   readonly high: number;
   readonly low: number;
 }
 
 /**
- * The hash of a user by the identity that the application knows.
+ * Hashes the identity by which the application knows a user.
  * @param identity any string; a lone surrogate counts as U+FFFD
  */
 export function hashIdentity(identity: string): UserHash {
@@ -13,7 +13,7 @@ export function hashIdentity(identity: string): UserHash {
 }
 
 /**
- * The hash of a user that a sender has reported as a hash of its own.
+ * Hashes a user that a sender reports by a hash of its own.
  * @param decimal the reported integer, of any size, in canonical decimal (`-12`, no leading zeros)
  */
 export function hashReported(decimal: string): UserHash {
@@ -21,7 +21,7 @@ export function hashReported(decimal: string): UserHash {
 }
 
 const encoder = new TextEncoder();
-/** Holds the UTF-8 of nearly every user; longer ones get a buffer of their own. */
+/** Large enough for the UTF-8 of nearly every user; longer texts get a buffer of their own. */
 const scratch = new Uint8Array(2048);
 
 function hash(text: string): UserHash {
@@ -35,10 +35,10 @@ const c3 = 0x38b34ae5;
 const c4 = 0xa1e38b93;
 
 /**
- * The first 64 bits of MurmurHash3 x86_128 with seed 0 (A. Appleby, SMHasher). Stored sketches depend on every bit, so it
- * never changes. It needs 32-bit arithmetic only, hence neither BigInt nor a call into WebAssembly: an identity takes
- * 0.1 µs in Bun, and XXH64 from hash-wasm 0.25 µs.
- * @param bytes what is hashed is the first `length` of them
+ * The first 64 bits of MurmurHash3 x86_128 with seed 0 (A. Appleby, SMHasher). It must never change, because stored
+ * sketches depend on every bit. It needs only 32-bit arithmetic, neither BigInt nor a call into WebAssembly: an identity
+ * takes 0.1 µs in Bun, where XXH64 from hash-wasm takes 0.25 µs.
+ * @param bytes hashed are the first `length` of them
  */
 export function murmur3(bytes: Uint8Array, length: number): UserHash {
   let h1 = 0;
@@ -77,7 +77,7 @@ function word(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The same where the input may end; what is beyond it is zero. */
+/** The same near the end of the input; bytes beyond the end are zero. */
 function lastWord(bytes: Uint8Array, at: number, end: number): number {
   if (at + 4 <= end) return word(bytes, at);
   let value = 0;

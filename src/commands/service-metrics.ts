@@ -3,7 +3,7 @@ import type { ServiceMetric } from '../http/exposition.ts';
 import type { RequestTally } from '../http/request-tally.ts';
 import { type Core, readinessOf } from './core.ts';
 
-/** What `GET /metrics` shows. Codes, routes and statuses are of fixed sets: nothing that a stranger sends is a label. */
+/** The metrics that `GET /metrics` shows. Labels come from fixed sets: nothing that a stranger sends becomes one. */
 export function serviceMetrics(core: Core, requests: RequestTally): readonly ServiceMetric[] {
   return [
     ...requestMetrics(requests),
@@ -46,7 +46,7 @@ function ingestMetrics({ counting: { ledger }, intake, clock }: Core): readonly 
     {
       name: 'flagmeter_ingest_refusals_total',
       type: 'counter',
-      help: 'Packets and reports that were refused, by any transport: attributed, when an application sees it in its ledger.',
+      help: "Packets and reports that were refused, over any transport; attributed when an application's ledger shows it.",
       labels: ['code', 'attributed'],
       *read() {
         for (const [code, count] of ledger.attributed) yield [{ code, attributed: 'true' }, count];
@@ -54,7 +54,7 @@ function ingestMetrics({ counting: { ledger }, intake, clock }: Core): readonly 
       },
     },
     gauge('flagmeter_queue_packets', 'Packets and reports that wait for the disk.', () => monitor.packets),
-    gauge('flagmeter_queue_bytes', 'What they hold.', () => monitor.bytes),
+    gauge('flagmeter_queue_bytes', 'Memory that they take.', () => monitor.bytes),
     gauge(
       'flagmeter_queue_oldest_seconds',
       'How long the oldest of them has been waiting.',
@@ -64,7 +64,7 @@ function ingestMetrics({ counting: { ledger }, intake, clock }: Core): readonly 
     counter('flagmeter_commit_seconds_total', 'Time that these commits took.', () => intake.commitMs / 1000),
     counter(
       'flagmeter_failed_commits_total',
-      'Commits that failed; nothing of them was kept.',
+      'Failed commits; nothing of them was kept.',
       () => intake.failedCommits,
     ),
   ];
@@ -74,20 +74,20 @@ function storeMetrics(core: Core): readonly ServiceMetric[] {
   const { readers } = core;
   const ages = readers.map((each) => [{ store: each.name }, each] as const);
   return [
-    gauge('flagmeter_ready', '1 while data is taken, as /readyz says.', () =>
+    gauge('flagmeter_ready', '1 while data is accepted, as /readyz says.', () =>
       Number(readinessOf(core).ready),
     ),
     {
       name: 'flagmeter_oldest_reader_seconds',
       type: 'gauge',
-      help: 'How long the oldest reader of a store has been seen to keep pages from being used again.',
+      help: 'How long the oldest reader of a store has kept freed pages from being reused.',
       labels: ['store'],
       read: () => ages.map(([labels, reader]) => [labels, reader.look().seconds] as const),
     },
     {
       name: 'flagmeter_oldest_reader_commits',
       type: 'gauge',
-      help: 'Commits since what that reader reads from.',
+      help: 'Commits since the state that this reader uses.',
       labels: ['store'],
       read: () => ages.map(([labels, reader]) => [labels, reader.look().commits] as const),
     },
@@ -100,7 +100,7 @@ function processMetrics({ clock }: Core): readonly ServiceMetric[] {
     {
       name: 'flagmeter_build_info',
       type: 'gauge',
-      help: 'Always 1; the label says the version.',
+      help: 'Always 1; the label is the version.',
       labels: ['version'],
       read: () => [[{ version }, 1]],
     },

@@ -1,21 +1,18 @@
-/** Characters that the ledger keeps of a text that a stranger wrote. */
+/** The longest text from a request that the ledger keeps, in characters. */
 const longest = 200;
 
-/** The marks of keys, secrets and tokens of this service, and of what they are made of enough to tell them by. */
+/** Keys and secrets of this service, of which the prefix and a few characters are kept to recognise them by; and tokens. */
 const secrets = /(fm_[a-z]+_[0-9a-z]{0,6})[\w-]*/gi;
 const tokens = /eyJ[\w-]{8,}[\w.-]*/g;
 
-/**
- * A stranger's text as the ledger keeps it: short, without control characters, and with no secret of this service, should
- * somebody have put one there.
- */
+/** A text from a request as the ledger keeps it: short, without control characters, and without secrets of this service. */
 export function ledgerText(text: string): string {
   const head = text.slice(0, 4 * longest).replace(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '');
   const open = head.replace(secrets, '$1…').replace(tokens, 'eyJ…');
   return cut(open);
 }
 
-/** At most the longest, and no half of a character at the end. */
+/** Truncates a text, without half of a surrogate pair at the end. */
 function cut(text: string): string {
   if (text.length <= longest) return text;
   return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;

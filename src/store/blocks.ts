@@ -3,57 +3,57 @@ import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
- * How cells lie in the store: the cells of neighbouring series in one bucket of time are one value, because what is
- * written together is cheaper to put once than thirty times.
+ * How cells are stored. The cells of neighbouring series in one bucket of time form a block, which is one value: they are
+ * written together, and one put is cheaper than thirty.
  *
- * Key, big-endian so that LMDB's order is ours: environment (u32), width of the bucket (u8), bucket start (u32, minutes
- * since the epoch), block (u32, a series' ordinal divided by the cells of a block). An environment's bucket lies
- * together: a commit dirties few pages, a report is one range scan, and deleting an environment is one range.
- * Value, little-endian: a mask (u32) of the cells that are there, then those cells in order.
+ * Key, big-endian so that LMDB sorts it numerically: environment (u32), bucket width (u8), bucket start (u32, minutes
+ * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of an environment's bucket
+ * are adjacent: a commit dirties few pages, a report is one range scan, and deleting an environment is one range.
+ * Value, little-endian: a mask (u32) of the cells that are present, then those cells in order.
  */
 export const cellsPerBlock = 32;
 const keyBytes = 13;
 const maskBytes = 4;
 
-/** Widths of buckets, by the number in the key. */
+/** The bucket widths and their numbers in a key. */
 export const bucketWidth = { minute: 0, hour: 1, day: 2 } as const;
 export type BucketWidth = (typeof bucketWidth)[keyof typeof bucketWidth];
 
-/** One number for a bucket of time: its width, and its start in minutes since the epoch. */
+/** One number that holds a bucket's width and its start in minutes since the epoch. */
 export function bucketOf(width: BucketWidth, minute: number): number {
   return minute * bucketWidths + width;
 }
 const bucketWidths = 4;
 
-/** The minute (since the epoch) that a bucket of time starts at. */
+/** The minute (since the epoch) at which a bucket starts. */
 export function minuteOf(bucket: number): number {
   return Math.floor(bucket / bucketWidths);
 }
 
-/** Ordinals of one environment's series stay below this, so that one double names environment and series. */
+/** An environment's series have ordinals below this, so that one double names both environment and series. */
 export const seriesPerEnvironment = 2 ** 20;
 
-/** One number for a series of an environment: what a batch carries across threads instead of names. */
+/** One number that names a series of an environment. Batches carry it across threads instead of names. */
 export function seriesRef(environment: number, ordinal: number): number {
   return environment * seriesPerEnvironment + ordinal;
 }
 
-/** Which block of all environments a series is in: refs are numbered so that no block has two environments. */
+/** The block of a series. Blocks are numbered over all environments, and no block spans two of them. */
 export function blockOf(ref: number): number {
   return Math.floor(ref / cellsPerBlock);
 }
 
-/** The cells of a block by their place in it. */
+/** The cells of a block by their index. */
 export type Block<T> = (T | undefined)[];
 
-/** The key of a block of all environments, in a bucket of time. */
+/** The key of a block (see `blockOf`) in a bucket. */
 export function blockKey(block: number, bucket: number): Buffer {
   const environment = Math.floor(block / blocksPerEnvironment);
   const width = (bucket % bucketWidths) as BucketWidth;
   return writeKey(environment, width, minuteOf(bucket), block % blocksPerEnvironment);
 }
 
-/** Blocks of all environments that one environment has room for. */
+/** How many blocks an environment can have. */
 export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
 
 /** A stored block: its key, the minute its bucket starts at, the ref of its first series, and its cells. */
@@ -64,7 +64,7 @@ export interface StoredBlock<T> {
   readonly cells: Block<T>;
 }
 
-/** The blocks of an environment whose bucket starts before `to`, the oldest first, `limit` at the most. */
+/** At most `limit` blocks of an environment whose bucket starts before `to`, oldest first. */
 export function firstBlocks<T>(
   table: Table,
   codec: CellCodec<T>,
@@ -86,7 +86,7 @@ export function firstBlocks<T>(
   }));
 }
 
-/** A block's value, in a buffer of its own. */
+/** Encodes a block as a value, in a new buffer. */
 export function encodeBlock<T>(block: Block<T>, codec: CellCodec<T>): Buffer {
   const present = block.reduce<number>((count, cell) => (cell === undefined ? count : count + 1), 0);
   const value = Buffer.allocUnsafe(maskBytes + present * codec.bytes);
@@ -103,7 +103,7 @@ export function encodeBlock<T>(block: Block<T>, codec: CellCodec<T>): Buffer {
   return value;
 }
 
-/** The cells of a value. */
+/** Decodes the cells of a value. */
 export function decodeBlock<T>(value: Buffer, codec: CellCodec<T>): Block<T> {
   const mask = value.readUInt32LE(0);
   const block: Block<T> = new Array(cellsPerBlock).fill(undefined);
@@ -116,14 +116,14 @@ export function decodeBlock<T>(value: Buffer, codec: CellCodec<T>): Block<T> {
   return block;
 }
 
-/** One cell of a scan: bucket start in minutes since the epoch, the series' ordinal, and what it holds. */
+/** One cell of a scan: its bucket's start in minutes since the epoch, its series' ordinal, and its value. */
 export interface Cell<T> {
   readonly minute: number;
   readonly ordinal: number;
   readonly value: T;
 }
 
-/** The cells of an environment with `from ≤ bucket start < to` (minutes since the epoch), the oldest bucket first. */
+/** The cells of an environment with `from ≤ bucket start < to` (minutes since the epoch), oldest bucket first. */
 export function* scanCells<T>(
   table: Table,
   codec: CellCodec<T>,

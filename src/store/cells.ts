@@ -6,7 +6,7 @@ export interface Counts {
 }
 
 /**
- * What is kept of a metric's values: enough to read it as a counter or as a gauge, whichever it is declared to be later.
+ * A summary of a metric's values, sufficient to read it as a counter or as a gauge: its kind may be declared later.
  * `lastAt` is Unix milliseconds.
  */
 export interface Measurement {
@@ -18,9 +18,9 @@ export interface Measurement {
   max: number;
 }
 
-/** How a kind of cell, which is what one series did in one bucket of time, begins and how it lies in a value. */
+/** How one kind of cell is made and stored. A cell is what one series did in one bucket of time. */
 export interface CellCodec<T> {
-  /** Length of a cell. */
+  /** Length of a stored cell. */
   readonly bytes: number;
   empty(): T;
   read(value: Buffer, at: number): T;

@@ -2,31 +2,31 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { syncPath } from './sync.ts';
 
-/** Where the directories are while they are made; what a power cut leaves of it is removed by the next one. */
-const asideName = 'prepare.tmp';
+/** Holds the directories while they are being made. The next run removes what a power cut has left in it. */
+const stagingName = 'prepare.tmp';
 
 /**
- * Makes directories of a data directory, in this order, so that after a power cut each is there wholly or not at all.
- * @param make makes them in a directory that stands for the data directory, and closes what it opened
+ * Makes directories in a data directory, in this order. After a power cut each is either complete or missing.
+ * @param make fills a staging directory in place of the data directory, and closes what it opened
  */
 export async function createAtomically(
   data: string,
   names: readonly string[],
-  make: (aside: string) => Promise<void>,
+  make: (staging: string) => Promise<void>,
 ): Promise<void> {
-  const aside = join(data, asideName);
-  rmSync(aside, { recursive: true, force: true });
-  mkdirSync(aside, { mode: 0o700 });
+  const staging = join(data, stagingName);
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { mode: 0o700 });
   try {
-    await make(aside);
+    await make(staging);
     for (const name of names) {
-      for (const file of readdirSync(join(aside, name))) syncPath(join(aside, name, file));
-      syncPath(join(aside, name));
+      for (const file of readdirSync(join(staging, name))) syncPath(join(staging, name, file));
+      syncPath(join(staging, name));
     }
-    for (const name of names) renameSync(join(aside, name), join(data, name));
+    for (const name of names) renameSync(join(staging, name), join(data, name));
     syncPath(data);
     syncPath(dirname(data));
   } finally {
-    rmSync(aside, { recursive: true, force: true });
+    rmSync(staging, { recursive: true, force: true });
   }
 }

@@ -6,16 +6,16 @@ import { findDamagedPage, type Roots } from './find-damaged-page.ts';
 import { readNumber } from './lmdb-page.ts';
 import type { Reading } from './snapshot.ts';
 
-/** How a meta page lies in LMDB's file, of which the first two pages are such: see page.ts. */
+/** Offsets in a meta page. The first two pages of LMDB's file are meta pages: see lmdb-page.ts. */
 const magic = 0xbeefc0de;
 const at = { magic: 16, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136, transaction: 144 };
 const metaBytes = 152;
 const smallestPage = 512;
 
-/** A file may rightly end before its last page, but not more pages before it than this. */
+/** A sound file may end before its last page number, by at most this many pages. */
 const maxMissing = 2 ** 20;
 
-/** How long the files of a data directory are checked before they are opened, ms; the rest is checked later. */
+/** How long the files are checked before they are opened, ms. The rest is checked later. */
 const budgetMs = 1000;
 
 interface Meta {
@@ -25,16 +25,16 @@ interface Meta {
   readonly roots: Roots;
 }
 
-/** The data files of a directory, those that there are. */
+/** The data files that exist in a data directory. */
 export function dataFilesIn(data: string): readonly string[] {
   return ['accounts', 'usage'].map((name) => join(data, name, 'data.mdb')).filter((file) => existsSync(file));
 }
 
 /**
- * Makes sure that the files of a data directory can be opened: LMDB maps a file into memory, and what is missing of it
- * then ends the process without a word. Call it once, before anything is written.
- * @returns whether all of it was checked; otherwise there was no time for the rest
- * @throws {Error} that names the file, and says what is wrong and what to do
+ * Makes sure that the files of a data directory can be opened. LMDB maps a file into memory, and access beyond its end
+ * kills the process (SIGBUS). Call this once, before anything is written.
+ * @returns false when time ran out before everything was checked
+ * @throws {Error} that names the file, the fault and the remedy
  */
 export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
   const end = clock.monotonic() + budgetMs;
@@ -44,40 +44,39 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
     .every(Boolean);
 }
 
-/** @throws {Error} when there are files, but not the one without which they mean nothing */
+/** @throws {Error} when there are data files but not that of the accounts, to which the others refer */
 export function checkPresence(data: string): void {
   const accounts = join(data, 'accounts/data.mdb');
-  // The usage of applications that are gone must not be taken for that of new ones.
+  // Usage of lost applications must not be attributed to new ones that get the same numbers.
   if (!existsSync(accounts) && dataFilesIn(data).length > 0) throw cannotOpen(accounts, 'it is missing');
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
-  const descriptor = openSync(file, 'r+'); // LMDB's own message for one that cannot be written names no file.
+  const descriptor = openSync(file, 'r+'); // LMDB's own error for a read-only file does not name it.
   try {
-    // One that ends early is checked to its end, however long that takes: LMDB would end the process at a missing page.
-    const goOn = endsEarly(descriptor) ? () => true : hasTime;
-    const looking = checkPages(descriptor);
-    for (let step = looking.next(); ; step = looking.next()) {
+    // A file that ends early is checked completely, however long that takes: a missing page would kill the process.
+    const mayContinue = endsEarly(descriptor) ? () => true : hasTime;
+    const checking = checkPages(descriptor);
+    for (let step = checking.next(); ; step = checking.next()) {
       if (step.done && step.value !== undefined) throw cannotOpen(file, step.value);
-      if (step.done || !goOn()) return step.done === true;
+      if (step.done || !mayContinue()) return step.done === true;
     }
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** What to do about a file that is damaged. */
-export const remedy =
-  'restore the data directory from a backup, or move it away to begin anew without the data that is in it';
+/** What to do about a damaged file. */
+export const remedy = 'restore the data directory from a backup, or move it away to start without its data';
 
-/** The complaint about a file that cannot be opened. */
+/** The error for a file that cannot be opened. */
 export function cannotOpen(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }
 
 /**
- * Reads a store as it is opened. Its pages can be well-formed although the records on them are damaged.
- * @throws {Error} that names the file, and says what is wrong and what to do
+ * Reads a store while it is being opened, and explains a failure: records can be damaged on well-formed pages.
+ * @throws {Error} that names the file, the fault and the remedy
  */
 export async function explainDamage<T>(
   data: string,
@@ -87,27 +86,27 @@ export async function explainDamage<T>(
   try {
     return await read();
   } catch (error) {
-    if (!isNonsense(error)) throw error;
+    if (!isDamage(error)) throw error;
     throw cannotOpen(join(data, store, 'data.mdb'), `what is in it cannot be read (${error.message})`);
   }
 }
 
-/** LMDB's own errors have numbers below zero, those of the system that it passes on above. */
-function isNonsense(error: unknown): error is Error {
+/** LMDB's own error codes are negative; the system errors that it passes on are positive. */
+function isDamage(error: unknown): error is Error {
   if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true;
   return isStoreFailure(error) && (error as Error & { code: number }).code < 0;
 }
 
 /**
- * Checks all pages of a data file, which must not be written to meanwhile; pauses after each page.
- * @returns what is wrong with it, `undefined` when nothing is
+ * Checks all pages of a data file and pauses after each. The file must not be written to meanwhile.
+ * @returns the fault; `undefined` when the file is sound
  */
 export function* checkPages(descriptor: number): Reading<string | undefined> {
   const { size } = fstatSync(descriptor);
   if (size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);
   if (meta === undefined)
-    return 'it is damaged, or not from this version: its first pages are not those of a store';
+    return 'it is damaged, or not from this version: it does not start with the pages of a store';
   const { pageSize, lastPage, roots } = meta;
   const count = Math.floor(size / pageSize);
   if (lastPage > count + maxMissing) return `it is damaged, or cut off after ${size} bytes`;
@@ -121,13 +120,13 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
   return count > lastPage ? `it is damaged: page ${damaged}` : `it is cut off after ${size} bytes`;
 }
 
-/** Whether a file has fewer pages than there are numbers for. */
+/** Whether a file has fewer pages than it has page numbers. */
 function endsEarly(descriptor: number): boolean {
   const meta = newestMeta(descriptor);
   return meta !== undefined && Math.floor(fstatSync(descriptor).size / meta.pageSize) <= meta.lastPage;
 }
 
-/** The meta page that counts; `undefined` when one of the two is none. */
+/** The meta page of the last commit; `undefined` unless both meta pages are valid. */
 function newestMeta(descriptor: number): Meta | undefined {
   const first = readMeta(descriptor, 0);
   const second = first && readMeta(descriptor, first.pageSize);
@@ -148,7 +147,7 @@ function readMeta(descriptor: number, position: number): Meta | undefined {
   };
 }
 
-/** What is there of `length` bytes from `position` on. */
+/** Up to `length` bytes from `position`: fewer at the end of the file. */
 function read(descriptor: number, position: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position));

@@ -4,14 +4,15 @@ import { prefixKey } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * Which variants a person was given, in one environment.
+ * The variants that a person was given in one environment.
  *
  * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day the person
  * is listed under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds), checks, used and
- * viewed (f64 each). Under the environment alone: how many people it has (u32).
+ * viewed (f64 each). The environment alone is the key of its number of people (u32).
  *
- * `exposureDays` lists people by a day (u32, big-endian, days since the epoch) before which none of their rows was last
- * seen, followed by their key. Being seen moves nobody: the sweep does that when it gets there.
+ * `exposureDays` tells the sweep when to look at a person. Key: a day (u32, big-endian, days since the epoch) that is no
+ * later than the oldest `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the
+ * sweep does when it gets there.
  */
 export interface Exposure extends Counts {
   /** Unix seconds. */
@@ -19,20 +20,20 @@ export interface Exposure extends Counts {
   lastSeen: number;
 }
 
-/** A person's exposures by series ordinal, and where the person is listed. */
+/** A person's exposures by series ordinal, and the day that the person is listed under. */
 export interface Exposures {
   readonly day: number;
   readonly rows: Map<number, Exposure>;
 }
 
-/** Rows that a person may have in an environment: what is over that is left out until others have expired. */
+/** The most rows of a person in an environment. Further exposures are dropped until others have expired. */
 export const rowsPerPerson = 512;
 
 const headBytes = 4;
 const rowBytes = 12 + countsCodec.bytes;
 const daySeconds = 86_400;
 
-/** Where a person's exposures are. @param digest see `digestIdentity` */
+/** The key of a person's exposures. @param digest see `digestIdentity` */
 export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
   const key = Buffer.allocUnsafe(4 + digestBytes);
   key.writeUInt32BE(environment, 0);
@@ -40,7 +41,7 @@ export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
   return key;
 }
 
-/** A person's exposures, `undefined` when there are none. */
+/** A person's exposures; `undefined` when they have none. */
 export function readExposures(store: UsageStore, key: Buffer): Exposures | undefined {
   const value = store.exposures.get(key);
   if (value === undefined) return undefined;
@@ -53,7 +54,7 @@ export function readExposures(store: UsageStore, key: Buffer): Exposures | undef
   return { day: value.readUInt32LE(0), rows };
 }
 
-/** Replaces the exposures of a person who has some, or was just listed; call it in a transaction. */
+/** Replaces the exposures of a person who is listed already (see `listPerson`). Call it in a transaction. */
 export function putExposures(store: UsageStore, key: Buffer, { day, rows }: Exposures): void {
   const value = Buffer.allocUnsafe(headBytes + rows.size * rowBytes);
   value.writeUInt32LE(day, 0);
@@ -69,10 +70,10 @@ export function putExposures(store: UsageStore, key: Buffer, { day, rows }: Expo
 }
 
 /**
- * Lists a person who has no exposures yet; call it in a transaction.
+ * Lists a person who has no exposures yet. Call it in a transaction.
  * @param seconds the time, Unix seconds
- * @param limit most people an environment may have
- * @returns empty exposures, or `undefined` when the environment has no room
+ * @param limit most people of an environment
+ * @returns empty exposures, or `undefined` when the environment is full
  */
 export function listPerson(
   store: UsageStore,
@@ -88,7 +89,7 @@ export function listPerson(
   return { day, rows: new Map() };
 }
 
-/** Removes a person's exposures; call it in a transaction. */
+/** Removes a person's exposures. Call it in a transaction. */
 export function removeExposures(store: UsageStore, key: Buffer): void {
   const value = store.exposures.get(key);
   if (value === undefined) return;
@@ -98,8 +99,8 @@ export function removeExposures(store: UsageStore, key: Buffer): void {
 }
 
 /**
- * Removes the exposures of an environment that is gone; call it in a transaction.
- * @returns people removed, `limit` at the most
+ * Removes the exposures of a deleted environment. Call it in a transaction.
+ * @returns people removed, at most `limit`
  */
 export function removeAllExposures(store: UsageStore, environment: number, limit: number): number {
   const people = { start: exposuresKey(environment, noDigest), end: prefixKey(environment + 1), limit };
@@ -109,10 +110,10 @@ export function removeAllExposures(store: UsageStore, environment: number, limit
 }
 
 /**
- * Removes exposures that were last seen more than `keptDays` ago; call it in a transaction.
+ * Removes exposures that were last seen more than `keptDays` ago. Call it in a transaction.
  * @param now Unix ms
- * @param limit most people to look at
- * @returns how many it looked at: 0 when there are no more
+ * @param limit most people to visit
+ * @returns people visited: 0 when none is due any more
  */
 export function sweepExposures(store: UsageStore, now: number, limit: number, keptDays = 30): number {
   const oldest = oldestKept(now, keptDays);
@@ -122,7 +123,7 @@ export function sweepExposures(store: UsageStore, now: number, limit: number, ke
   return due.length;
 }
 
-/** The Unix second before which what was last seen is not kept. */
+/** Exposures last seen before this Unix second are not kept. */
 export function oldestKept(now: number, keptDays: number): number {
   return Math.floor(now / 1000) - keptDays * daySeconds;
 }

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** A file in use is not where it was opened any more: what is written to it is lost as soon as it is closed. */
+/** An open file is no longer at its path: what is written to it is lost when it is closed. */
 export class FileGone extends Error {
   override readonly name = 'FileGone';
-  /** As the system's errors have it. */
+  /** A number, as system errors have it. */
   readonly code = constants.errno.ENOENT;
 
   constructor(file: string) {
@@ -12,13 +12,13 @@ export class FileGone extends Error {
   }
 }
 
-/** Where a file was opened. */
+/** Tells whether an open file is still the one at its path. */
 export interface FileIdentity {
-  /** @throws {FileGone} when the file is not there any more */
+  /** @throws {FileGone} when it is not */
   check(): void;
 }
 
-/** Remembers the inode of a file that was just opened. To compare it later takes some microseconds. */
+/** Remembers the inode of a file that was just opened. Comparing it later takes a few microseconds. */
 export function identifyFile(file: string): FileIdentity {
   const opened = statSync(file);
   return {

@@ -12,19 +12,19 @@ import type { Reading } from './snapshot.ts';
 
 /** The pages of an LMDB file that is not being written to. */
 export interface Pages {
-  /** How many there are. */
+  /** How many the file has. */
   readonly count: number;
-  /** How many numbers there are for pages: a file may end before the last, when nothing is on those that are not there. */
+  /** How many page numbers are in use. A sound file may end before the last of them, when those pages hold nothing. */
   readonly end: number;
-  /** Some pages, one after the other. */
+  /** Consecutive pages. */
   read(first: number, count: number): Buffer;
 }
 
-/** Where the trees of a file begin. */
+/** The roots of the trees of a file. */
 export interface Roots {
-  /** Of the tree that holds the free list. */
+  /** The tree of the free list. */
   readonly free: number;
-  /** Of the tree that holds the tables, which are trees too. */
+  /** The tree of tables, which are trees themselves. */
   readonly main: number;
 }
 
@@ -33,9 +33,9 @@ interface Step extends Reference {
 }
 
 /**
- * Looks whether everything that the trees of a file refer to is on its pages, is what it should be, and is nothing else
- * besides. It pauses with each page.
- * @returns the number of a page that is damaged; `undefined` when all are in order
+ * Walks the trees of a file. Every page that they refer to must be in the file, be well-formed, and have one use only. It
+ * pauses at each page.
+ * @returns the number of a damaged page; `undefined` when all pages are sound
  */
 export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
   const taken = new Uint8Array(Math.ceil(pages.end / 8));
@@ -52,7 +52,8 @@ export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | u
   ];
   for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
     if (step.page === noPage) continue;
-    const isWhole = step.bytes === undefined ? follow(pages, step, take, waiting) : lookAt(pages, step, take);
+    const isWhole =
+      step.bytes === undefined ? checkTreePage(pages, step, take, waiting) : checkValue(pages, step, take);
     if (!isWhole) return step.page;
     yield;
   }
@@ -61,8 +62,8 @@ export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | u
 
 type Take = (page: number) => boolean;
 
-/** Checks a page of a tree, and queues what it refers to. */
-function follow(pages: Pages, { page, ofFreeList }: Step, take: Take, waiting: Step[]): boolean {
+/** Checks a tree page, and queues its references. */
+function checkTreePage(pages: Pages, { page, ofFreeList }: Step, take: Take, waiting: Step[]): boolean {
   if (page >= pages.count || !take(page)) return false;
   const bytes = pages.read(page, 1);
   const references = referencesOf(bytes, page);
@@ -74,7 +75,7 @@ function follow(pages: Pages, { page, ofFreeList }: Step, take: Take, waiting: S
 }
 
 /** Checks the pages of a long value. */
-function lookAt(pages: Pages, { page, bytes = 0, ofFreeList }: Step, take: Take): boolean {
+function checkValue(pages: Pages, { page, bytes = 0, ofFreeList }: Step, take: Take): boolean {
   if (page >= pages.count) return false;
   const count = pagesOfValue(pages.read(page, 1), page, bytes);
   if (count === 0 || page + count > pages.count) return false;

@@ -3,17 +3,16 @@ import { prefixKey } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * People and the instance ids that were minted for them. An id holds the digest of its person, so one record has all
- * there is to know: minting touches one place in the store, and a lookup is one get. None is kept itself, only its
- * SHA-256.
+ * People and the instance ids that were minted for them. An id contains the digest of its person, so one record per person
+ * is enough: minting writes one record, and a lookup is one get. The store keeps the SHA-256 of an id, not the id.
  *
- * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the id that is current and the one
- * before it, each as SHA-256 (32) and end of its life (f64, Unix ms; 0 when there is none), the user's hash (two u32), the
- * day the person is listed under (u32), then what the application said of the person, as JSON. Under the key `secret`:
- * what digests are made with.
+ * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the current id and the previous one,
+ * each as SHA-256 (32) and expiry (f64, Unix ms; 0 for no id), the user's hash (two u32), the day the person is listed
+ * under (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
  *
- * `identityDays` lists people by the day (u32, big-endian, days since the epoch) on which to look whether their ids have
- * expired, followed by their key. Neither use nor minting moves anybody: the sweep does that when it gets there.
+ * `identityDays` tells the sweep when to look at a person. Key: the day (u32, big-endian, days since the epoch) on which
+ * their ids may have expired, then the person's key. Using or minting an id does not move the entry; the sweep does when
+ * it gets there.
  */
 export interface Identity {
   readonly current: Life;
@@ -26,23 +25,23 @@ export interface Identity {
   readonly profile: Buffer;
 }
 
-/** An id by its hash, and when it ends (Unix ms). */
+/** An id by its hash, and its expiry (Unix ms). */
 interface Life {
   readonly hash: Buffer;
   readonly expiresAt: number;
 }
 
-/** An id that is valid, or was. */
+/** An id that is valid, or was valid. */
 export interface Instance {
   readonly high: number;
   readonly low: number;
   /** Unix ms. */
   readonly expiresAt: number;
-  /** Another id was minted since: this one does not live longer by being used. */
+  /** A newer id was minted: using this one does not extend its life. */
   readonly replaced: boolean;
 }
 
-/** An id to be stored. */
+/** A new id to store. */
 export interface Mint {
   readonly application: number;
   readonly instanceId: string;
@@ -50,12 +49,12 @@ export interface Mint {
   readonly low: number;
   /** JSON of identity, groups and claims. */
   readonly profile: string;
-  /** Unix ms, both: the end of the id's life, and the latest end of that of the id before it. */
+  /** Unix ms: the expiry of this id, and the latest expiry of the previous one. */
   readonly expiresAt: number;
   readonly graceUntil: number;
 }
 
-/** An id was used, and so lives until then (Unix ms). */
+/** An id was used, which extends its life until then (Unix ms). */
 export interface InstanceUse {
   readonly application: number;
   readonly instanceId: string;
@@ -71,7 +70,7 @@ const dayMs = 86_400_000;
 
 type RandomBytes = (length: number) => Uint8Array;
 
-/** What digests are made with; made when there is none yet. It never changes. */
+/** The HMAC key of the digests, made at first use. It never changes. */
 export function openDigestSecret(store: UsageStore, randomBytes: RandomBytes): Buffer {
   const key = Buffer.from('secret');
   const known = store.identities.get(key);
@@ -82,26 +81,26 @@ export function openDigestSecret(store: UsageStore, randomBytes: RandomBytes): B
 }
 
 /**
- * What a person's records are found by. It is a part of every id, hence the secret: who has an id cannot find out by
- * trying whose it is.
+ * The key to a person's records. It is part of every id and therefore keyed with a secret: the holder of an id cannot find
+ * its person by trying identities.
  */
 export function digestIdentity(secret: Buffer, application: number, identity: string): Buffer {
   return createHmac('sha256', secret).update(`${application}/${identity}`).digest().subarray(0, digestBytes);
 }
 
-/** A new id of a person: a mark, the digest and 160 random bits. */
+/** A new id for a person: a prefix, the digest and 160 random bits. */
 export function newInstanceId(digest: Buffer, randomBytes: RandomBytes): string {
   return `fm_in_${digest.toString('hex')}${Buffer.from(randomBytes(randomLength)).toString('hex')}`;
 }
 
 const pattern = /^fm_in_[0-9a-f]{72}$/;
 
-/** The digest in an id; `undefined` when a text cannot be an id. */
+/** The digest in an id; `undefined` when the text is not an id. */
 export function digestOfInstance(instanceId: string): Buffer | undefined {
   return pattern.test(instanceId) ? Buffer.from(instanceId.slice(6, 38), 'hex') : undefined;
 }
 
-/** What is stored of an application's id, as last committed; `undefined` when it was never minted, or is gone. */
+/** An application's id as last committed; `undefined` when it was never minted, or is expired and swept. */
 export function findInstance(
   store: UsageStore,
   application: number,
@@ -121,15 +120,15 @@ export function findInstance(
   return { high, low, expiresAt: before.expiresAt, replaced: true };
 }
 
-/** What an application said of a person when it last minted an id, as JSON. */
+/** A person's profile from the last mint, as JSON. */
 export function findProfile(store: UsageStore, application: number, digest: Buffer): string | undefined {
   store.identities.resetReadTxn();
   return readIdentity(store, identityKey(application, digest))?.profile.toString();
 }
 
 /**
- * Stores an id. That before it lives until the end of the grace, and the one before that dies. Call it in a
- * transaction: of two mints for one person the second finds what the first has stored.
+ * Stores a new id. The previous one stays valid for the grace period, and the one before that ends. Call it in a
+ * transaction: the second of two mints for one person must find what the first has stored.
  */
 export function putMint(store: UsageStore, mint: Mint): void {
   const { application, instanceId, high, low, expiresAt, graceUntil } = mint;
@@ -145,7 +144,7 @@ export function putMint(store: UsageStore, mint: Mint): void {
   putIdentity(store, key, { current, before, high, low, day, profile: Buffer.from(mint.profile) });
 }
 
-/** Lets an id live longer, unless it was replaced or is gone; call it in a transaction. */
+/** Extends the life of an id, unless it was replaced or removed. Call it in a transaction. */
 export function putUse(store: UsageStore, { application, instanceId, expiresAt }: InstanceUse): void {
   const key = keyOfInstance(application, instanceId)!;
   const known = readIdentity(store, key);
@@ -154,7 +153,7 @@ export function putUse(store: UsageStore, { application, instanceId, expiresAt }
   putIdentity(store, key, { ...known, current: { ...known.current, expiresAt } });
 }
 
-/** Removes a person of an application, with the ids; call it in a transaction. */
+/** Removes a person of an application with their ids. Call it in a transaction. */
 export function removeIdentity(store: UsageStore, application: number, digest: Buffer): void {
   const key = identityKey(application, digest);
   const known = readIdentity(store, key);
@@ -164,8 +163,8 @@ export function removeIdentity(store: UsageStore, application: number, digest: B
 }
 
 /**
- * Removes the people of an application that is gone; call it in a transaction.
- * @returns people removed, `limit` at the most
+ * Removes the people of a deleted application. Call it in a transaction.
+ * @returns people removed, at most `limit`
  */
 export function removeAllIdentities(store: UsageStore, application: number, limit: number): number {
   const people = { start: prefixKey(application), end: prefixKey(application + 1), limit };
@@ -175,10 +174,10 @@ export function removeAllIdentities(store: UsageStore, application: number, limi
 }
 
 /**
- * Removes people whose ids have expired before today; call it in a transaction.
+ * Removes people whose ids have expired before today. Call it in a transaction.
  * @param now Unix ms
- * @param limit most people to look at
- * @returns how many it looked at: 0 when there are no more
+ * @param limit most people to visit
+ * @returns people visited: 0 when none is due any more
  */
 export function sweepInstances(store: UsageStore, now: number, limit: number): number {
   const due = [...store.identityDays.getKeys({ end: dayKey(dayOf(now), nothing), limit })];

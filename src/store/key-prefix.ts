@@ -1,6 +1,6 @@
 import type { Table } from './lmdb.ts';
 
-/** The key of a number (u32, big-endian): what begins with it comes after, and before the next number's. */
+/** A number as a key prefix (u32, big-endian). Keys with the prefix sort from it up to the prefix of the next number. */
 export function prefixKey(number: number): Buffer {
   const key = Buffer.allocUnsafe(4);
   key.writeUInt32BE(number, 0);
@@ -8,8 +8,8 @@ export function prefixKey(number: number): Buffer {
 }
 
 /**
- * Removes records whose keys begin with the number of an environment or an application; call it in a transaction.
- * @returns records removed, `limit` at the most
+ * Removes records whose keys start with the number of an environment or an application. Call it in a transaction.
+ * @returns records removed, at most `limit`
  */
 export function removeByPrefix(table: Table, number: number, limit: number): number {
   const range = { start: prefixKey(number), end: prefixKey(number + 1), limit };

@@ -6,17 +6,17 @@ import { syncPath } from './sync.ts';
 import { transact } from './transact.ts';
 
 /**
- * The layout of a store: its tables, and how keys and values lie in them. It has a number, which the store keeps. A change that
- * an earlier version could not read takes a step and so makes the next number.
+ * The layout of a store: its tables, and the format of their keys and values. The store keeps the number of its layout. A
+ * change that an earlier version cannot read needs a migration step, which leads to the next number.
  */
 export interface Layout {
   /** The folder in the data directory. */
   readonly store: 'accounts' | 'usage';
-  /** The first leads from layout 1 to 2, and so on; the last one to the layout that this program reads and writes. */
+  /** The first leads from layout 1 to 2, and so on. The last leads to the layout of this program. */
   readonly steps: readonly Step[];
 }
 
-/** Leads from one layout to the next, within one transaction. */
+/** Migrates a store to the next layout, within one transaction. */
 export type Step = (lmdb: LmdbEnvironment) => void;
 
 /** The layouts of this program. */
@@ -29,16 +29,16 @@ export function currentLayout({ steps }: Layout): number {
 }
 
 /**
- * Opens the environment of a store and brings it to the layout of this program. Before the first step the file is copied to
- * `layout-N.mdb` beside it, where it stays. A store without a number is new, or one whose usage 0.1.0 began: layout 1.
- * @throws {Error} when a later version wrote the store; nothing has changed then
+ * Opens a store and migrates it to the layout of this program. Before the first step the file is copied to `layout-N.mdb`
+ * beside it, where it stays. A store without a number is new, or comes from version 0.1.0: layout 1.
+ * @throws {Error} when a later version wrote the store, which is then unchanged
  */
 export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const folder = join(data, layout.store);
   const isNew = !existsSync(join(folder, 'data.mdb'));
   const lmdb = openLmdb(folder);
   try {
-    // Of the accounts the number says that they are prepared: see `prepareStore`.
+    // The number of the accounts marks them as prepared: see `prepareStore`.
     if (!isNew) migrate(lmdb, data, layout);
     else if (layout.store === 'usage') writeLayout(lmdb, currentLayout(layout));
     return lmdb;
@@ -49,8 +49,8 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
 }
 
 /**
- * Opens the environment of a store that a service may be running on, which is not to be changed.
- * @throws {Error} when it has another layout than that of this program
+ * Opens a store that a running service may be using, without migrating it.
+ * @throws {Error} when it has another layout than this program
  */
 export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const lmdb = openLmdb(join(data, layout.store));
@@ -64,7 +64,7 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   );
 }
 
-/** The number that a store keeps of its layout. Nothing is made for it. */
+/** The number of a store's layout, read without creating its table. */
 export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   const options = { name: 'numbers', encoding: 'json', create: false } as const;
   const numbers: Database<number, string> | undefined = lmdb.openDB<number, string>(options);
@@ -87,7 +87,7 @@ function migrate(lmdb: LmdbEnvironment, data: string, layout: Layout): void {
   }
 }
 
-/** The copy shares its blocks with the file where the file system can do that. */
+/** The copy shares its blocks with the file where the file system supports that. */
 function keepCopy(folder: string, number: number): void {
   const copy = join(folder, `layout-${number}.mdb`);
   try {
@@ -97,12 +97,12 @@ function keepCopy(folder: string, number: number): void {
     syncPath(folder);
   } catch (error) {
     const why = (error as Error).message;
-    throw new Error(`Cannot copy the store to ${copy} before it is migrated: ${why}; nothing was changed`);
+    throw new Error(`Cannot copy the store to ${copy} before its migration: ${why}; nothing was changed`);
   }
 }
 
 function tooNew(data: string, layout: Layout, found: number): Error {
-  const must = 'start a version that knows it, or restore the data directory from a backup of before';
+  const must = 'start a version that knows it, or restore the data directory from an earlier backup';
   return new Error(
     `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout ${found}, and this version knows layouts up to ${currentLayout(layout)}; ${must}`,
   );

@@ -3,35 +3,35 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * The ledger: what became of the packets and reports of an application, hour by hour (UTC).
+ * The ledger: what happened to the packets and reports of an application, hour by hour (UTC).
  *
  * Key: application (u32), hour since the epoch (u32), both big-endian, then 16 bytes of the SHA-256 of the subject's text.
- * Value: JSON `[subject, count, lastAt, example]`, the subject being an array in the order of `subjectText`. The rows of an
- * application and hour lie together: a commit dirties few pages, and a report is one range scan.
+ * Value: JSON `[subject, count, lastAt, example]`, where the subject is an array in the order of `subjectText`. The rows of
+ * an application's hour are adjacent: a commit dirties few pages, and a report is one range scan.
  */
 
 export type Transport = 'http' | 'grpc' | 'grpc-web';
 export type LedgerRoute = 'telemetry' | 'usage' | 'metrics' | 'identities';
-/** `noted`: something was accepted, but not all of it was counted as it was sent. */
+/** `noted`: it was accepted, but not everything in it was counted as sent. */
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
 /** What is counted together. */
 export interface LedgerSubject {
-  /** The environment's number; `null` when none of the application's was named. */
+  /** The environment's number; `null` when the application has no such environment, or none was named. */
   readonly environment: number | null;
   readonly transport: Transport;
   readonly route: LedgerRoute;
   readonly outcome: LedgerOutcome;
   readonly status: number;
-  /** Why it was refused or noted. */
+  /** The reason of a refusal or a note. */
   readonly code: string | null;
   readonly userAgent: string | null;
   readonly instance: string | null;
 }
 
-/** What tells whoever looks for the culprit where to look; nothing in it is secret or from within a packet. */
+/** Helps to find the sender. It contains no secret, and nothing from within a packet. */
 export interface LedgerExample {
-  /** The environment that was asked for. */
+  /** The environment that the request named. */
   readonly environment?: string;
   readonly origin?: string;
   readonly keyId?: string;
@@ -44,11 +44,11 @@ export interface LedgerTally {
   count: number;
   /** Unix ms. */
   lastAt: number;
-  /** The last one. */
+  /** Of the last one. */
   example: LedgerExample | null;
 }
 
-/** What is to be added to one row. */
+/** An addition to one row. */
 export interface LedgerLine extends Readonly<LedgerTally> {
   /** The application's number. */
   readonly application: number;
@@ -58,19 +58,19 @@ export interface LedgerLine extends Readonly<LedgerTally> {
   readonly subject: string;
 }
 
-/** One row as it is stored. */
+/** One stored row. */
 export interface LedgerEntry extends Readonly<LedgerTally> {
   readonly hour: number;
   readonly subject: LedgerSubject;
 }
 
-/** The User-Agent that stands for senders that are too many to be named. */
+/** The User-Agent of the row that counts the senders beyond the limit. */
 export const otherSenders = '__other__';
 
-/** How long the ledger is kept. */
+/** Retention of the ledger. */
 export const ledgerLifeHours = 90 * 24;
 
-/** The text that stands for a subject: equal subjects have the same. */
+/** The canonical text of a subject: equal subjects have equal texts. */
 export function subjectText(subject: LedgerSubject): string {
   const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
   return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
@@ -85,7 +85,7 @@ export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof
   return Buffer.concat([hourKey(application, hour), digest.subarray(0, digestBytes)]);
 }
 
-/** Puts a row; call it in the transaction of what it counts. */
+/** Puts a row. Call it in the transaction of what it counts. */
 export function putLedgerRow(store: UsageStore, key: Buffer, subject: string, tally: LedgerTally): void {
   const { count, lastAt, example } = tally;
   const value = `[${subject},${count},${lastAt},${JSON.stringify(example)}]`;
@@ -100,14 +100,14 @@ export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | un
   return { count, lastAt, example };
 }
 
-/** Deletes rows of an application from before an hour, `limit` at the most; call it in a transaction. */
+/** Deletes at most `limit` rows of an application from before an hour. Call it in a transaction. */
 export function deleteLedger(store: UsageStore, application: number, before: number, limit: number): void {
   const range = { start: hourKey(application, 0), end: hourKey(application, Math.max(0, before)), limit };
   const keys = [...store.ledger.getKeys(range)].map((key) => Buffer.from(key));
   for (const key of keys) store.ledger.removeSync(key);
 }
 
-/** The rows of an application with `from ≤ hour < to`, the latest hour first. */
+/** The rows of an application with `from ≤ hour < to`, latest hour first. */
 export function* ledgerEntries(
   store: UsageStore,
   application: number,
@@ -115,7 +115,7 @@ export function* ledgerEntries(
   to: number,
   at?: Snapshot,
 ): Generator<LedgerEntry> {
-  // Backwards a range includes its start, and the bare hour is before all of its rows.
+  // A reverse range includes its start, and the key of an hour without a digest sorts before the rows of that hour.
   const [start, end] = [hourKey(application, to), hourKey(application, from)];
   const range = { start, end, reverse: true, ...readAt(at) };
   for (const { key, value } of store.ledger.getRange(range)) {

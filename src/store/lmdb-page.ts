@@ -1,30 +1,30 @@
 /**
- * How a page lies in LMDB's file, in version 1 of its format: 64 bits, little-endian. What makes a page whole is in
- * `native/check-pages.c` too, where a page is taken from a file that is open.
+ * The format of a page in LMDB's file: version 1, 64 bits, little-endian. `native/check-pages.c` has the same rules for
+ * the pages of a file that is open.
  */
 const header = { number: 0, kind: 10, lower: 12, upper: 14, count: 12, bytes: 16 };
 const pageKind = { branch: 1, leaf: 2, overflow: 4 };
 const node = { bytes: 0, kind: 4, keyBytes: 6, key: 8 };
 const nodeKind = { plain: 0, overflow: 1, tree: 2 };
-/** A leaf's record of a tree, and where it has the tree's root. */
+/** A leaf's record of a subtree, and the offset of its root. */
 const tree = { bytes: 48, root: 40 };
-/** The keys of the free list are the numbers of transactions. */
+/** The keys of the free list are transaction numbers. */
 const listKeyBytes = 8;
 
-/** The first pages say what the file is; no tree has them. */
+/** The pages before this one are meta pages and belong to no tree. */
 export const firstPage = 2;
 
-/** The root of a tree that is empty. */
+/** The root of an empty tree. */
 export const noPage = 2 ** 64;
 
-/** What a page refers to: a page of its own tree, or another tree's root; or the first page of a long value. */
+/** A reference from a page: to a page of its tree, to the root of a subtree, or to the first page of a long value. */
 export interface Reference {
   readonly page: number;
-  /** Of the long value; `undefined` for a page of a tree. */
+  /** Length of the long value; `undefined` for a page of a tree. */
   readonly bytes: number | undefined;
 }
 
-/** What a page of a tree refers to; `undefined` when the page is damaged. */
+/** The references of a tree page; `undefined` when the page is damaged. */
 export function referencesOf(page: Buffer, number: number): readonly Reference[] | undefined {
   const references: Reference[] = [];
   const nodes = nodesOf(page, number);
@@ -43,7 +43,7 @@ export function referencesOf(page: Buffer, number: number): readonly Reference[]
   return nodes && references;
 }
 
-/** The free list's records that are on a whole page of its tree; `undefined` when they are damaged. */
+/** The free list's records on a sound page of its tree; `undefined` when they are damaged. */
 export function listsOf(page: Buffer, number: number): readonly Buffer[] | undefined {
   const lists: Buffer[] = [];
   if (isBranch(page)) return lists;
@@ -56,7 +56,7 @@ export function listsOf(page: Buffer, number: number): readonly Buffer[] | undef
   return lists;
 }
 
-/** The pages of a record of the free list: each once, the greatest first; `undefined` when it is damaged. */
+/** The pages in a record of the free list, which must be in descending order; `undefined` when it is damaged. */
 export function pagesOfList(list: Buffer, pages: number): readonly number[] | undefined {
   if (list.length < 8) return undefined;
   const count = readNumber(list, 0);
@@ -68,7 +68,7 @@ export function pagesOfList(list: Buffer, pages: number): readonly number[] | un
   return inOrder ? numbers : undefined;
 }
 
-/** How many pages a long value has, by its first page; 0 when that is not the beginning of one of so many bytes. */
+/** How many pages a long value has, according to its first page; 0 when that page does not fit a value of this length. */
 export function pagesOfValue(page: Buffer, number: number, bytes: number): number {
   if (page.length < header.bytes || readNumber(page, header.number) !== number) return 0;
   const count = page.readUInt32LE(header.count);
@@ -76,12 +76,12 @@ export function pagesOfValue(page: Buffer, number: number, bytes: number): numbe
   return isValue && header.bytes + bytes <= count * page.length ? count : 0;
 }
 
-/** A long value, of its pages one after the other. */
+/** The long value on consecutive pages. */
 export function contentOf(pages: Buffer, bytes: number): Buffer {
   return pages.subarray(header.bytes, header.bytes + bytes);
 }
 
-/** Where the nodes of a page of a tree begin; `undefined` when the page is damaged. */
+/** The offsets of the nodes of a tree page; `undefined` when the page is damaged. */
 function nodesOf(page: Buffer, number: number): readonly number[] | undefined {
   if (page.length < header.bytes || readNumber(page, header.number) !== number) return undefined;
   const kind = page.readUInt16LE(header.kind);
@@ -99,7 +99,7 @@ function isBranch(page: Buffer): boolean {
   return page.readUInt16LE(header.kind) === pageKind.branch;
 }
 
-/** A number of 64 bits, which is exact as far as any file reaches. */
+/** A 64-bit number, which is exact for the size of any real file. */
 export function readNumber(page: Buffer, at: number): number {
   return Number(page.readBigUInt64LE(at));
 }

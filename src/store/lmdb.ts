@@ -4,14 +4,14 @@ import { threadId } from 'node:worker_threads';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { type FileIdentity, identifyFile } from './file-identity.ts';
 
-/** An LMDB environment, which knows where its file is. */
+/** An LMDB environment, and the identity of its file. */
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**
- * Opens one LMDB environment in `path` (made when missing, for its owner only).
+ * Opens one LMDB environment in `path`, which is made when missing, readable by its owner only.
  *
- * `overlappingSync: false` makes a commit return only when fdatasync has: nothing may be answered as accepted
- * before. noSync, noMetaSync and useWritemap stay off for the same reason.
+ * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be answered as accepted before that.
+ * noSync, noMetaSync and useWritemap stay off for the same reason.
  */
 export function openLmdb(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -25,18 +25,19 @@ export function openLmdb(path: string): LmdbEnvironment {
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);
   chmodSync(path, 0o700);
-  // A backup may have given them other modes.
+  // Restoring a backup may have changed their modes.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
   return Object.assign(lmdb, { fileIdentity: identifyFile(join(path, 'data.mdb')) });
 }
 
-/** As long as LMDB makes its lock file for the number of readers that it takes by default. */
+/** The size of LMDB's lock file for its default number of readers. */
 const lockFileBytes = 8192;
 
 /**
- * Makes the lock file with all of its blocks. LMDB itself makes it without any and maps it into memory, and on a full disk
- * the first write to it then ends the process (SIGBUS). It appears whole at once: other threads may be opening it.
- * @throws {Error} when there is no room for it
+ * Makes the lock file with all of its blocks allocated. LMDB makes a sparse file and maps it into memory, so that on a
+ * full disk the first write to it kills the process (SIGBUS). It is linked into place complete, because other threads may
+ * open it at the same time.
+ * @throws {Error} when the disk is full
  */
 function reserveLockFile(file: string): void {
   if (existsSync(file)) return;
@@ -50,7 +51,7 @@ function reserveLockFile(file: string): void {
   try {
     linkSync(made, file);
   } catch {
-    // Another thread was faster, or the file system has no links: then LMDB makes it.
+    // Another thread was faster, or the file system has no hard links; then LMDB makes the file.
   } finally {
     rmSync(made, { force: true });
   }
@@ -59,7 +60,7 @@ function reserveLockFile(file: string): void {
 /** A table of binary keys and binary values. */
 export type Table = Database<Buffer, Buffer>;
 
-/** Opens a table of an environment, and makes it when it is not there. */
+/** Opens a table, and makes it when it is missing. */
 export function openTable(lmdb: RootDatabase<Buffer, Buffer>, name: string): Table {
   return lmdb.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }

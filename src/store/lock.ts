@@ -13,17 +13,17 @@ import { dataFilesIn } from './data-file.ts';
 
 /** The right to be the one process that uses a data directory. */
 export interface DataLock {
-  /** Locks the files too that were made since. */
+  /** Locks also the data files that were made since. */
   coverFiles(): void;
-  /** Gives the directory free for the next process. */
+  /** Unlocks everything, so that another process can use the directory. */
   release(): void;
 }
 
 /**
- * Locks a data directory for this process, and makes the directory when it is missing. The system holds the lock, on the
- * directory itself and not on a file in it that could be removed, and releases it with the process, however that ends. The
- * files of its stores are locked as well: links may lead to them from another directory.
- * @throws {Error} that names the directory and the process that has it, or says why it cannot be locked
+ * Locks a data directory for this process, and makes the directory when it is missing. The lock is on the directory
+ * itself, not on a file in it that could be removed, and the system releases it however the process ends. The data files
+ * are locked as well, because links to them may exist in another directory.
+ * @throws {Error} that names the directory and the process that holds the lock, or says why it cannot be locked
  */
 export function lockDataDirectory(directory: string): DataLock {
   const held = new Map<string, number>();
@@ -46,7 +46,7 @@ export function lockDataDirectory(directory: string): DataLock {
   }
 }
 
-/** Gives the descriptor that holds the lock. */
+/** @returns the descriptor that holds the lock */
 function lockPath(path: string): number {
   const descriptor = openSync(path, 'r');
   const error = tryLock(descriptor);
@@ -56,18 +56,18 @@ function lockPath(path: string): number {
   throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
 }
 
-/** flock(2), which the add-on that the build compiles brings along: neither runtime has it. Gives the error's number. */
+/** flock(2) from the add-on that the build compiles, because neither runtime offers it. Returns the errno, 0 for success. */
 function tryLock(descriptor: number): number {
   const { nativeAddon } = lmdb as unknown as { nativeAddon: { tryLock?(descriptor: number): number } };
   if (nativeAddon.tryLock === undefined)
-    throw new Error('the LMDB add-on that is loaded is not the one of this program; run npm run build');
+    throw new Error('the loaded LMDB add-on is not the one that this program builds; run npm run build');
   return nativeAddon.tryLock(descriptor);
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there; give it the directory, or choose another with --data',
-  EPERM: 'this user may not write there; give it the directory, or choose another with --data',
-  EROFS: 'its file system is read-only; choose a directory that can be written with --data',
+  EACCES: 'this user may not write there; change its owner or mode, or choose another with --data',
+  EPERM: 'this user may not write there; change its owner or mode, or choose another with --data',
+  EROFS: 'its file system is read-only; choose a writable directory with --data',
   ENOTDIR: 'a part of its path is not a directory',
   EEXIST: 'it is not a directory',
 };
@@ -77,7 +77,7 @@ function reasonOf(error: unknown): string {
   return reasons[code] ?? message;
 }
 
-/** The process that holds the lock, as Linux lists it, unless that is in another container. */
+/** The process that holds the lock according to Linux, which does not show processes of other containers. */
 function holderOf(path: string): string {
   try {
     const { ino } = statSync(path);

@@ -1,8 +1,8 @@
 import type { UsageStore } from './usage.ts';
 
 /**
- * A message that was counted, so that a repetition is not. Key: time (u48, Unix ms, big-endian), identity (16 bytes).
- * The value is empty. Sorted by time, so what has expired lies at the beginning.
+ * A message that was counted, so that a repetition is not counted again. Key: time (u48, Unix ms, big-endian), identity
+ * (16 bytes). The value is empty. The expired messages are the first, because keys sort by time.
  */
 export interface Message {
   readonly identity: Uint8Array;
@@ -10,21 +10,21 @@ export interface Message {
   readonly at: number;
 }
 
-/** A message that is to be put, or deleted before it has expired. */
+/** A message to put, or to delete before it expires. */
 export interface MessageChange extends Message {
   readonly forgotten?: true;
 }
 
-/** How long a repetition of a message is recognised. */
+/** How long a repetition is recognised. */
 export const messageLifeMs = 10 * 60_000;
 
 const timeBytes = 6;
 const identityBytes = 16;
 
 /**
- * Puts messages on disk, deletes those that are forgotten, and some that have expired by the last one's time: more than
- * are put, so that they become no more and more, and not too many, for the commit waits for it. Call it in the
- * transaction of what they count.
+ * Puts messages, deletes the forgotten ones, and deletes some that have expired by the time of the latest: more than were
+ * put, so that the table stays small, but a bounded number, because the commit waits. Call it in the transaction of what
+ * the messages count.
  */
 export function putMessages(store: UsageStore, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;
@@ -39,7 +39,7 @@ export function putMessages(store: UsageStore, messages: readonly MessageChange[
 
 const nothing = Buffer.alloc(0);
 
-/** The messages from `since` (Unix ms) on, the oldest first; of more than `limit` the last ones. */
+/** The last `limit` messages from `since` (Unix ms) on, oldest first. */
 export function messagesSince(store: UsageStore, since: number, limit: number): Message[] {
   const range = { end: timeKey(since), reverse: true, limit } as const;
   return Array.from(store.messages.getRange(range), ({ key }) => ({

@@ -1,15 +1,15 @@
 import type { RootDatabase } from 'lmdb';
 
-/** The oldest state of a store that is still read from: no page that was freed since is used again, so the file grows. */
+/** The oldest state of a store that a reader still uses. Pages freed since cannot be reused, so the file grows. */
 export interface OldestReader {
   readonly transaction: number;
-  /** Commits since. */
+  /** Commits since that state. */
   readonly lag: number;
 }
 
-/** The oldest reader of an environment, of whatever thread or process; `undefined` when none reads. */
+/** The oldest reader of an environment in any thread or process; `undefined` without readers. */
 export function oldestReader(lmdb: RootDatabase<Buffer, Buffer>): OldestReader | undefined {
-  // A line each: process, thread, and the transaction that it reads from, or a dash.
+  // One line per reader: process, thread, and the transaction that it reads, or a dash.
   const reading = [...lmdb.readerList().matchAll(/^ *\d+ +[0-9a-f]+ +(\d+)$/gm)];
   if (reading.length === 0) return undefined;
   const transaction = Math.min(...reading.map(([, number]) => Number(number)));

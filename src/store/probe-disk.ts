@@ -1,14 +1,14 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `full`: no room, but otherwise well. `broken`: cannot be written for any other reason. */
+/** `full`: out of space, but otherwise sound. `broken`: cannot be written for any other reason. */
 export type DiskState = 'writable' | 'full' | 'broken';
 
 const outOfSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-/** More than the commit of a full batch takes. */
+/** More than the commit of a full batch needs. */
 const probeBytes = 16 * 1024 * 1024;
 
-/** Finds out whether the data directory takes data, by writing some: LMDB reports a full disk as a mere I/O error. */
+/** Tests the data directory by writing to it, because LMDB reports a full disk as a generic I/O error. */
 export function probeDisk(data: string): DiskState {
   const file = join(data, 'probe.tmp');
   const zeros = Buffer.alloc(probeBytes);

@@ -3,26 +3,26 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { type OldestReader, oldestReader } from './oldest-reader.ts';
 
-/** The oldest reader of a store, as far as it keeps pages from being used again. */
+/** The oldest reader of a store that keeps freed pages from being reused. */
 export interface ReaderAge {
-  /** Seconds that it has been seen for. */
+  /** Seconds since it was first seen. */
   readonly seconds: number;
-  /** Commits since what it reads from. */
+  /** Commits since the state that it reads. */
   readonly commits: number;
 }
 
-/** The log warns of a reader of this age, ms: no report takes so long over one day of data. */
+/** The log warns of a reader of this age, ms. No report takes that long over one day of data. */
 const oldMs = 60_000;
 
 const none: ReaderAge = { seconds: 0, commits: 0 };
 
-/** Watches the readers of one store: a forgotten one makes the file grow with each commit, and LMDB does not say so. */
+/** Watches the readers of one store. A leaked reader makes the file grow with each commit, and LMDB does not report it. */
 export class ReaderWatch {
   readonly name: string;
   readonly #lmdb: RootDatabase<Buffer, Buffer>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Pick<Log, 'warn'>;
-  /** The oldest reader that was seen last, when it was seen first, and whether the log has it. */
+  /** The oldest reader at the last look, when it was first seen, and whether the log has warned of it. */
   #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
 
   /** @param name of the store, for the log */
@@ -38,10 +38,10 @@ export class ReaderWatch {
     this.#log = log;
   }
 
-  /** Looks at the readers again; call it every few seconds. */
+  /** Looks at the readers again. Call it every few seconds. */
   look(): ReaderAge {
     const oldest = oldestReader(this.#lmdb);
-    // A reader of the latest state keeps no page from reuse; and readers that come and go would look like one.
+    // A reader of the latest state holds no page back. Without this rule, short-lived readers would look like one old one.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;
       return none;
@@ -52,7 +52,7 @@ export class ReaderWatch {
     const age = { seconds: (now - this.#seen.since) / 1000, commits: oldest.lag };
     if (now - this.#seen.since >= oldMs && !this.#seen.warned) {
       this.#seen.warned = true;
-      this.#log.warn('a reader is old: the file of the store grows as long as it stays', {
+      this.#log.warn('an old reader keeps freed pages from being reused: the file of the store grows', {
         store: this.name,
         ...age,
       });

@@ -1,14 +1,14 @@
-/** The domain as it is stored and as the packet path reads it. Times are Unix milliseconds. */
+/** The records of the domain, as they are stored and as the packet path reads them. Times are Unix milliseconds. */
 
 export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
 export type Role = 'Admin' | 'User';
 
-/** How much a team may have: see `accounts/plans.ts`. */
+/** Decides the limits of a team: see `accounts/plans.ts`. */
 export type Plan = 'free' | 'team' | 'enterprise';
 
 export interface Team {
   readonly id: string;
-  /** Grows from team to team: the order of a list. The same is true of the numbers below. */
+  /** Ascending in order of creation; lists are sorted by it. The same is true of the numbers below. */
   readonly number: number;
   readonly name: string;
   readonly plan: Plan;
@@ -19,7 +19,7 @@ export interface Team {
 export interface User {
   readonly id: string;
   readonly number: number;
-  /** As given; no two users have the same in lower case. */
+  /** As given. It is unique without regard to case. */
   readonly email: string;
   readonly name: string;
   readonly role: Role;
@@ -47,17 +47,17 @@ export interface ApiKey {
 export interface OAuthClient {
   readonly clientId: string;
   readonly number: number;
-  /** Only members of the team may sign in to it; `null` for the clients that are part of the service: everybody may. */
+  /** Only members of this team may sign in to it. `null` for the service's own clients, which all users may use. */
   readonly teamId: string | null;
   readonly name: string;
-  /** Compared exactly, but for the port of a loopback address (RFC 8252 §7.3). */
+  /** Compared exactly, except for the port of a loopback address (RFC 8252 §7.3). */
   readonly redirectUris: readonly string[];
   /** SHA-256 of a confidential client's secret, hex; `null` for a public client. */
   readonly secretHash: string | null;
   readonly createdAt: number;
 }
 
-/** What a team says of a feature; what was only seen in packets has none. */
+/** A team's declaration of a feature. A feature that was only seen in packets has none. */
 export interface FeatureDeclaration {
   readonly applicationId: string;
   readonly name: string;
@@ -70,7 +70,7 @@ export interface FeatureDeclaration {
 
 export type MetricKind = 'counter' | 'gauge';
 
-/** What a team says of a metric; without it a metric reads as a counter. */
+/** A team's declaration of a metric. Without one, a metric is read as a counter. */
 export interface MetricDeclaration {
   readonly applicationId: string;
   readonly name: string;
@@ -81,62 +81,62 @@ export interface MetricDeclaration {
   readonly updatedAt: number;
 }
 
-/** The usage of something deleted that is still to be removed from the disk. */
+/** The usage of a deleted application or environment that is still to be removed from disk. */
 export interface Deletion {
-  /** Of the application, whose worker does it. */
+  /** The application's number, which decides the worker that removes it. */
   readonly application: number;
-  /** Numbers of the environments whose data goes. */
+  /** Numbers of the environments whose data is removed. */
   readonly environments: readonly number[];
-  /** Whether the application itself is gone, and with it what is kept by the application. */
+  /** Whether the whole application was deleted, so that its identities and its ledger are removed too. */
   readonly whole: boolean;
-  /** What was deleted, and whose it was, as the audit log names it. */
+  /** What was deleted, as the audit log names it. */
   readonly target: AuditEntry['target'];
   readonly teamId: string;
   readonly requestedAt: number;
 }
 
-/** Who does something. */
+/** The author of a change. */
 export interface Actor {
   readonly type: 'user' | 'api-key' | 'system' | 'anonymous';
-  /** A user's id or a client id; empty for the others. */
+  /** A user's id or a client id; empty for other types. */
   readonly id: string;
-  /** A user's e-mail address or an API key's name, as it was then. */
+  /** A user's e-mail address or an API key's name at that time. */
   readonly name: string;
-  /** Where the request came from; empty when it was none. */
+  /** Network address of the request; empty for changes without one. */
   readonly address: string;
 }
 
-/** One line of the audit log: who did what, when, from where. It is never changed. */
+/** One entry of the audit log: who did what, when, from where. It is never changed. */
 export interface AuditEntry {
-  /** Grows from entry to entry. */
+  /** Ascending in order of creation. */
   readonly number: number;
   readonly at: number;
   readonly actor: Actor;
-  /** Such as `application.created`. */
+  /** For example `application.created`. */
   readonly action: string;
-  /** The team that may read the entry; `null`: it concerns the whole service. */
+  /** The team that may read the entry; `null` when it concerns the whole service. */
   readonly teamId: string | null;
-  /** What it was done to. */
+  /** The thing that was changed. */
   readonly target: { readonly type: string; readonly id: string; readonly name: string };
 }
 
 export interface Environment {
   readonly name: string;
-  /** Never reused: the series and cells of the environment are stored under it. */
+  /** Never reused, because the series and cells of the environment are stored under it. */
   readonly number: number;
   readonly createdAt: number;
 }
 
 export interface Application {
   readonly id: string;
-  /** Never reused: decides which aggregate worker the application belongs to. */
+  /** Never reused. It decides which worker commits the application's usage. */
   readonly number: number;
   readonly teamId: string;
   readonly name: string;
-  /** As given; empty: every origin is allowed. */
+  /** As given. Empty means that every origin is allowed. */
   readonly allowedOrigins: readonly string[];
   readonly acceptClientIdentities: boolean;
-  /** Packets a second and packets at once; `null` takes the server's defaults, a rate of 0 is no limit. */
+  /** Packets a second and packets at once. `null` means the server's default, and a rate of 0 no limit. */
   readonly rate: number | null;
   readonly burst: number | null;
   readonly environments: readonly Environment[];
@@ -144,21 +144,21 @@ export interface Application {
   readonly updatedAt: number;
 }
 
-/** What a packet carries. Its text is found by SHA-256; only a browser-safe key's text is kept to be shown again. */
+/** A key that packets and reports carry. It is looked up by SHA-256; only a browser-safe key's text is stored. */
 export interface ApplicationKey {
   readonly id: string;
-  /** Grows from key to key: the order of a list. */
+  /** Ascending in order of creation; lists are sorted by it. */
   readonly number: number;
   readonly applicationId: string;
   readonly type: KeyType;
   readonly name: string;
   /** SHA-256 of the key's text, hex. */
   readonly hash: string;
-  /** First characters of the key's text, to recognise it by. */
+  /** First characters of the key's text, by which people recognise it. */
   readonly prefix: string;
-  /** The key's text for Frontend and Mobile keys, which are no secrets; `null` for Backend keys. */
+  /** The text of a Frontend or Mobile key, which is public; `null` for a Backend key. */
   readonly text: string | null;
-  /** When a Backend key was first seen in a packet: it has leaked. `null` when it was not. */
+  /** When a Backend key was first seen in a packet, which means that it has leaked; else `null`. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
   readonly createdAt: number;

@@ -1,6 +1,6 @@
 import { bucketOf, bucketWidth } from './blocks.ts';
 
-/** How long buckets of each width are kept, ms. */
+/** Retention of the buckets of each width, ms. */
 export interface Retention {
   readonly minutesMs: number;
   readonly hoursMs: number;
@@ -8,9 +8,9 @@ export interface Retention {
 }
 
 /**
- * From when on there are buckets of each width, in minutes since the epoch. What is older than `minutes` is in hours, what
- * is older than `hours` in days, and what is older than `days` nowhere. Each is the start of a bucket of the next width,
- * so a bucket is rolled up whole.
+ * The start of each width's range, in minutes since the epoch. Data older than `minutes` is in hour buckets, data older
+ * than `hours` in day buckets, and data older than `days` is deleted. Each horizon is the start of a bucket of the next
+ * width, so that a bucket is always rolled up completely.
  */
 export interface Horizons {
   readonly minutes: number;
@@ -27,20 +27,20 @@ export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retentio
   return { minutes: floor(minutesMs, hour), hours: floor(hoursMs, day), days: floor(daysMs, day) };
 }
 
-/** The bucket that a minute (since the epoch) is kept in. */
+/** The bucket that holds a minute (since the epoch). */
 export function bucketAt(minute: number, horizons: Horizons): number {
   if (minute >= horizons.minutes) return bucketOf(bucketWidth.minute, minute);
   if (minute >= horizons.hours) return bucketOf(bucketWidth.hour, floorTo(minute, hour));
   return bucketOf(bucketWidth.day, floorTo(minute, day));
 }
 
-/** A minute at or before `minute` where a bucket begins, whatever may have been rolled up by now. */
+/** The start of the bucket that holds `minute`, after all due roll-ups. */
 export function floorToBucket(minute: number, horizons: Horizons): number {
   if (minute >= horizons.minutes) return minute;
   return floorTo(minute, minute >= horizons.hours ? hour : day);
 }
 
-/** A minute at or after `minute` where a bucket begins, whatever may have been rolled up by now. */
+/** The first start of a bucket at or after `minute`, after all due roll-ups. */
 export function ceilToBucket(minute: number, horizons: Horizons): number {
   const floor = floorToBucket(minute, horizons);
   if (floor === minute) return minute;

@@ -5,19 +5,19 @@ import type { UsageStore } from './usage.ts';
 /** A table of the usage store. */
 export type UsageTable = Exclude<keyof UsageStore, 'lmdb'>;
 
-/** Where a table is to be read on. */
+/** Where to continue reading a table. */
 export interface ScanTask {
   readonly table: UsageTable;
-  /** The last key that was read; without it the table is read from the beginning. */
+  /** The last key that was read; `undefined` starts at the beginning. */
   readonly after: Uint8Array | undefined;
 }
 
-/** Records that are read from one snapshot. */
+/** Records to read from one snapshot. */
 const stepLimit = 500;
 
 /**
- * Reads some records of a table, only to see that they can be read: LMDB looks at each page that it takes from the file.
- * @returns the last key that was read; `undefined` at the table's end
+ * Reads some records of a table to check their pages: LMDB checks each page that it takes from the file.
+ * @returns the last key that was read; `undefined` at the end of the table
  */
 export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uint8Array | undefined> {
   return fromSnapshot(store.lmdb, function* (at) {

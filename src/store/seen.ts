@@ -4,24 +4,23 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * When each series was first and last seen. It is kept beside the cells, because these become hours, then days, then
- * nothing.
+ * When each series was first and last seen. The cells cannot tell, because they are rolled up and finally deleted.
  *
  * Key, big-endian: environment (u32), block (u32, a series' ordinal divided by the cells of a block). Value,
- * little-endian: of each of the block's series the first and the last minute (u32 each, since the epoch), 0 for never.
+ * little-endian: for each series of the block its first and last minute (u32 each, since the epoch), 0 for never.
  */
 export type SeenBlock = Uint32Array;
 
-/** What one series has in a block. */
+/** Numbers that one series has in a block. */
 export const seenWidth = 2;
 
-/** The minutes of a block of all environments (see `blockOf`); what it gives is the caller's own. */
+/** The minutes of a block (see `blockOf`), in a new array. */
 export function readSeen(store: UsageStore, block: number): SeenBlock {
   const value = store.seen.get(seenKey(block));
   return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decode(value);
 }
 
-/** Puts a block; call it in the transaction of the cells that it tells of. */
+/** Puts a block. Call it in the transaction of its cells. */
 export function putSeen(store: UsageStore, block: number, minutes: SeenBlock): void {
   const value = Buffer.allocUnsafe(minutes.length * 4);
   for (const [at, minute] of minutes.entries()) value.writeUInt32LE(minute, at * 4);

@@ -2,22 +2,22 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * A series' durable name. Key: environment (u32), ordinal (u32), big-endian. Value: a JSON array, `[feature, variant]`
- * for counts (`[feature, '']` for the feature itself, which has users but no counts), `[metric]` for a metric and `[metric, feature, variant]` for a metric of a feature. An ordinal is never
- * given to another name.
+ * The series dictionary. Key: environment (u32), ordinal (u32), big-endian. Value: the series' name as a JSON array:
+ * `[feature, variant]` for counts (`[feature, '']` for the feature itself, which has users but no counts), `[metric]` for a
+ * metric, and `[metric, feature, variant]` for a metric of a feature. An ordinal is never reused for another name.
  */
 export type SeriesName =
   | readonly [feature: string, variant: string]
   | readonly [metric: string]
   | FeatureMetricName;
 
-/** The name that takes what is over a limit: of a feature, a variant or a metric. */
+/** The name that counts everything over a limit: of features, variants or metrics. */
 export const surplusName = '__other__';
 
-/** In the place of a variant: the feature itself. No variant can have this name. */
+/** Stands for the feature itself in place of a variant. No variant can have this name. */
 export const featureItself = '';
 
-/** The name of the series that a metric of a feature has for one of the feature's variants. */
+/** The name of a metric's series for one variant of a feature. */
 export type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
 export interface NewSeries {
@@ -26,7 +26,7 @@ export interface NewSeries {
   readonly name: SeriesName;
 }
 
-/** Puts one series into the dictionary; call it in the transaction of the first cells that refer to it. */
+/** Puts a series into the dictionary. Call it in the transaction of the first cells that refer to it. */
 export function putSeries(store: UsageStore, series: NewSeries): void {
   store.series.putSync(
     seriesKey(series.environment, series.ordinal),
@@ -34,7 +34,7 @@ export function putSeries(store: UsageStore, series: NewSeries): void {
   );
 }
 
-/** The series of an environment in the order of their ordinals. */
+/** The series of an environment by ascending ordinal. */
 export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot): Generator<NewSeries> {
   const range = { start: seriesKey(environment, 0), end: seriesKey(environment + 1, 0), ...readAt(at) };
   for (const { key, value } of store.series.getRange(range)) {
@@ -42,7 +42,7 @@ export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot)
   }
 }
 
-/** The name of one series; `undefined` when there is none. */
+/** The name of a series; `undefined` when it does not exist. */
 export function seriesName(store: UsageStore, environment: number, ordinal: number): SeriesName | undefined {
   const value = store.series.get(seriesKey(environment, ordinal));
   return value === undefined ? undefined : JSON.parse(value.toString());

@@ -3,12 +3,12 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * How a sketch lies in the usage store. A sketch tells how many different users one series had on one day (UTC): a
- * HyperLogLog of 32 768 registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 that are stored one by one, so
- * that a raised register rewrites one chunk. A chunk that is not there is empty.
+ * How a sketch is stored. A sketch counts the unique users of one series on one day (UTC): a HyperLogLog of 32 768
+ * registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 registers. Chunks are stored one by one, so that a raised
+ * register rewrites one chunk. A missing chunk is empty.
  *
- * Key, big-endian: environment (u32), day (u32, days since the epoch), series ordinal (u32), chunk (u8). An
- * environment's day lies together: a commit dirties few pages, a report is one range scan a day, and deleting a day or an
+ * Key, big-endian: environment (u32), day (u32, days since the epoch), series ordinal (u32), chunk (u8). The chunks of an
+ * environment's day are adjacent: a commit dirties few pages, a report is one range scan a day, and deleting a day or an
  * environment is one range.
  *
  * Value: a form (u8), then
@@ -22,13 +22,13 @@ export const registersPerChunk = 1024;
 /** Bytes of the longest value: 1 024 registers. */
 export const chunkValueBytes = 1 + (registersPerChunk / 4) * 3;
 
-/** A chunk has coupons as long as they take no more room than its registers would. */
+/** A chunk holds coupons as long as they take no more room than registers would. */
 export const maxCoupons = (chunkValueBytes - 1) / 4;
 
-/** The ordinal of the sketch of all of an environment's users; no series has it. */
+/** The ordinal of the sketch of all users of an environment. No series has it. */
 export const environmentOrdinal = seriesPerEnvironment - 1;
 
-/** What a chunk says, in either form. */
+/** The content of a chunk, in either form. */
 export type ChunkContent =
   | { readonly coupons: Uint32Array; readonly registers?: undefined }
   | { readonly registers: Uint8Array; readonly coupons?: undefined };
@@ -54,7 +54,7 @@ export function chunkKeyFrom(environment: number, day: number, ordinal = 0): Buf
 const formCoupons = 0;
 const formRegisters = 1;
 
-/** Writes a chunk as a value into `value`, of `chunkValueBytes`, and gives the bytes that it took. */
+/** Writes a chunk into `value`, which has `chunkValueBytes`. @returns bytes written */
 export function writeChunk(value: Buffer, content: ChunkContent): number {
   if (content.registers !== undefined) {
     value[0] = formRegisters;
@@ -68,7 +68,7 @@ export function writeChunk(value: Buffer, content: ChunkContent): number {
   return 1 + content.coupons.length * 4;
 }
 
-/** Reads a chunk's value; what it gives is the caller's own. */
+/** Reads a chunk's value into new arrays. */
 export function readChunk(value: Buffer): ChunkContent {
   if (value[0] === formRegisters) return { registers: unpackRegisters(value) };
   const coupons = new Uint32Array((value.length - 1) / 4);
@@ -105,7 +105,7 @@ export interface StoredChunk {
   readonly content: ChunkContent;
 }
 
-/** The chunks of one day of an environment with `from ≤ ordinal < to`, a sketch's chunks one after the other. */
+/** The chunks of an environment's day with `from ≤ ordinal < to`. The chunks of a sketch follow each other. */
 export function* sketchChunks(
   store: UsageStore,
   environment: number,
@@ -125,8 +125,8 @@ export function* sketchChunks(
 }
 
 /**
- * Deletes the sketches of an environment from before a day (days since the epoch); call it in a transaction.
- * @returns chunks deleted, `limit` at the most
+ * Deletes the sketches of an environment from before a day (days since the epoch). Call it in a transaction.
+ * @returns chunks deleted, at most `limit`
  */
 export function deleteSketches(
   store: UsageStore,

@@ -1,19 +1,19 @@
 import type { RootDatabase, Transaction } from 'lmdb';
 
-/** What a store held at one moment. As long as it is open, none of its pages is used again, and the file grows instead. */
+/** A consistent view of a store. While it is open, its pages are not reused, so commits make the file grow. */
 export type Snapshot = Transaction;
 
-/** A long read, which pauses (`yield`) wherever others may have a turn. */
+/** A long read that pauses (`yield`) wherever other work may run. */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
-/** Reads what is on disk now from one snapshot, however often the reading pauses, and closes it. */
+/** Reads from one snapshot of what is on disk now, and closes the snapshot at the end. */
 export function* fromSnapshot<T>(
   lmdb: RootDatabase<Buffer, Buffer>,
   read: (at: Snapshot) => Reading<T>,
 ): Reading<T> {
-  lmdb.resetReadTxn(); // What was committed until now is in the snapshot.
+  lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
   const snapshot = lmdb.useReadTransaction();
-  lmdb.resetReadTxn(); // The next read takes another transaction, so this one ends when it is closed here.
+  lmdb.resetReadTxn(); // The next read takes another transaction; this one ends when it is closed here.
   try {
     return yield* read(snapshot);
   } finally {
@@ -21,7 +21,7 @@ export function* fromSnapshot<T>(
   }
 }
 
-/** How a range of a table is read from a snapshot; without one it is read from what is on disk now. */
+/** The option that reads a range from a snapshot; without a snapshot it is read from what is on disk now. */
 export function readAt(snapshot: Snapshot | undefined): { readonly transaction?: Snapshot } {
   return snapshot === undefined ? {} : { transaction: snapshot };
 }

@@ -2,23 +2,23 @@ import { constants } from 'node:os';
 import type { Log } from '../log.ts';
 import { type DiskState, probeDisk } from './probe-disk.ts';
 
-/** What becomes of the service when the store fails. */
+/** What the health of the store needs of the service. */
 export interface HealthHooks {
   readonly log: Log;
   /** The data directory. */
   readonly data: string;
-  /** Calls back once, after `ms`. */
+  /** Calls back once after `ms`. */
   after(ms: number, callback: () => void): void;
-  /** The store cannot be trusted any more: the process must end. */
+  /** The store cannot be trusted any more, so the process must end. */
   fatal(reason: string): void;
 }
 
 const retryMs = 1000;
 
 /**
- * Whether the store takes data. A full disk heals by itself once there is room: a commit that found none changed
- * nothing. Any other failure is final: after an fdatasync that failed, a later one that succeeds proves nothing, so
- * the process must end and start again from what the disk really holds.
+ * Whether the store can be written. The service recovers from a full disk once there is space again, because the failed
+ * commit changed nothing. Any other failure is final: after a failed fdatasync, a later successful one proves nothing, so
+ * the process must end and restart from what the disk really holds.
  */
 export class StoreHealth {
   #state: DiskState = 'writable';
@@ -37,7 +37,7 @@ export class StoreHealth {
     if (this.#state !== 'writable') return;
     this.#state = isOutOfSpace(error) ? 'full' : probeDisk(this.#hooks.data);
     if (this.#state === 'full') {
-      this.#hooks.log.error('the disk is full: answering 503 until there are 16 MiB of room', {
+      this.#hooks.log.error('the disk is full: answering 503 until 16 MiB are free', {
         cause: String(error),
       });
       this.#hooks.after(retryMs, () => this.#retry());
@@ -52,7 +52,7 @@ export class StoreHealth {
     const state = probeDisk(this.#hooks.data);
     if (state === 'writable') {
       this.#state = state;
-      this.#hooks.log.info('the disk has room again: taking data');
+      this.#hooks.log.info('the disk has space again: accepting data');
       return;
     }
     this.#hooks.after(retryMs, () => this.#retry());

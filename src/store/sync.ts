@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Waits until a file, or the names in a directory, are on disk. */
+/** Waits until a file, or the entries of a directory, are on disk. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

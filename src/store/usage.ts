@@ -1,7 +1,7 @@
 import { openLaidOut, usageLayout } from './layout.ts';
 import { type LmdbEnvironment, openTable, type Table } from './lmdb.ts';
 
-/** The tables of the usage store. The aggregate workers write it; the service's own thread only reads. */
+/** The tables of the usage store. The commit workers write it; the main thread only reads. */
 export interface UsageStore {
   readonly lmdb: LmdbEnvironment;
   /** Cells of variants: see blocks.ts. */
@@ -10,24 +10,24 @@ export interface UsageStore {
   readonly measurements: Table;
   /** The series dictionary: see series.ts. */
   readonly series: Table;
-  /** When series were seen: see seen.ts. */
+  /** When each series was seen: see seen.ts. */
   readonly seen: Table;
   /** Sketches of unique users: see sketches.ts. */
   readonly sketches: Table;
-  /** Messages of the last minutes, so that none counts twice: see messages.ts. */
+  /** Messages of the last minutes, so that repetitions are not counted: see messages.ts. */
   readonly messages: Table;
-  /** People with their instance ids, and when that is looked through: see instances.ts. */
+  /** People with their instance ids, and the days on which the sweep visits them: see instances.ts. */
   readonly identities: Table;
   readonly identityDays: Table;
-  /** Which variants people were given, and when that is looked through: see exposures.ts. */
+  /** The variants that people were given, and the days on which the sweep visits them: see exposures.ts. */
   readonly exposures: Table;
   readonly exposureDays: Table;
-  /** What became of packets and reports: see ledger.ts. */
+  /** What happened to packets and reports: see ledger.ts. */
   readonly ledger: Table;
 }
 
 /**
- * Opens the usage store of a data directory; each thread opens it for itself, the service's own first.
+ * Opens the usage store of a data directory. Each thread opens it for itself, the main thread first.
  * @throws {Error} as `openLaidOut` does
  */
 export function openUsageStore(data: string): UsageStore {

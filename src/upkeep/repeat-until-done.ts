@@ -1,19 +1,20 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { Committer } from '../commit/committer.ts';
 
-/** What upkeep gets its work done by. */
+/** What upkeep runs its steps with. */
 export interface StepDeps {
-  /** The worker that alone writes to an application's data. */
+  /** The worker that owns an application's data. */
   committerOf(applicationNumber: number): Pick<Committer, 'maintain'>;
-  /** Resolves after `ms`; false when the service is stopping, and upkeep with it. */
+  /** Resolves after `ms`: false when the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
 
-/** Between two steps, so that upkeep takes a small part of a worker's time. */
+/** Pause between two steps, so that upkeep takes only a small part of a worker's time. */
 const betweenStepsMs = 2;
 
 /**
- * Does a piece of upkeep to its end, a step at a time. Gives false when the service is stopping.
+ * Repeats a step until it touches nothing any more.
+ * @returns false when the service is stopping
  * @throws {CommitFailed} when the store did not take a step
  */
 export async function repeatUntilDone(

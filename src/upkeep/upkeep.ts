@@ -12,17 +12,17 @@ export interface UpkeepDeps extends EraseDeps {
   /** Days that exposures are kept. */
   readonly exposureDays: number;
   readonly applications: ReadonlyMap<string, Application>;
-  /** A step failed; upkeep goes on with the next round. */
+  /** A step failed. Upkeep continues with the next round. */
   failed(error: unknown): void;
 }
 
-/** Records a step may touch: a step takes a few milliseconds, and batches wait for no longer. */
+/** Most records of a step: a step takes a few milliseconds, which is how long batches wait for it. */
 const stepLimit = 8;
 const betweenRoundsMs = 60_000;
 
 /**
- * Removes what is kept of what was deleted, rolls old buckets up into wider ones and deletes what is over its retention, in
- * the background, for as long as the service runs: round after round, in small transactions.
+ * Works in the background for as long as the service runs: removes the data of deleted applications and environments, rolls
+ * old buckets up into wider ones, and deletes what has passed its retention. It works in rounds of small transactions.
  */
 export async function runUpkeep(parts: UpkeepDeps): Promise<void> {
   do {
@@ -35,7 +35,7 @@ export async function runRound(parts: UpkeepDeps): Promise<void> {
   try {
     if (await eraseDeleted(parts)) await retire(parts);
   } catch (error) {
-    // A refusal says that the store does not take anything, which is known; the next round tries again.
+    // A refusal means that the store takes no writes, which is logged elsewhere. The next round tries again.
     if (!(error instanceof ApiError)) parts.failed(error);
   }
 }

@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cleanUp } from '../test/support/binary.ts';
 import { grpcFrame } from '../test/support/raw-grpc.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
-import { peakRssMb, round, rssMb } from './figures.ts';
+import { round } from './numbers.ts';
+import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
 /** What connections without a key can make the gRPC listener hold, and how soon it gives that back. */

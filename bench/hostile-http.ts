@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { peakRssMb, round, rssMb } from './figures.ts';
+import { round } from './numbers.ts';
 import { packetsOf, requestText, thousandSeries } from './packets.ts';
+import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
 /** What strangers hold with connections on which nothing is ever whole. */

@@ -18,7 +18,8 @@ import {
   token,
 } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { median, round, rssMb } from './figures.ts';
+import { median, round } from './numbers.ts';
+import { rssMb } from './process-stats.ts';
 
 const health = { ready: true, failed: () => {} };
 

@@ -1,7 +1,8 @@
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
-import { peakRssMb, round, rssMb } from './figures.ts';
+import { round } from './numbers.ts';
 import { packetsOf, seriesOf, thousandSeries } from './packets.ts';
+import { peakRssMb, rssMb } from './process-stats.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
 /** What stays resident after many packets over many series. */

@@ -9,7 +9,7 @@ import { countsCodec, measurementCodec } from '../src/store/cells.ts';
 import { addPacket } from '../src/telemetry/add-packet.ts';
 import { checkPacket } from '../src/telemetry/packet.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
-import { round } from './figures.ts';
+import { round } from './numbers.ts';
 import { ingestMix, packetsOf } from './packets.ts';
 
 /** Packets that one measured iteration handles: one alone is over before a clock can tell. */

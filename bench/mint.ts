@@ -1,61 +1,33 @@
-import { join } from 'node:path';
-import { cleanUp, createKey, manage, startProcess } from '../test/support/binary.ts';
-import { type Benchmark, noteErrors, readOptions, show } from './benchmark.ts';
-import { round } from './figures.ts';
-import { type LoadPlan, type LoadReport, load } from './load.ts';
-import { figuresOf, measureRounds, type RoundOptions, type Rounds, speedRows } from './rounds.ts';
-import { type Service, startService } from './service.ts';
+import { createKey, manage } from '../test/support/binary.ts';
+import { besideFloor } from './beside-floor.ts';
+import { type Service, sendRequests } from './service.ts';
 
 /** Different users that ids are minted for, in turn: after that many, minting rotates. */
 const users = 20_000;
 
 /** Durable minting against the bare HTTP engine, driven in turn by the same generator with the same bodies. */
-export const mint: Benchmark = {
+export const mint = besideFloor({
   summary: 'instance ids minted a second, durable, beside the bare HTTP engine (the floor)',
-  usage: '[--json] [--connections 256] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
-  async run(args) {
-    const defaults = { connections: 256, seconds: 10, rounds: 3 };
-    const options = readOptions(args, defaults, { connections: 8, seconds: 0.25, rounds: 1 });
-    try {
-      const service = await startService(options.binary);
-      const { key } = await createKey(service.http, service.accessToken, service.applicationId, 'Backend');
-      const floor = await startProcess(process.execPath, [join(import.meta.dirname, 'floor.ts')]);
-      const measured = await measure(service, key, floor.http, options);
-      await verifyMint(service, key);
-      print(options, measured);
-    } finally {
-      cleanUp();
-    }
+  unit: 'mint',
+  defaults: { connections: 256, seconds: 10, rounds: 3 },
+  small: { connections: 8, seconds: 0.25, rounds: 1 },
+  floors: { floor: ['floor.ts'] },
+  async begin(service, { connections, seconds }) {
+    const { key } = await createKey(service.http, service.accessToken, service.applicationId, 'Backend');
+    const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
+    return {
+      drive(floor, open) {
+        const http = floor ?? service.http;
+        const requests = Array.from({ length: users }, (_, user) => requestText(http, key, user));
+        return sendRequests(http, requests, { ...plan, ...open, status: floor === undefined ? 200 : 202 });
+      },
+      async finish() {
+        await verifyMint(service, key);
+        return { remarks: [`${users} users`] };
+      },
+    };
   },
-};
-
-async function measure(
-  service: Service,
-  key: string,
-  floorHttp: string,
-  { connections, seconds, rounds }: RoundOptions,
-): Promise<Rounds<LoadReport>> {
-  const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
-  return measureRounds(
-    rounds,
-    (open) => sendMints(floorHttp, key, { ...plan, ...open, status: 202 }),
-    (open) => sendMints(service.http, key, { ...plan, ...open, status: 200 }),
-    service.pid,
-  );
-}
-
-/** Drives a target with mint requests. */
-async function sendMints(
-  http: string,
-  key: string,
-  plan: Omit<LoadPlan, 'host' | 'port' | 'requests'>,
-): Promise<LoadReport> {
-  const [host, port] = http.split(':') as [string, string];
-  const requests = Array.from({ length: users }, (_, user) => requestText(http, key, user));
-  const report = await load({ ...plan, host, port: Number(port), requests });
-  noteErrors(http, report.errors);
-  return report;
-}
+});
 
 /** A server's keep-alive request, as it sends one when a user signs in. */
 function requestText(http: string, key: string, user: number): string {
@@ -94,15 +66,4 @@ async function verifyMint(service: Service, backendKey: string): Promise<void> {
     exposures: unknown[];
   };
   if (exposures.length !== 1) throw new Error('a packet with a minted id was not attributed');
-}
-
-function print(options: RoundOptions, measured: Rounds<LoadReport>): void {
-  const { json, connections, seconds, rounds } = options;
-  const result = { ...figuresOf(measured), connections };
-  show(json, result, [
-    ...speedRows('mint', ['p50', 'p99'], measured),
-    [],
-    [`ratio to the floor ${result.ratio}, ${round(measured.cpuUs, 2)} µs CPU a mint`],
-    [`${connections} connections, ${rounds} × ${seconds} s each, ${users} users`],
-  ]);
 }

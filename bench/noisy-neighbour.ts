@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { peakRssMb, round, rssMb } from './figures.ts';
 import { type LoadReport, load } from './load.ts';
+import { round } from './numbers.ts';
 import { type BenchPacket, ingestMix, largePacketsOf, packetsOf, requestText } from './packets.ts';
+import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService, verifyCounts } from './service.ts';
 
 const quietRate = 50;

@@ -1,8 +1,9 @@
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
-import { cpuSeconds, round } from './figures.ts';
 import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { round } from './numbers.ts';
 import { ingestMix, packetsOf, requestText } from './packets.ts';
+import { cpuSeconds } from './process-stats.ts';
 import { commitsOf, type Service, startService, verifyCounts } from './service.ts';
 
 /** What is offered, in parts of what the service takes at its best. */

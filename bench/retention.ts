@@ -1,7 +1,7 @@
 import { cleanUp, startBinary, stop, usage } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
-import { round } from './figures.ts';
 import type { LoadReport } from './load.ts';
+import { round } from './numbers.ts';
 import { packetsOf, thousandSeries } from './packets.ts';
 import { type Service, sendPackets, startService } from './service.ts';
 

@@ -1,88 +1,125 @@
 import { note } from './benchmark.ts';
-import { cpuSeconds, median, round } from './figures.ts';
-import type { LoadReport } from './load.ts';
+import type { Measured } from './load-run.ts';
+import { median, round } from './numbers.ts';
+import { cpuSeconds, mainThreadSeconds } from './process-stats.ts';
 
 /** What of a load generator's report every generator gives. */
-export type Run = Pick<LoadReport, 'requests' | 'rps' | 'p50' | 'p99' | 'cpuShare'>;
+export type Run = Measured & { readonly requests: number };
 
 /** Sends load as fast as it is answered or, with a rate, so often a second. */
 export type Drive<Report extends Run> = (open: { readonly rate?: number }) => Promise<Report>;
 
-/** Options of a benchmark that is measured in rounds. */
-export interface RoundOptions {
-  readonly connections: number;
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly json: boolean;
+/** A process that is driven. */
+export interface Target<Report extends Run> {
+  readonly name: string;
+  readonly pid: number;
+  readonly drive: Drive<Report>;
+}
+
+/** What was measured of a target at full speed. */
+export interface FullSpeed<Report extends Run> {
+  readonly name: string;
+  /** One a round. */
+  readonly runs: readonly Report[];
+  /** CPU that it took for a request, µs: all of its threads, and its main thread. */
+  readonly cpuUs: number;
+  readonly mainUs: number;
 }
 
 export interface Rounds<Report extends Run> {
-  /** Full speed, a report a round. */
-  readonly floor: readonly Report[];
-  readonly full: readonly Report[];
-  /** Half of the service's rate, requests a second, and the service driven at it: an open loop. */
+  /** The first one is the floor. */
+  readonly floors: readonly FullSpeed<Report>[];
+  readonly service: FullSpeed<Report>;
+  /** Half of the service's rate, requests a second, and the floor and the service driven at it: open loops. */
   readonly halfRate: number;
+  readonly floorHalf: Report;
   readonly half: Report;
-  /** CPU that the service took for a request at full speed, µs. */
-  readonly cpuUs: number;
 }
 
-/** Drives the floor and the service in turn, so that both meet the same machine; then the service at half of its rate. */
+/** Drives the floors and the service in turn, so that all meet the same machine; then the floor and the service at half rate. */
 export async function measureRounds<Report extends Run>(
   rounds: number,
-  driveFloor: Drive<Report>,
-  driveService: Drive<Report>,
-  servicePid: number,
+  floors: readonly [Target<Report>, ...Target<Report>[]],
+  service: Target<Report>,
 ): Promise<Rounds<Report>> {
-  const floor: Report[] = [];
-  const full: Report[] = [];
-  let cpu = 0;
+  const sums = [...floors, service].map((target) => ({ target, runs: [] as Report[], cpu: 0, main: 0 }));
   for (let turn = 1; turn <= rounds; turn++) {
-    const bare = await driveFloor({});
-    const before = cpuSeconds(servicePid);
-    const whole = await driveService({});
-    cpu += cpuSeconds(servicePid) - before;
-    floor.push(bare);
-    full.push(whole);
-    note(`round ${turn}: floor ${round(bare.rps)}/s, flagmeter ${round(whole.rps)}/s`);
+    for (const sum of sums) {
+      const { pid, drive } = sum.target;
+      const before = { cpu: cpuSeconds(pid), main: mainThreadSeconds(pid) };
+      sum.runs.push(await drive({}));
+      sum.cpu += cpuSeconds(pid) - before.cpu;
+      sum.main += mainThreadSeconds(pid) - before.main;
+    }
+    const speeds = sums.map(({ target, runs }) => `${target.name} ${round(runs.at(-1)?.rps ?? 0)}/s`);
+    note(`round ${turn}: ${speeds.join(', ')}`);
   }
-  const halfRate = Math.max(1, median(full.map((run) => run.rps)) / 2);
-  const half = await driveService({ rate: halfRate });
-  const cpuUs = (cpu * 1e6) / full.reduce((sum, run) => sum + run.requests, 0);
-  return { floor, full, halfRate, half, cpuUs };
+  const all = sums.map(({ target, runs, cpu, main }) => {
+    const requests = runs.reduce((sum, run) => sum + run.requests, 0);
+    return { name: target.name, runs, cpuUs: (cpu * 1e6) / requests, mainUs: (main * 1e6) / requests };
+  });
+  const measured = all.pop() as FullSpeed<Report>;
+  const halfRate = Math.max(1, median(measured.runs.map((run) => run.rps)) / 2);
+  const half = await service.drive({ rate: halfRate });
+  const floorHalf = await floors[0].drive({ rate: halfRate });
+  return { floors: all, service: measured, halfRate, floorHalf, half };
 }
 
-/** The figures that every such benchmark ends in; the latencies are those at half rate. */
-export function figuresOf({ floor, full, half }: Rounds<Run>) {
+/** Every run of the service: all of them must be found in what it has counted. */
+export function serviceRuns<Report extends Run>({ service, half }: Rounds<Report>): readonly Report[] {
+  return [...service.runs, half];
+}
+
+/** What every such benchmark ends in; the latencies are those at half rate. */
+export function summaryOf({ floors, service, half }: Rounds<Run>) {
+  const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {
-    floorRps: round(median(floor.map((run) => run.rps))),
-    rps: round(median(full.map((run) => run.rps))),
-    ratio: round(median(full.map((run, turn) => run.rps / (floor[turn]?.rps ?? Number.NaN))), 3),
+    floorRps: round(median(floor?.runs.map((run) => run.rps) ?? [])),
+    rps: round(median(service.runs.map((run) => run.rps))),
+    ratio: floor?.ratio ?? Number.NaN,
     p50Ms: round(half.p50, 3),
     p99Ms: round(half.p99, 3),
+    ...Object.fromEntries(others.map(({ name, ratio }) => [`${name}Ratio`, ratio])),
   };
 }
 
-/**
- * How fast it all was, as rows of a table: medians where there were several rounds.
- * @param floorHalf the floor at the rate of `half`, if it was driven so
- */
-export function speedRows<Quantile extends 'p50' | 'p90' | 'p99' | 'p999'>(
+/** How fast the service is beside a floor: the median of its ratios in each round. */
+function ratioTo(floor: FullSpeed<Run>, service: FullSpeed<Run>): number {
+  const ratios = service.runs.map((run, turn) => run.rps / (floor.runs[turn]?.rps ?? Number.NaN));
+  return round(median(ratios), 3);
+}
+
+/** How the service compares with each floor, as rows of one cell. */
+export function ratioRows({ floors, service }: Rounds<Run>): string[][] {
+  return floors.map((floor) => {
+    const main = (service.mainUs / floor.mainUs).toFixed(2);
+    return [
+      `ratio to the ${floor.name} ${ratioTo(floor, service)}, main thread ${main} times as long a request`,
+    ];
+  });
+}
+
+type Quantile = 'p50' | 'p90' | 'p99' | 'p999';
+
+/** How fast it all was, as rows of a table: medians where there were several rounds. */
+export function speedRows(
   unit: string,
   quantiles: readonly Quantile[],
-  { floor, full, half }: Rounds<Run & Pick<LoadReport, Quantile>>,
-  floorHalf?: Run & Pick<LoadReport, Quantile>,
+  { floors, service, floorHalf, half }: Rounds<Run>,
 ): string[][] {
-  const row = (name: string, runs: typeof full) => {
+  const row = (name: string, runs: readonly Run[], cpu: readonly string[]) => {
     const middle = (field: Quantile | 'rps' | 'cpuShare') => median(runs.map((run) => run[field]));
     const latencies = quantiles.map((quantile) => middle(quantile).toFixed(2));
-    return [name, `${round(middle('rps'))}`, ...latencies, `${round(middle('cpuShare') * 100)} %`];
+    return [name, `${round(middle('rps'))}`, ...latencies, `${round(middle('cpuShare') * 100)} %`, ...cpu];
   };
+  const fullSpeed = [...floors, service].map(({ name, runs, cpuUs, mainUs }) =>
+    row(`${name}, full speed`, runs, [cpuUs.toFixed(1), mainUs.toFixed(1)]),
+  );
+  const latencies = quantiles.map((quantile) => `${quantile} ms`);
   return [
-    ['', `${unit}s/s`, ...quantiles.map((quantile) => `${quantile} ms`), 'generator CPU'],
-    row('floor, full speed', floor),
-    row('flagmeter, full speed', full),
-    ...(floorHalf === undefined ? [] : [row('floor, half rate', [floorHalf])]),
-    row('flagmeter, half rate', [half]),
+    ['', `${unit}s/s`, ...latencies, 'generator CPU', `µs CPU/${unit}`, 'main thread'],
+    ...fullSpeed,
+    row('floor, half rate', [floorHalf], ['', '']),
+    row(`${service.name}, half rate`, [half], ['', '']),
   ];
 }

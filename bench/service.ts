@@ -44,14 +44,23 @@ export async function startService(binary: string, args: readonly string[] = [])
   return { ...service, credentials, accessToken, applicationId, key };
 }
 
-/** Drives a target with packets. Says on stderr, loudly, what was not answered with 202. */
-export async function sendPackets(
+/** Drives a target with packets. Says on stderr, loudly, which answers were not 202. */
+export function sendPackets(
   http: string,
   packets: readonly BenchPacket[],
   plan: Omit<LoadPlan, 'host' | 'port' | 'requests'>,
 ): Promise<LoadReport> {
-  const [host, port] = http.split(':') as [string, string];
   const requests = packets.map((packet) => requestText(packet, http));
+  return sendRequests(http, requests, plan);
+}
+
+/** Drives a target with whole HTTP requests. Says on stderr, loudly, which answers were not as they should be. */
+export async function sendRequests(
+  http: string,
+  requests: readonly string[],
+  plan: Omit<LoadPlan, 'host' | 'port' | 'requests'>,
+): Promise<LoadReport> {
+  const [host, port] = http.split(':') as [string, string];
   const report = await load({ ...plan, host, port: Number(port), requests });
   noteErrors(http, report.errors);
   return report;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { cleanUp, startBinary, stop } from '../test/support/binary.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
-import { median, round } from './figures.ts';
+import { median, round } from './numbers.ts';
 import { packetsOf, seriesOf, thousandSeries } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 

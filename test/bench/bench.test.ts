@@ -36,6 +36,7 @@ describe('the benchmarks', () => {
       'ratio',
       'p50Ms',
       'p99Ms',
+      'skeletonRatio',
       'rssMb',
       'cpuUsPerPacket',
       'commits',

@@ -15,22 +15,18 @@ export function peakRssMb(pid: number): number {
 
 /** CPU time that all threads of a process have used, user and system, in seconds. */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return secondsIn(`/proc/${pid}/stat`);
+}
+
+/** The same of its main thread alone. */
+export function mainThreadSeconds(pid: number): number {
+  return secondsIn(`/proc/${pid}/task/${pid}/stat`);
+}
+
+function secondsIn(path: string): number {
+  const stat = readFileSync(path, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
-
-/** The middle one of some numbers, or the mean of the middle two. */
-export function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const upper = sorted.length >> 1;
-  const high = sorted[upper] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? high : ((sorted[upper - 1] ?? Number.NaN) + high) / 2;
-}
-
-/** Rounds to a number of decimals. */
-export function round(value: number, decimals = 0): number {
-  return Number(value.toFixed(decimals));
 }
 
 function statusMb(pid: number, field: string): number {

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { cleanUp, startProcess } from '../test/support/binary.ts';
+import { type Benchmark, type CommonOptions, readOptions, show } from './benchmark.ts';
+import {
+  measureRounds,
+  type Rounds,
+  type Run,
+  ratioRows,
+  speedRows,
+  summaryOf,
+  type Target,
+} from './rounds.ts';
+import { type Service, startService } from './service.ts';
+
+/** Options of every such benchmark, and its own. */
+export type RoundOptions<Own extends string = never> = Readonly<
+  Record<'connections' | 'seconds' | 'rounds' | Own, number>
+>;
+
+/** A benchmark that measures the service beside bare processes of this folder, which do a part of its work. */
+export interface Comparison<Report extends Run, Own extends string> {
+  readonly summary: string;
+  /** What one request gives: a packet, a token. */
+  readonly unit: string;
+  readonly defaults: RoundOptions<Own>;
+  /** What `--small` sets instead. */
+  readonly small: RoundOptions<Own>;
+  /** Scripts with their arguments, by what they are called. The first one is the floor that the ratio is to. */
+  readonly floors: Readonly<Record<string, readonly [script: string, ...args: string[]]>>;
+  /** Arguments of `serve`. */
+  readonly serve?: readonly string[];
+  readonly quantiles?: readonly ('p50' | 'p90' | 'p99' | 'p999')[];
+  /** Prepares the service for the load. */
+  begin(service: Service, options: RoundOptions<Own>): Promise<Trial<Report>>;
+}
+
+/** A service that is ready for the load. */
+export interface Trial<Report extends Run> {
+  /** Drives the service, or the process at `floor`: as fast as it answers or, with a rate, so often a second. */
+  drive(floor: string | undefined, open: { readonly rate?: number }): Promise<Report>;
+  /** Checks what the service has made of it. @throws {Error} when that is wrong */
+  finish(measured: Rounds<Report>): Promise<Outcome>;
+}
+
+/** What is said of a benchmark besides its speed. */
+export interface Outcome {
+  readonly figures?: Readonly<Record<string, number | null>>;
+  readonly remarks: readonly string[];
+}
+
+/** Makes the benchmark of a comparison. */
+export function besideFloor<Report extends Run, Own extends string = never>(
+  comparison: Comparison<Report, Own>,
+): Benchmark {
+  const { summary, defaults, small, floors, serve, begin } = comparison;
+  const own = Object.entries(defaults).map(([name, value]) => `[--${name} ${value}]`);
+  return {
+    summary,
+    usage: ['[--json]', ...own, '[--small]', '[--binary dist/flagmeter]'].join(' '),
+    async run(args) {
+      const options = readOptions(args, defaults, small);
+      try {
+        const service = await startService(options.binary, serve);
+        const trial = await begin(service, options);
+        const targets = await Promise.all(
+          Object.entries(floors).map(async ([name, [script, ...more]]): Promise<Target<Report>> => {
+            const path = join(import.meta.dirname, script);
+            const { http, pid } = await startProcess(process.execPath, [path, ...more]);
+            return { name, pid, drive: (open) => trial.drive(http, open) };
+          }),
+        );
+        const measured = await measureRounds(
+          options.rounds,
+          targets as [Target<Report>, ...Target<Report>[]],
+          {
+            name: 'flagmeter',
+            pid: service.pid,
+            drive: (open) => trial.drive(undefined, open),
+          },
+        );
+        print(comparison, options, measured, await trial.finish(measured));
+      } finally {
+        cleanUp();
+      }
+    },
+  };
+}
+
+function print<Report extends Run, Own extends string>(
+  { unit, quantiles = ['p50', 'p99'] }: Comparison<Report, Own>,
+  { json, connections, seconds, rounds }: RoundOptions & CommonOptions,
+  measured: Rounds<Report>,
+  { figures, remarks }: Outcome,
+): void {
+  const summary = summaryOf(measured);
+  show(json, { ...summary, ...figures, connections }, [
+    ...speedRows(unit, quantiles, measured),
+    [],
+    ...ratioRows(measured),
+    [[`${connections} connections, ${rounds} × ${seconds} s each`, ...remarks].join(', ')],
+  ]);
+}

@@ -1,0 +1,12 @@
+/** The middle one of some numbers, or the mean of the middle two. */
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const upper = sorted.length >> 1;
+  const high = sorted[upper] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? high : ((sorted[upper - 1] ?? Number.NaN) + high) / 2;
+}
+
+/** Rounds to a number of decimals. */
+export function round(value: number, decimals = 0): number {
+  return Number(value.toFixed(decimals));
+}

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { Application, AuditEntry } from '../store/records.ts';
+import type { Application, Deletion } from '../store/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import { declarationKey } from './declarations.ts';
@@ -25,7 +25,7 @@ export interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'
 }
 
 /** Each packet's origin is compared with all of them. */
-const maxOrigins = 100;
+export const maxOrigins = 100;
 
 const defaultEnvironments = ['Production', 'Staging', 'Development'];
 const defaultSettings = { allowedOrigins: [], acceptClientIdentities: false, rate: null, burst: null };
@@ -104,7 +104,7 @@ export function deleteApplication(directory: Directory, id: string): Promise<voi
 }
 
 /** An application as the audit log names it. */
-export function targetOf({ id, name }: Application): AuditEntry['target'] {
+export function targetOf({ id, name }: Application): Deletion['target'] {
   return { type: 'application', id, name };
 }
 

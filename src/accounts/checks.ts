@@ -4,11 +4,11 @@ import { isName } from './names.ts';
 /** @throws {ApiError} `invalid_name` when a text cannot be the name of `what`. */
 export function checkName(what: string, name: string): void {
   if (isName(name)) return;
-  throw new ApiError(
-    'invalid_name',
-    `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`,
-  );
+  throw new ApiError('invalid_name', nameRule(what));
 }
+
+export const nameRule = (what: string) =>
+  `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`;
 
 /**
  * Of a name that is a segment of a path too: what a URL takes for a step through its path (RFC 3986 §5.2.4), however it
@@ -24,11 +24,15 @@ export function checkPathName(what: string, name: string): void {
 
 /** @throws {ApiError} `plan_limit` when there would be more than `limit` of `what`. */
 export function checkLimit(what: string, count: number, limit: number): void {
-  if (count > limit) throw new ApiError('plan_limit', `Cannot have more than ${limit} ${what}`);
+  if (count > limit) throw new ApiError('plan_limit', tooMany(what, limit));
 }
+
+export const tooMany = (what: string, limit: number) => `Cannot have more than ${limit} ${what}`;
 
 /** Gives the thing when it is there. @throws {ApiError} `not_found` when not. */
 export function mustExist<T>(what: string, thing: T | undefined): T {
-  if (thing === undefined) throw new ApiError('not_found', `There is no such ${what}`);
+  if (thing === undefined) throw new ApiError('not_found', missing(what));
   return thing;
 }
+
+export const missing = (what: string) => `There is no such ${what}`;

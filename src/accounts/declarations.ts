@@ -26,11 +26,11 @@ export function declarationTarget(
 export function checkDeclaredName(what: string, name: string): void {
   checkPathName(what, name);
   if (name !== surplusName) return;
-  throw new ApiError(
-    'invalid_name',
-    `Cannot take the name of ${what}: ${name} stands for all that is over a limit`,
-  );
+  throw new ApiError('invalid_name', reservedName(what));
 }
+
+export const reservedName = (what: string) =>
+  `Cannot take the name of ${what}: ${surplusName} stands for all that is over a limit`;
 
 /** What is declared of an application, by name, with what is on its way to the disk. */
 export function declarationsWith<T>(

@@ -1,10 +1,12 @@
 import { ApiError } from '../errors.ts';
-import type { Application, AuditEntry, Environment, Plan } from '../store/records.ts';
+import type { Application, Deletion, Environment, Plan } from '../store/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { checkPathName, mustExist } from './checks.ts';
 import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
+
+export const environmentExists = 'The application has an environment of this name already';
 
 /**
  * Adds an environment to an application.
@@ -19,7 +21,7 @@ export function createEnvironment(
     const application = mustExist('application', draft.applications.get(applicationId));
     checkPathName('an environment', name);
     if (application.environments.some((each) => each.name === name)) {
-      throw new ApiError('conflict', 'The application has an environment of this name already');
+      throw new ApiError('conflict', environmentExists);
     }
     checkPlan(planOf(draft, application), 'environments', application.environments.length + 1);
     const now = directory.clock.now();
@@ -64,7 +66,7 @@ export function newEnvironment(draft: AccountDraft, name: string, now: number): 
   return { name, number: draft.takeNumber('environment'), createdAt: now };
 }
 
-function targetOf({ id }: Application, name: string): AuditEntry['target'] {
+function targetOf({ id }: Application, name: string): Deletion['target'] {
   return { type: 'environment', id, name };
 }
 

@@ -9,6 +9,8 @@ import { checkPlan, planOf } from './plans.ts';
 /** What a team says of a feature. */
 export type FeatureSettings = Pick<FeatureDeclaration, 'description' | 'archived'>;
 
+export const featureExists = 'The application has a declared feature of this name already';
+
 /**
  * Declares a feature.
  * @throws {ApiError} `not_found` (application), `invalid_name`, `conflict` when it is declared, `plan_limit`
@@ -21,7 +23,7 @@ export function declareFeature(
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     if (draft.featuresOf(applicationId).has(name)) {
-      throw new ApiError('conflict', 'The application has a declared feature of this name already');
+      throw new ApiError('conflict', featureExists);
     }
     return declare(directory, draft, application, name, { description, archived: false });
   });

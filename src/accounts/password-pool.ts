@@ -28,12 +28,14 @@ const maxWaiting = 32;
 /** Each thread takes 19 MiB while it hashes, and leaves a core to those who only want a packet counted. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
 
+export const tooManyPasswords = 'Too many passwords are waiting';
+
 /** Bounds for callers of the management API: one thread for all, and about a second of work waiting for each. */
 const ofCallers = {
   atOnce: 1,
   waitingEach: 16,
   waitingAll: 64,
-  refusals: { each: 'Too many passwords of yours are waiting', all: 'Too many passwords are waiting' },
+  refusals: { each: 'Too many passwords of yours are waiting', all: tooManyPasswords },
 };
 
 /** The threads are started when they are needed, and end when nobody has signed in for so long. */

@@ -68,10 +68,11 @@ export function planOf({ teams }: Pick<Accounts, 'teams'>, { teamId }: Applicati
  * @throws {ApiError} `plan_limit` when that is more than the plan allows
  */
 export function checkPlan(plan: Plan, what: PlanLimit, count: number): void {
-  const limit = plans[plan][what];
-  if (count <= limit) return;
-  throw new ApiError('plan_limit', `The plan ${plan} allows no more than ${limit} ${words[what]}`);
+  if (count > plans[plan][what]) throw new ApiError('plan_limit', overPlan(plan, what));
 }
+
+export const overPlan = (plan: Plan, what: PlanLimit) =>
+  `The plan ${plan} allows no more than ${plans[plan][what]} ${words[what]}`;
 
 /** Says what is too many for a plan, or `undefined` when it is not. */
 export function excess(plan: Plan, what: PlanLimit, count: number): string | undefined {

@@ -64,7 +64,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const team = mustExist('team', draft.teams.get(id));
     if (applicationsOf(draft, id).length > 0) {
-      throw new ApiError('conflict', 'The team has applications; delete them first');
+      throw new ApiError('conflict', hasApplications);
     }
     const members = membersOf(draft, id);
     const alone = members.filter(({ teams }) => teams.length === 1).length;
@@ -88,6 +88,8 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
       draft.note('team.deleted', reader, targetOf(team));
   });
 }
+
+export const hasApplications = 'The team has applications; delete them first';
 
 /** A team that is not stored yet. */
 export function newTeam(

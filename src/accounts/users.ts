@@ -96,6 +96,8 @@ export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): 
   return found;
 }
 
+export const emailTaken = 'Another user has this e-mail address already';
+
 /** @throws {ApiError} `invalid_body` when a text cannot be a user's new password */
 export function checkPassword(password: string): void {
   if (password.length >= shortestPassword && isPassword(password)) return;
@@ -132,7 +134,7 @@ function checkUser(
   }
   const holder = userOfEmail(accounts, email);
   if (holder !== undefined && holder.id !== id) {
-    throw new ApiError('conflict', 'Another user has this e-mail address already');
+    throw new ApiError('conflict', emailTaken);
   }
   if (!teams.includes(primaryTeam)) {
     throw new ApiError('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');

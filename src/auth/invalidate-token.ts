@@ -1,5 +1,9 @@
+import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Endpoint, Group, Headers } from '../http/endpoint.ts';
+import { Challenge, NotCached } from '../http/openapi/headers.ts';
+import { jsonContent, text } from '../http/schema.ts';
+import type { Reply, Request } from '../http/types.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
 import { type ClientRates, holderKeyOf } from './client-rates.ts';
@@ -15,21 +19,64 @@ export interface InvalidateTokenDeps extends SessionDeps {
   readonly rates: ClientRates;
 }
 
-/** `POST /api/account/invalidate-token`: signs the holder of an access token out. The token is the whole request. */
-export function invalidateTokenRoutes(deps: InvalidateTokenDeps): readonly Route[] {
-  return [
-    {
-      method: 'POST',
-      path: '/api/account/invalidate-token',
-      handle: (request) => answer(deps, request),
+const Refused = Type.Object({
+  error: Type.Literal('invalid_token'),
+  error_description: text('What is wrong, for people.'),
+});
+
+function refused(description: string, error_description: string, headers: Headers = {}) {
+  return {
+    description,
+    headers: { ...headers, 'Cache-Control': NotCached },
+    content: {
+      'application/json': { schema: Refused, example: { error: 'invalid_token', error_description } },
     },
-  ];
+  };
 }
+
+const noToken = 'No bearer token is provided';
+const notJwt = 'The token is not a well-formed JWT';
+
+const invalidateToken: Endpoint<InvalidateTokenDeps> = {
+  method: 'POST',
+  path: '/api/account/invalidate-token',
+  access: { credential: 'Access token', who: 'Its holder' },
+  operation: {
+    operationId: 'invalidateToken',
+    summary: 'Sign out: invalidate an access token',
+    description:
+      'The token is the whole request, and may have any scope. It is refused from the next request on, and its session ends with its refresh token.',
+    security: [{ oauth2: [] }],
+    answers: {
+      200: {
+        description: 'The token is invalidated, and that is on disk.',
+        headers: { 'Cache-Control': NotCached },
+        content: jsonContent(
+          Type.Object(
+            { message: text('That it is done, for people.') },
+            { example: { message: 'The token is no longer valid' } },
+          ),
+        ),
+      },
+      400: refused('The token is not a well-formed JWT.', notJwt),
+      401: refused('There is no token, or it is not valid.', noToken, { 'WWW-Authenticate': Challenge }),
+    },
+    refuses: { store_unavailable: 'The store cannot take the change; nothing of it was kept' },
+  },
+  bind: (deps) => (request) => answer(deps, request),
+};
+
+/** `/api/account/invalidate-token`: signs the holder of an access token out. */
+export const tokenInvalidation: Group<InvalidateTokenDeps> = {
+  tag: 'Tokens',
+  description: 'Access tokens; the auth host issues them.',
+  endpoints: [invalidateToken],
+};
 
 async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Reply> {
   const token = bearerToken(request);
-  if (token === undefined) return refusal(401, 'No bearer token is provided', 'Bearer');
-  if (!isWellFormedJwt(token)) return refusal(400, 'The token is not a well-formed JWT');
+  if (token === undefined) return refusal(401, noToken, 'Bearer');
+  if (!isWellFormedJwt(token)) return refusal(400, notJwt);
   try {
     const claims = await deps.validate(token);
     deps.rates.take(holderKeyOf(claims), deps.clock.monotonic());

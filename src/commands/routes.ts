@@ -1,4 +1,3 @@
-import type { PasswordPool } from '../accounts/password-pool.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { authorizeRoutes } from '../auth/authorize-routes.ts';
 import { createBearer } from '../auth/bearer.ts';
@@ -11,7 +10,7 @@ import { devicePageRoutes } from '../auth/device-page.ts';
 import { discoveryRoutes } from '../auth/discovery.ts';
 import { endSessionRoutes } from '../auth/end-session.ts';
 import { introspectionRoutes } from '../auth/introspection.ts';
-import { invalidateTokenRoutes } from '../auth/invalidate-token.ts';
+import { tokenInvalidation } from '../auth/invalidate-token.ts';
 import { forgetInvalidated } from '../auth/invalidation.ts';
 import { jwksRoutes } from '../auth/jwks.ts';
 import { provePassword } from '../auth/prove-password.ts';
@@ -23,26 +22,12 @@ import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
 import { grpcWebRoutes } from '../grpc/web.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
+import { routesFrom } from '../http/endpoint.ts';
 import { documentRoute } from '../http/openapi/document-route.ts';
 import type { Route } from '../http/types.ts';
 import { identityRoutes as mintRoutes } from '../identities/identities.ts';
-import { apiKeyRoutes } from '../manage/api-keys.ts';
-import { applicationRoutes } from '../manage/applications.ts';
-import { auditRoutes } from '../manage/audit.ts';
-import type { ManageDeps } from '../manage/caller.ts';
-import { clientRoutes } from '../manage/clients.ts';
-import { deletionRoutes } from '../manage/deletions.ts';
-import { environmentRoutes } from '../manage/environments.ts';
-import { featureRoutes } from '../manage/features.ts';
-import { type IdentityDeps, identityRoutes } from '../manage/identities.ts';
-import { ingestReportRoutes } from '../manage/ingest-report.ts';
-import { keyRoutes } from '../manage/keys.ts';
-import { memberRoutes } from '../manage/members.ts';
-import { metricRoutes } from '../manage/metrics.ts';
-import { reportRoutes } from '../manage/reports.ts';
-import { teamRoutes } from '../manage/teams.ts';
-import type { UserDeps } from '../manage/user-patch.ts';
-import { userRoutes } from '../manage/users.ts';
+import { description } from '../manage/document.ts';
+import { type ManagementDeps, managementApi } from '../manage/management-api.ts';
 import { welcomeRoutes } from '../manage/welcome.ts';
 import { metricsRoutes } from '../reports/metrics.ts';
 import { usageRoutes } from '../reports/usage.ts';
@@ -105,61 +90,36 @@ function authRoutes({ passwords }: Core, tokens: TokenDeps): readonly Route[] {
   ];
 }
 
-function apiRoutes(
-  { config, accounts, directory, usage, reports, passwords, clock, retention, instances }: Core,
-  tokens: TokenDeps,
-): readonly Route[] {
-  const { exposureDays, staleAfter, apiRate } = config;
-  const people: Pick<IdentityDeps, 'digestOf' | 'forget'> = {
-    digestOf: ({ number }, identity) => instances.digestOf(number, identity),
-    forget: (application, identity) => instances.forget(application, identity),
-  };
-  const manage: ManageDeps = {
-    directory,
+function apiRoutes(core: Core, tokens: TokenDeps): readonly Route[] {
+  return [
+    ...welcomeRoutes(tokens),
+    ...routesFrom([description], tokens),
+    ...forClientPages(tokens, [
+      ...routesFrom([tokenInvalidation], tokens),
+      ...routesFrom(managementApi, managementDeps(core, tokens)),
+    ]),
+  ];
+}
+
+function managementDeps(core: Core, tokens: TokenDeps): ManagementDeps {
+  const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
+  const { exposureDays, staleAfter, apiRate, plans } = config;
+  return {
+    ...{ directory, accounts, store: usage, reports, clock, retention, exposureDays, staleAfter, plans },
     authenticate: createBearer(tokens),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
+    digestOf: ({ number }, identity) => instances.digestOf(number, identity),
+    forget: (application, identity) => instances.forget(application, identity),
+    hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
+    provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
+    endSessions: (draft, userId) => endSessionsOf({ clock }, draft, userId),
   };
-  return [
-    ...welcomeRoutes(tokens),
-    documentRoute('/api/v2/openapi.json', async () => {
-      const { describeManagementApi } = await import('../manage/openapi/document.ts');
-      return describeManagementApi(tokens);
-    }),
-    ...forClientPages(tokens, [
-      ...invalidateTokenRoutes(tokens),
-      ...deletionRoutes(manage),
-      ...auditRoutes({ ...manage, accounts }),
-      ...applicationRoutes(manage),
-      ...environmentRoutes(manage),
-      ...keyRoutes(manage),
-      ...teamRoutes({ ...manage, plans: config.plans }),
-      ...memberRoutes(manage),
-      ...apiKeyRoutes(manage),
-      ...clientRoutes(manage),
-      ...userRoutes({ ...manage, ...signInParts(passwords, tokens) }),
-      ...featureRoutes({ ...manage, reports, clock, staleAfter }),
-      ...metricRoutes({ ...manage, reports }),
-      ...reportRoutes({ ...manage, reports, clock, retention }),
-      ...ingestReportRoutes({ ...manage, reports, clock }),
-      ...identityRoutes({ ...manage, store: usage, clock, exposureDays, ...people }),
-    ]),
-  ];
 }
 
 /** Pages of public clients may use these. */
 function forClientPages({ directory, audience }: TokenDeps, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
-}
-
-/** What changes of users do to how they sign in. */
-function signInParts(passwords: PasswordPool, tokens: TokenDeps): Omit<UserDeps, keyof ManageDeps> {
-  const { clock, randomBytes } = tokens;
-  return {
-    hashPassword: (password, caller) => passwords.hash(password, randomBytes, caller),
-    provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
-    endSessions: (draft, userId) => endSessionsOf({ clock }, draft, userId),
-  };
 }
 
 function ingestRoutes(parts: Core): readonly Route[] {

@@ -2,6 +2,13 @@ import { gunzipSync, type ZlibOptions } from 'node:zlib';
 import { ApiError } from '../errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
+/** What every body is refused for, in the words of the answers. */
+export const bodyRefusals = {
+  invalid_content_encoding: 'Send the body as it is, or as gzip',
+  invalid_encoding: 'Send UTF-8',
+  invalid_json: 'Send one JSON value',
+} as const;
+
 /**
  * Reads a body and undoes its `Content-Encoding`.
  * @param limit maximum length in bytes, inflated
@@ -20,7 +27,7 @@ export function readBody(request: Request, limit: number, budget?: ByteBudget): 
     case 'x-gzip':
       return readGzip(request, limit, budget);
     default:
-      return Promise.reject(new ApiError('invalid_content_encoding', 'Send the body as it is, or as gzip'));
+      return Promise.reject(new ApiError('invalid_content_encoding', bodyRefusals.invalid_content_encoding));
   }
 }
 
@@ -69,7 +76,7 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new ApiError('invalid_encoding', 'Send UTF-8');
+    throw new ApiError('invalid_encoding', bodyRefusals.invalid_encoding);
   }
 }
 
@@ -81,6 +88,6 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError('invalid_json', 'Send one JSON value');
+    throw new ApiError('invalid_json', bodyRefusals.invalid_json);
   }
 }

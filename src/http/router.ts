@@ -203,13 +203,15 @@ function matches(resource: Resource, segments: readonly string[]): boolean {
   );
 }
 
+export const pathNotUtf8 = 'The path is not percent-encoded UTF-8';
+
 function paramsOf(resource: Resource, { names }: Endpoint, path: string): Params {
   const segments = path.split('/');
   const values = segments.filter((_, at) => resource.segments[at] === undefined);
   const params: Record<string, string> = Object.create(null);
   for (const [at, name] of names.entries()) {
     const value = percentDecode(values[at]!);
-    if (value === undefined) throw new ApiError('invalid_path', 'The path is not percent-encoded UTF-8');
+    if (value === undefined) throw new ApiError('invalid_path', pathNotUtf8);
     params[name] = value;
   }
   return params;

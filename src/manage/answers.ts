@@ -1,26 +1,9 @@
-import type { Reply } from '../http/types.ts';
+import { type Answer, created as createdAt } from '../http/answer.ts';
 
-/** What belongs to one caller, and may hold a key's text, is kept by no cache. */
-const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-
-/** 200 with a JSON value. */
-export function ok(value: unknown): Reply {
-  return okJson(JSON.stringify(value));
+/** 201 with a thing and where it is. @param segments path segments below `/api/v2`, not encoded */
+export function created<Body>(segments: readonly string[], body: Body): Answer<201, Body, 'location'> {
+  return createdAt(['/api/v2', ...segments.map(encodeURIComponent)].join('/'), body);
 }
-
-/** 200 with a value that is JSON already. */
-export function okJson(body: string | Uint8Array): Reply {
-  return { status: 200, headers, body };
-}
-
-/** 201 with a JSON value and where to find the thing; `segments` are path segments below `/api/v2`, not encoded. */
-export function created(segments: readonly string[], value: unknown): Reply {
-  const location = ['/api/v2', ...segments.map(encodeURIComponent)].join('/');
-  return { status: 201, headers: { ...headers, location }, body: JSON.stringify(value) };
-}
-
-/** 204: done, and there is nothing to say. */
-export const deleted: Reply = { status: 204, headers: { 'cache-control': 'no-store' } };
 
 /** Unix milliseconds as RFC 3339 in UTC; `null` stays. */
 export function timeText(at: number): string;

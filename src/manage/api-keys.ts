@@ -1,52 +1,93 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { apiKeysOf, createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import type { Route } from '../http/types.ts';
-import type { ApiKey } from '../store/records.ts';
-import { created, deleted, ok, timeText } from './answers.ts';
+import { nameRule } from '../accounts/checks.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
+import type { ApiKey as StoredApiKey } from '../store/records.ts';
+import { created, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { jsonBody } from './json-body.ts';
-import { pageOf } from './lists.ts';
-import { route } from './route.ts';
+import { done, made, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { exampleIds, exampleTime } from './examples.ts';
+import { pageOf, paging } from './lists.ts';
+import { role } from './role.ts';
 
-/** What somebody or something may do. */
-export const roleSchema = Type.Union([Type.Literal('Admin'), Type.Literal('User')], {
-  description: 'An Admin manages everything in his teams; a User reads, and writes features and metrics.',
-});
+const fields = {
+  clientId: text('The `client_id` of the client credentials grant.'),
+  name: name(),
+  role,
+  teamId: text('Id of its team.'),
+  createdAt: time('When it was created.'),
+};
 
-/** The body of `POST /teams/{id}/api-keys`. */
-export const newApiKeySchema = Type.Object(
-  { name: Type.String(named), role: Type.Optional(roleSchema) },
-  { additionalProperties: false },
+const example = {
+  clientId: exampleIds.apiKey,
+  name: 'Deployment',
+  role: 'User',
+  teamId: exampleIds.team,
+  createdAt: exampleTime,
+} as const;
+
+const ApiKey = shape('ApiKey', fields, example);
+
+const ApiKeyShownOnce = shape(
+  'ApiKeyShownOnce',
+  { ...fields, clientSecret: text('The `client_secret`. Keep it now: it is never shown again.') },
+  { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
 );
 
-const readNewApiKey = jsonBody(newApiKeySchema);
+const NewApiKey = bodyShape(
+  'NewApiKey',
+  { name: name(), role: Type.Optional(role) },
+  { name: 'Deployment', role: 'User' },
+);
 
-/** `/api/v2/teams/{id}/api-keys` and what is below. */
-export function apiKeyRoutes(parts: ManageDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /teams/:id/api-keys', ({ directory, team, request }) => {
-      const { items, nextCursor } = pageOf(
-        apiKeysOf(directory, team.id),
-        request.query,
-        ({ number }) => number,
-      );
-      return ok({ items: items.map(apiKeyJson), nextCursor });
+/** `/api/v2/teams/{id}/api-keys`, and one API key. */
+export const apiKeys: Group<ManageDeps> = {
+  tag: 'API keys',
+  description: 'Client credentials of a team. Programs use them to get tokens for this API.',
+  endpoints: [
+    endpoint('GET /teams/:id/api-keys', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'listApiKeys',
+      summary: 'List the API keys of a team',
+      query: paging,
+      answers: { 200: page(ApiKey, 'The oldest API key comes first.') },
+      handle: ({ directory, team, query }) => ok(pageOf(apiKeysOf(directory, team.id), query, show)),
     }),
-    route(parts, 'POST /teams/:id/api-keys', async ({ directory, team: { id: teamId }, request }) => {
-      const { name, role = 'User' } = await readNewApiKey(request);
-      const { apiKey, clientSecret } = await createApiKey(directory, { teamId, name, role });
-      const { clientId } = apiKey;
-      return created(['teams', teamId, 'api-keys', clientId], { ...apiKeyJson(apiKey), clientSecret });
+    endpoint('POST /teams/:id/api-keys', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'createApiKey',
+      summary: 'Create an API key',
+      description: 'Without `role` it is a User.',
+      body: NewApiKey,
+      answers: { 201: made(ApiKeyShownOnce, 'The API key with its secret.') },
+      refuses: { invalid_name: nameRule('an API key'), plan_limit: overPlan('free', 'apiKeys') },
+      async handle({ directory, team: { id: teamId }, body: { name, role = 'User' } }) {
+        const { apiKey, clientSecret } = await createApiKey(directory, { teamId, name, role });
+        return created(['teams', teamId, 'api-keys', apiKey.clientId], { ...show(apiKey), clientSecret });
+      },
     }),
-    route(parts, 'DELETE /teams/:id/api-keys/:clientId', async ({ directory, team, params }) => {
-      await deleteApiKey(directory, team.id, params['clientId'] ?? '');
-      return deleted;
+    endpoint('DELETE /teams/:id/api-keys/:clientId', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'deleteApiKey',
+      summary: 'Delete an API key',
+      description: 'Its tokens are refused from now on.',
+      answers: { 204: done('It is deleted.') },
+      async handle({ directory, team, params }) {
+        await deleteApiKey(directory, team.id, params.clientId);
+        return noContent;
+      },
     }),
-  ];
-}
+  ],
+};
 
-/** An API key as the API shows it: its secret is not there, nor known to the service. */
-function apiKeyJson({ clientId, name, role, teamId, createdAt }: ApiKey): object {
+/** Without its secret, which the service does not know. */
+function show({ clientId, name, role, teamId, createdAt }: StoredApiKey): Static<typeof ApiKey> {
   return { clientId, name, role, teamId, createdAt: timeText(createdAt) };
 }

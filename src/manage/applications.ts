@@ -1,83 +1,179 @@
-import Type from 'typebox';
-import { createApplication, deleteApplication, patchApplication } from '../accounts/applications.ts';
+import Type, { type Static } from 'typebox';
+import {
+  createApplication,
+  deleteApplication,
+  maxOrigins,
+  patchApplication,
+} from '../accounts/applications.ts';
+import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
+import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import type { Reply, Route } from '../http/types.ts';
-import type { Application } from '../store/records.ts';
-import { created, deleted, ok, timeText } from './answers.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group, Shown } from '../http/endpoint.ts';
+import { bodyShape, listOf, name, shape, text, time } from '../http/schema.ts';
+import type { Application as StoredApplication } from '../store/records.ts';
+import { created, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { environmentJson } from './environments.ts';
+import { done, made, oneTagged, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { Environment, showEnvironment } from './environments.ts';
 import { checkMatch, tagged } from './etag.ts';
-import { jsonBody } from './json-body.ts';
-import { pageOf } from './lists.ts';
-import { type Call, route } from './route.ts';
+import { exampleIds, exampleTime } from './examples.ts';
+import { pageOf, paging } from './lists.ts';
 
 const limit = { minimum: 0, maximum: 1_000_000_000 };
 
 const settings = {
   allowedOrigins: Type.Array(Type.String(), {
     description:
-      'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of your own machine, `null` for sandboxed pages and files. A slash at the end is taken off. Without any, all may.',
+      'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of the own machine, `null` for sandboxed pages and files. A slash at the end is removed. If there are none, every page may.',
   }),
   acceptClientIdentities: Type.Boolean({
-    description:
-      'Whether identities that clients assert (`u` of a packet) are attributed; they are not unless it is so.',
+    description: 'Whether packets are attributed to identities that clients assert (`u` of a packet).',
   }),
   rate: Type.Union([Type.Null(), Type.Number(limit)], {
-    description: 'Packets and reports a second; 0 is no limit, and `null` what the service has for all.',
+    description: 'Packets and reports a second; 0 is no limit, and `null` is the default of the service.',
   }),
   burst: Type.Union([Type.Null(), Type.Integer(limit)], {
-    description: 'Packets and reports at once; `null` is what the service has for all.',
+    description: 'Packets and reports at once; `null` is the default of the service.',
   }),
 };
 
-/** The body of `POST /applications`. */
-export const newApplicationSchema = Type.Object(
+const optionalSettings = Type.Partial(Type.Object(settings)).properties;
+
+const Application = shape(
+  'Application',
   {
-    name: Type.String(named),
-    teamId: Type.Optional(Type.String({ description: 'Your primary team when left out.' })),
-    environments: Type.Optional(
-      Type.Array(Type.String(named), {
-        description: 'Names of its first environments; Production, Staging and Development when left out.',
-      }),
-    ),
-    ...Type.Partial(Type.Object(settings)).properties,
+    id: text('Its id.'),
+    teamId: text('Id of its team.'),
+    name: name(),
+    ...settings,
+    environments: listOf(Environment, 'The oldest environment comes first.'),
+    createdAt: time('When it was created.'),
+    updatedAt: time('When it was last changed.'),
   },
-  { additionalProperties: false },
+  {
+    id: exampleIds.application,
+    name: 'Shop',
+    teamId: exampleIds.team,
+    allowedOrigins: ['https://shop.example'],
+    acceptClientIdentities: false,
+    rate: null,
+    burst: null,
+    environments: [{ name: 'Production', createdAt: exampleTime }],
+    createdAt: exampleTime,
+    updatedAt: exampleTime,
+  },
 );
 
-/** The body of `PATCH /applications/{id}`. */
-export const applicationPatchSchema = Type.Partial(Type.Object({ name: Type.String(named), ...settings }), {
-  additionalProperties: false,
-});
+const NewApplication = bodyShape(
+  'NewApplication',
+  {
+    name: name(),
+    teamId: Type.Optional(text('The default is your primary team.')),
+    environments: Type.Optional(
+      listOf(name(), 'Names of its first environments. The default is Production, Staging and Development.'),
+    ),
+    ...optionalSettings,
+  },
+  {
+    name: 'Shop',
+    allowedOrigins: ['https://shop.example', 'https://*.shop.example'],
+    environments: ['Production', 'Test'],
+  },
+);
 
-const readNewApplication = jsonBody(newApplicationSchema);
-const readPatch = jsonBody(applicationPatchSchema);
+const ApplicationPatch = bodyShape(
+  'ApplicationPatch',
+  { name: Type.Optional(name()), ...optionalSettings },
+  { acceptClientIdentities: true, rate: 500, burst: 1000 },
+);
 
-/** `/api/v2/applications` and what is one segment below. */
-export function applicationRoutes(parts: ManageDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /applications', list),
-    route(parts, 'POST /applications', create),
-    route(parts, 'GET /applications/:id', ({ application }) => tagged(applicationJson(application))),
-    route(parts, 'PATCH /applications/:id', async ({ directory, application: { id }, request }) => {
-      const patch = await readPatch(request);
-      const matched = checked(directory, ({ applications }) => {
-        const current = applications.get(id);
-        if (current !== undefined) checkMatch(request, applicationJson(current));
-      });
-      return tagged(applicationJson(await patchApplication(matched, id, patch)));
+/** `/api/v2/applications`, and one application. */
+export const applications: Group<ManageDeps> = {
+  tag: 'Applications',
+  description: 'Applications send packets and reports. Each belongs to a team.',
+  endpoints: [
+    endpoint('GET /applications', {
+      within: 'service',
+      least: 'User',
+      operationId: 'listApplications',
+      summary: 'List the applications of your teams',
+      query: paging,
+      answers: { 200: page(Application, 'The oldest application comes first.') },
+      handle({ directory, caller, query }) {
+        const all = [...directory.applications.values()];
+        const visible = all.filter(({ teamId }) => caller.teams.includes(teamId));
+        return ok(pageOf(visible, query, show));
+      },
     }),
-    route(parts, 'DELETE /applications/:id', async ({ directory, application }) => {
-      await deleteApplication(directory, application.id);
-      return deleted;
+    endpoint('POST /applications', {
+      within: 'service',
+      least: 'Admin',
+      operationId: 'createApplication',
+      summary: 'Create an application',
+      body: NewApplication,
+      answers: { 201: made(Application, 'The application.') },
+      refuses: {
+        invalid_name: nameRule('an application'),
+        not_found: missing('team'),
+        plan_limit: overPlan('free', 'applications'),
+      },
+      async handle({ directory, caller, callerIn, body }) {
+        const { teamId = caller.primaryTeam, ...wanted } = body;
+        const own = checked(directory, (draft) => {
+          if (!callerIn(draft).teams.includes(teamId)) throw new ApiError('not_found', missing('team'));
+        });
+        const application = await createApplication(own, { ...wanted, teamId });
+        return created(['applications', application.id], show(application));
+      },
     }),
-  ];
-}
+    endpoint('GET /applications/:id', {
+      within: 'application',
+      least: 'User',
+      operationId: 'getApplication',
+      summary: 'Read an application',
+      answers: { 200: oneTagged(Application, 'The application.') },
+      handle: ({ application }) => tagged(show(application)),
+    }),
+    endpoint('PATCH /applications/:id', {
+      within: 'application',
+      least: 'Admin',
+      operationId: 'changeApplication',
+      summary: 'Change the settings of an application',
+      description: 'The new settings hold for every packet that is sent after the answer.',
+      body: ApplicationPatch,
+      matches: true,
+      answers: { 200: oneTagged(Application, 'The application after the change.') },
+      refuses: {
+        invalid_name: nameRule('an application'),
+        plan_limit: tooMany('allowed origins', maxOrigins),
+      },
+      async handle({ directory, application: { id }, request, body }) {
+        const matched = checked(directory, ({ applications }) =>
+          checkMatch(request, show(mustExist('application', applications.get(id)))),
+        );
+        return tagged(show(await patchApplication(matched, id, body)));
+      },
+    }),
+    endpoint('DELETE /applications/:id', {
+      within: 'application',
+      least: 'Admin',
+      operationId: 'deleteApplication',
+      summary: 'Delete an application and everything that belongs to it',
+      description:
+        'Its keys are refused from now on. Its data is removed from the disk in the background; the audit log has an entry (`application.erased`) when that is done.',
+      answers: { 204: done('It is deleted.') },
+      async handle({ directory, application }) {
+        await deleteApplication(directory, application.id);
+        return noContent;
+      },
+    }),
+  ],
+};
 
-/** An application as the API shows it. */
-export function applicationJson(application: Application): object {
+function show(application: StoredApplication): Shown<Static<typeof Application>> {
   const { id, name, teamId, allowedOrigins, acceptClientIdentities, rate, burst } = application;
   return {
     id,
@@ -87,23 +183,8 @@ export function applicationJson(application: Application): object {
     acceptClientIdentities,
     rate,
     burst,
-    environments: application.environments.map(environmentJson),
+    environments: application.environments.map(showEnvironment),
     createdAt: timeText(application.createdAt),
     updatedAt: timeText(application.updatedAt),
   };
-}
-
-function list({ directory, caller, request }: Call): Reply {
-  const visible = [...directory.applications.values()].filter(({ teamId }) => caller.teams.includes(teamId));
-  const { items, nextCursor } = pageOf(visible, request.query, ({ number }) => number);
-  return ok({ items: items.map(applicationJson), nextCursor });
-}
-
-async function create({ directory, caller, callerIn, request }: Call): Promise<Reply> {
-  const { teamId = caller.primaryTeam, ...wanted } = await readNewApplication(request);
-  const own = checked(directory, (draft) => {
-    if (!callerIn(draft).teams.includes(teamId)) throw new ApiError('not_found', 'There is no such team');
-  });
-  const application = await createApplication(own, { ...wanted, teamId });
-  return created(['applications', application.id], applicationJson(application));
 }

@@ -1,71 +1,121 @@
+import Type, { type Static } from 'typebox';
 import { auditEntries } from '../accounts/audit-log.ts';
-import { parseQuery } from '../http/query.ts';
-import type { Reply, Route } from '../http/types.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import type { QueryOf } from '../http/query-reader.ts';
+import { oneOf, orNull, shape, text, time } from '../http/schema.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import type { AuditEntry } from '../store/records.ts';
-import { ok, timeText } from './answers.ts';
+import type { AuditEntry as StoredEntry } from '../store/records.ts';
+import { timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { readCursor, readLimit, writeCursor } from './lists.ts';
-import { readTime } from './query-time.ts';
-import { type Call, route } from './route.ts';
+import { page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { exampleIds, exampleTime } from './examples.ts';
+import { type Page, paging, readCursor, writeCursor } from './lists.ts';
+import { range } from './report-range.ts';
 
 /** What the audit log is read from. */
 export interface AuditDeps extends ManageDeps {
   readonly accounts: Pick<AccountStore, 'audit'>;
 }
 
-/** Entries that one page looks at: they may be of other teams, and then the page is shorter and goes on by its cursor. */
+const AuditEntry = shape(
+  'AuditEntry',
+  {
+    id: text('Its id.'),
+    at: time('When it was done.'),
+    actor: Type.Object({
+      type: oneOf(['user', 'api-key', 'system', 'anonymous'], 'Who did it.'),
+      id: text('Id of the user, or client id of the API key; otherwise empty.'),
+      name: text('The e-mail address of the user or the name of the API key at the time.'),
+      address: text('Where the request came from; empty if there was none.'),
+    }),
+    action: text('What was done, such as `application.created`.'),
+    teamId: orNull(text('Id of the team that it concerns; `null`: the whole service.')),
+    target: Type.Object({
+      type: text('What it was done to, such as `application`.'),
+      id: text('Its id. An environment, feature or metric has that of its application.'),
+      name: text('Its name at the time.'),
+    }),
+  },
+  {
+    id: '17',
+    at: exampleTime,
+    actor: { type: 'user', id: exampleIds.user, name: 'ada@shop.example', address: '192.0.2.1' },
+    action: 'application.created',
+    teamId: exampleIds.team,
+    target: { type: 'application', id: exampleIds.application, name: 'Shop' },
+  },
+);
+
+const filters = {
+  action: Type.Optional(
+    text('Only this action, such as `application.created`, or all that begin so: `application`.'),
+  ),
+  actor: Type.Optional(text('Only what the user or API key with this id did.')),
+};
+
+/** `/api/v2/audit`. */
+export const audit: Group<AuditDeps> = {
+  tag: 'Audit',
+  description: 'Who did what, when and from where. Entries are never changed or removed.',
+  endpoints: [
+    endpoint('GET /audit', {
+      within: 'service',
+      least: 'Admin',
+      operationId: 'listAuditEntries',
+      summary: 'Read the audit log of your teams and of the service',
+      description: 'A page may be short or empty without being the last one.',
+      query: { ...paging, ...range, ...filters },
+      answers: { 200: page(AuditEntry, 'The latest entry comes first.') },
+      async handle({ caller, query }, { accounts }: AuditDeps) {
+        const isWanted = filterOf(query);
+        const ofCaller = ({ teamId }: StoredEntry) => teamId === null || caller.teams.includes(teamId);
+        return ok(await readPage(accounts, query, (entry) => ofCaller(entry) && isWanted(entry)));
+      },
+    }),
+  ],
+};
+
+type AuditQuery = QueryOf<typeof paging & typeof range & typeof filters>;
+
+/** Maximum number of entries that are read for one page. Where most are of other teams, the page is shorter. */
 const maxRead = 10_000;
-/** Entries that are read before other requests have a turn: it takes about a millisecond. */
+/** Entries that are read before other requests have a turn, which takes about a millisecond. */
 const stride = 200;
 
-/**
- * `GET /audit?from=&to=&action=&actor=`: who did what, when, from where, in the teams of the caller and to the service as
- * a whole; the latest first. `action` is one or its beginning (`application`), `actor` an id.
- */
-export function auditRoutes(parts: AuditDeps): readonly Route[] {
-  return [route(parts, 'GET /audit', (call) => list(parts, call))];
-}
-
-async function list({ accounts }: AuditDeps, { caller, request }: Call): Promise<Reply> {
-  const query = parseQuery(request.query);
-  const wanted = filterOf(query);
-  const from = readTime(query, 'from') ?? 0;
-  const limit = readLimit(query.get('limit'));
-  const cursor = query.get('cursor');
-  const isShown = (entry: AuditEntry) =>
-    (entry.teamId === null || caller.teams.includes(entry.teamId)) && wanted(entry);
-  const items: AuditEntry[] = [];
+async function readPage(
+  accounts: AuditDeps['accounts'],
+  { from = 0, limit, cursor }: AuditQuery,
+  isShown: (entry: StoredEntry) => boolean,
+): Promise<Page<Static<typeof AuditEntry>>> {
+  const items: Static<typeof AuditEntry>[] = [];
   let last = cursor === undefined ? undefined : readCursor(cursor);
+  const upTo = (position: number | undefined) => ({
+    items,
+    nextCursor: position === undefined ? null : writeCursor(position),
+  });
   for (let read = 0; read < maxRead; read += stride) {
     const entries = auditEntries(accounts, last, stride);
     for (const entry of entries) {
-      if (entry.at < from) return page(items, undefined);
-      if (items.length === limit) return page(items, last);
+      if (entry.at < from) return upTo(undefined);
+      if (items.length === limit) return upTo(last);
       last = entry.number;
-      if (isShown(entry)) items.push(entry);
+      if (isShown(entry)) items.push(show(entry));
     }
-    if (entries.length < stride) return page(items, undefined);
+    if (entries.length < stride) return upTo(undefined);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return page(items, last);
+  return upTo(last);
 }
 
-function page(items: readonly AuditEntry[], last: number | undefined): Reply {
-  return ok({ items: items.map(entryJson), nextCursor: last === undefined ? null : writeCursor(last) });
-}
-
-/** @throws {ApiError} `invalid_query` */
-function filterOf(query: ReadonlyMap<string, string>): (entry: AuditEntry) => boolean {
-  const to = readTime(query, 'to') ?? Number.POSITIVE_INFINITY;
-  const action = query.get('action');
-  const actor = query.get('actor');
+function filterOf({ to = Infinity, action, actor }: AuditQuery): (entry: StoredEntry) => boolean {
   return (entry) =>
     entry.at < to &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
     (actor === undefined || entry.actor.id === actor);
 }
 
-function entryJson({ number, at, actor, action, teamId, target }: AuditEntry): object {
+function show({ number, at, actor, action, teamId, target }: StoredEntry): Static<typeof AuditEntry> {
   return { id: String(number), at: timeText(at), actor, action, teamId, target };
 }

@@ -1,60 +1,113 @@
 import Type from 'typebox';
+import { nameRule } from '../accounts/checks.ts';
 import { clientsOf, createClient, deleteClient } from '../accounts/clients.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import type { Route } from '../http/types.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { OAuthClient } from '../store/records.ts';
-import { created, deleted, ok, timeText } from './answers.ts';
+import { created, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { jsonBody } from './json-body.ts';
-import { pageOf } from './lists.ts';
-import { route } from './route.ts';
+import { done, made, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { exampleIds, exampleTime } from './examples.ts';
+import { pageOf, paging } from './lists.ts';
 
-/** The body of `POST /teams/{id}/clients`. */
-export const newClientSchema = Type.Object(
+const settings = {
+  name: name('The login page shows it.'),
+  type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
+    description:
+      'A confidential client has a secret. A program that runs on its users’ devices cannot keep one and is public.',
+  }),
+  redirectUris: Type.Array(Type.String(), {
+    description:
+      'Redirect URIs, which are compared exactly: `https:`, `http:` of the own machine, or a scheme of an app.',
+    documented: { minItems: 1, maxItems: 20 },
+  }),
+};
+
+const fields = {
+  clientId: text('The `client_id` of the authorization code grant.'),
+  ...settings,
+  teamId: text('Id of its team. The members of the team may sign in to it.'),
+  createdAt: time('When it was created.'),
+};
+
+const example = {
+  clientId: exampleIds.client,
+  name: 'Extension',
+  type: 'public' as const,
+  teamId: exampleIds.team,
+  redirectUris: ['com.example.extension:/callback'],
+  createdAt: exampleTime,
+};
+
+const SignInClient = shape('SignInClient', fields, example);
+
+const SignInClientShownOnce = shape(
+  'SignInClientShownOnce',
   {
-    name: Type.String({ description: 'The login page shows it.', ...named }),
-    type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
-      description:
-        'A confidential client has a secret; what runs at its users cannot keep one, and is public.',
-    }),
-    redirectUris: Type.Array(Type.String(), {
-      description:
-        'Where it may be called back, letter for letter: `https:`, `http:` of the own machine, or a scheme of an app.',
-      documented: { minItems: 1, maxItems: 20 },
-    }),
+    ...fields,
+    clientSecret: Type.Optional(
+      text('The secret of a confidential client. Keep it now: it is never shown again.'),
+    ),
   },
-  { additionalProperties: false },
+  example,
 );
 
-const readNewClient = jsonBody(newClientSchema);
+const NewSignInClient = bodyShape('NewSignInClient', settings, {
+  name: 'Extension',
+  type: 'public',
+  redirectUris: ['com.example.extension:/callback'],
+});
 
-/** `/api/v2/teams/{id}/clients`, the applications that the team's members sign in to, and what is below. */
-export function clientRoutes(parts: ManageDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /teams/:id/clients', ({ directory, team, request }) => {
-      const { items, nextCursor } = pageOf(
-        clientsOf(directory, team.id),
-        request.query,
-        ({ number }) => number,
-      );
-      return ok({ items: items.map(clientJson), nextCursor });
+/** `/api/v2/teams/{id}/clients`, and one client. */
+export const clients: Group<ManageDeps> = {
+  tag: 'Sign-in clients',
+  description: 'Programs that the members of a team sign in to, with the authorization code grant and PKCE.',
+  endpoints: [
+    endpoint('GET /teams/:id/clients', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'listClients',
+      summary: 'List the sign-in clients of a team',
+      query: paging,
+      answers: { 200: page(SignInClient, 'The oldest client comes first.') },
+      handle: ({ directory, team: { id }, query }) =>
+        ok(pageOf(clientsOf(directory, id), query, (client) => show(id, client))),
     }),
-    route(parts, 'POST /teams/:id/clients', async ({ directory, team: { id: teamId }, request }) => {
-      const { type, ...wanted } = await readNewClient(request);
-      const confidential = type === 'confidential';
-      const { client, clientSecret } = await createClient(directory, { ...wanted, teamId, confidential });
-      const secret = clientSecret === null ? {} : { clientSecret };
-      return created(['teams', teamId, 'clients', client.clientId], { ...clientJson(client), ...secret });
+    endpoint('POST /teams/:id/clients', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'createClient',
+      summary: 'Register a sign-in client',
+      body: NewSignInClient,
+      answers: { 201: made(SignInClientShownOnce, 'The client, with its secret if it has one.') },
+      refuses: { invalid_name: nameRule('a sign-in client'), plan_limit: overPlan('free', 'clients') },
+      async handle({ directory, team: { id: teamId }, body: { type, ...wanted } }) {
+        const confidential = type === 'confidential';
+        const { client, clientSecret } = await createClient(directory, { ...wanted, teamId, confidential });
+        const secret = clientSecret === null ? {} : { clientSecret };
+        return created(['teams', teamId, 'clients', client.clientId], { ...show(teamId, client), ...secret });
+      },
     }),
-    route(parts, 'DELETE /teams/:id/clients/:clientId', async ({ directory, team, params }) => {
-      await deleteClient(directory, team.id, params['clientId'] ?? '');
-      return deleted;
+    endpoint('DELETE /teams/:id/clients/:clientId', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'deleteClient',
+      summary: 'Delete a sign-in client',
+      description: 'No user can sign in to it any more, and the tokens issued to it are refused.',
+      answers: { 204: done('It is deleted.') },
+      async handle({ directory, team, params }) {
+        await deleteClient(directory, team.id, params.clientId);
+        return noContent;
+      },
     }),
-  ];
-}
+  ],
+};
 
-/** A sign-in client as the API shows it: its secret is not there, nor known to the service. */
-function clientJson({ clientId, name, teamId, redirectUris, secretHash, createdAt }: OAuthClient): object {
+/** A client of a team, without its secret, which the service does not know. */
+function show(teamId: string, { clientId, name, redirectUris, secretHash, createdAt }: OAuthClient) {
   const type = secretHash === null ? 'public' : 'confidential';
-  return { clientId, name, type, teamId, redirectUris, createdAt: timeText(createdAt) };
+  return { clientId, name, type, teamId, redirectUris, createdAt: timeText(createdAt) } as const;
 }

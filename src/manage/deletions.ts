@@ -1,22 +1,55 @@
-import type { Route } from '../http/types.ts';
-import type { Deletion } from '../store/records.ts';
-import { ok, timeText } from './answers.ts';
+import Type, { type Static } from 'typebox';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { oneOf, shape, text, time } from '../http/schema.ts';
+import type { Deletion as StoredDeletion } from '../store/records.ts';
+import { timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { cutPage, readNamePage } from './lists.ts';
-import { route } from './route.ts';
+import { page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { exampleIds, exampleTime } from './examples.ts';
+import { cutPage, namePage, paging } from './lists.ts';
 
-/** `GET /deletions`: what was deleted in the caller's teams, and is still being removed from the disk. */
-export function deletionRoutes(parts: ManageDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /deletions', ({ directory, caller, request }) => {
-      const own = [...directory.deletions].filter(([, { teamId }]) => caller.teams.includes(teamId));
-      const { items, nextCursor } = cutPage(own, readNamePage(request.query), ([key]) => key);
-      return ok({ items: items.map(([, deletion]) => deletionJson(deletion)), nextCursor });
+const Deletion = shape(
+  'Deletion',
+  {
+    target: Type.Object({
+      type: oneOf(['application', 'environment'], 'What was deleted.'),
+      id: text('Id of the application.'),
+      name: text('Its name at the time.'),
     }),
-  ];
-}
+    teamId: text('Id of the team that it belonged to.'),
+    requestedAt: time('When it was deleted.'),
+  },
+  {
+    target: { type: 'environment', id: exampleIds.application, name: 'Staging' },
+    teamId: exampleIds.team,
+    requestedAt: exampleTime,
+  },
+);
 
-/** A deletion as the API shows it. */
-function deletionJson({ target, teamId, requestedAt }: Deletion): object {
+/** `/api/v2/deletions`. */
+export const deletions: Group<ManageDeps> = {
+  tag: 'Deletions',
+  description:
+    'The data of a deleted application or environment is removed in the background. It is listed here until nothing is left; then the audit log has an entry.',
+  endpoints: [
+    endpoint('GET /deletions', {
+      within: 'service',
+      least: 'User',
+      operationId: 'listDeletions',
+      summary: 'List what is still being removed in your teams',
+      query: paging,
+      answers: { 200: page(Deletion, 'The order is fixed and has no meaning.') },
+      handle({ directory, caller, query }) {
+        const own = [...directory.deletions].filter(([, { teamId }]) => caller.teams.includes(teamId));
+        const { items, nextCursor } = cutPage(own, namePage(query), ([key]) => key);
+        return ok({ items: items.map(([, deletion]) => show(deletion)), nextCursor });
+      },
+    }),
+  ],
+};
+
+function show({ target, teamId, requestedAt }: StoredDeletion): Static<typeof Deletion> {
   return { target, teamId, requestedAt: timeText(requestedAt) };
 }

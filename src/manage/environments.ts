@@ -1,50 +1,77 @@
-import Type from 'typebox';
-import { createEnvironment, deleteEnvironment } from '../accounts/environments.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import type { Route } from '../http/types.ts';
-import type { Environment } from '../store/records.ts';
-import { created, deleted, ok, timeText } from './answers.ts';
+import type { Static } from 'typebox';
+import { nameRule } from '../accounts/checks.ts';
+import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
+import type { Environment as StoredEnvironment } from '../store/records.ts';
+import { created, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { jsonBody } from './json-body.ts';
-import { pageOf } from './lists.ts';
-import { route } from './route.ts';
+import { done, made, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { exampleTime } from './examples.ts';
+import { pageOf, paging } from './lists.ts';
 
-/** The body of `POST /applications/{id}/environments`. */
-export const newEnvironmentSchema = Type.Object(
-  { name: Type.String(named) },
-  { additionalProperties: false },
+export const Environment = shape(
+  'Environment',
+  {
+    name: text('Its name, as packets and reports have it.'),
+    createdAt: time('When it was created.'),
+  },
+  { name: 'Production', createdAt: exampleTime },
 );
 
-const readNewEnvironment = jsonBody(newEnvironmentSchema);
+const NewEnvironment = bodyShape('NewEnvironment', { name: name() }, { name: 'Test' });
 
-/** `/api/v2/applications/{id}/environments` and what is below. */
-export function environmentRoutes(parts: ManageDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /applications/:id/environments', ({ application, request }) => {
-      const { items, nextCursor } = pageOf(application.environments, request.query, ({ number }) => number);
-      return ok({ items: items.map(environmentJson), nextCursor });
+/** `/api/v2/applications/{id}/environments`, and one environment. */
+export const environments: Group<ManageDeps> = {
+  tag: 'Environments',
+  description: 'Each environment of an application has its own counts.',
+  endpoints: [
+    endpoint('GET /applications/:id/environments', {
+      within: 'application',
+      least: 'User',
+      operationId: 'listEnvironments',
+      summary: 'List the environments of an application',
+      query: paging,
+      answers: { 200: page(Environment, 'The oldest environment comes first.') },
+      handle: ({ application, query }) => ok(pageOf(application.environments, query, showEnvironment)),
     }),
-    route(
-      parts,
-      'POST /applications/:id/environments',
-      async ({ directory, application: { id }, request }) => {
-        const { name } = await readNewEnvironment(request);
+    endpoint('POST /applications/:id/environments', {
+      within: 'application',
+      least: 'Admin',
+      operationId: 'createEnvironment',
+      summary: 'Add an environment',
+      body: NewEnvironment,
+      answers: { 201: made(Environment, 'The environment.') },
+      refuses: {
+        invalid_name: nameRule('an environment'),
+        conflict: environmentExists,
+        plan_limit: overPlan('free', 'environments'),
+      },
+      async handle({ directory, application: { id }, body: { name } }) {
         const environment = await createEnvironment(directory, id, name);
-        return created(['applications', id, 'environments', name], environmentJson(environment));
+        return created(['applications', id, 'environments', name], showEnvironment(environment));
       },
-    ),
-    route(
-      parts,
-      'DELETE /applications/:id/environments/:name',
-      async ({ directory, application, params }) => {
-        await deleteEnvironment(directory, application.id, params['name'] ?? '');
-        return deleted;
+    }),
+    endpoint('DELETE /applications/:id/environments/:name', {
+      within: 'application',
+      least: 'Admin',
+      operationId: 'deleteEnvironment',
+      summary: 'Delete an environment with its data',
+      description:
+        'Its data is removed from the disk in the background. An environment that is created later under the same name is a new one.',
+      answers: { 204: done('It is deleted.') },
+      async handle({ directory, application, params }) {
+        await deleteEnvironment(directory, application.id, params.name);
+        return noContent;
       },
-    ),
-  ];
-}
+    }),
+  ],
+};
 
 /** An environment as the API shows it. */
-export function environmentJson({ name, createdAt }: Environment): object {
+export function showEnvironment({ name, createdAt }: StoredEnvironment): Static<typeof Environment> {
   return { name, createdAt: timeText(createdAt) };
 }

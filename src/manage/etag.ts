@@ -1,24 +1,30 @@
 import { ApiError } from '../errors.ts';
+import { type Answer, ok } from '../http/answer.ts';
 import { entityTag } from '../http/entity-tag.ts';
-import type { Reply, Request } from '../http/types.ts';
-import { ok } from './answers.ts';
+import type { Request } from '../http/types.ts';
 
 /**
- * 200 with one thing and its entity tag, which a later `If-Match` can name (RFC 9110 §8.8.3).
- * @param version what of it the tag stands for, when it also shows what nobody changes, such as a time that moves by itself
+ * 200 with one thing and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
+ * @param version what the tag stands for, when the thing also shows what moves by itself, such as when it was last seen
  */
-export function tagged(thing: object, version = thing): Reply {
+export function tagged<Thing extends object>(
+  thing: Thing,
+  version: object = thing,
+): Answer<200, Thing, 'etag'> {
   return withTag(ok(thing), version);
 }
 
-/** The reply with an entity tag for what it shows. */
-export function withTag(reply: Reply, version: object): Reply {
-  return { ...reply, headers: { ...reply.headers, etag: tagOf(version) } };
+/** The answer with an entity tag. */
+export function withTag<Status extends number, Body, Header extends string>(
+  { status, body, headers }: Answer<Status, Body, Header>,
+  version: object,
+): Answer<Status, Body, Header | 'etag'> {
+  return { status, body, headers: { ...headers, etag: tagOf(version) } as Record<Header | 'etag', string> };
 }
 
 /**
- * Lets a change through only when it is made to what its caller has seen (RFC 9110 §13.1.1). Call it after the last
- * `await` before the change: nothing may come in between.
+ * Lets a change through only if it is made to what its caller has seen (RFC 9110 §13.1.1). Call it after the last
+ * `await` before the change, so that nothing comes in between.
  * @param thing as it is now, in the shape that `tagged` had for its tag
  * @throws {ApiError} `precondition_failed`
  */
@@ -27,11 +33,11 @@ export function checkMatch(request: Request, thing: object): void {
   if (wanted === undefined || wanted.trim() === '*') return;
   const tags = wanted.split(',').map((tag) => tag.trim());
   if (tags.includes(tagOf(thing))) return;
-  throw new ApiError(
-    'precondition_failed',
-    'It was changed since you read it: read it again, then make your change to what it is now',
-  );
+  throw new ApiError('precondition_failed', changedSince);
 }
+
+export const changedSince =
+  'It was changed since you read it: read it again, then make your change to what it is now';
 
 function tagOf(thing: object): string {
   return entityTag(JSON.stringify(thing));

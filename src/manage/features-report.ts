@@ -4,25 +4,13 @@ import { seriesOf, surplusName } from '../store/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
+import type { FeatureShown } from './feature-shape.ts';
 import { cutPage, type Page, type PageRequest } from './lists.ts';
 
-/** When a feature was seen, in whatever environment: Unix ms, to the minute. `null` when that is not known. */
+/** When a feature was seen, in any environment: Unix ms, to the minute. `null` when that is not known. */
 export interface Sight {
   readonly firstSeenAt: number | null;
   readonly lastSeenAt: number | null;
-}
-
-/** A feature as the API shows it: declared, or only seen in packets, or both. */
-export interface FeatureJson {
-  readonly name: string;
-  readonly description: string | null;
-  readonly declared: boolean;
-  readonly archived: boolean;
-  readonly stale: boolean;
-  readonly firstSeenAt: string | null;
-  readonly lastSeenAt: string | null;
-  readonly createdAt: string | null;
-  readonly updatedAt: string | null;
 }
 
 /** What decides whether a feature is stale. Milliseconds. */
@@ -36,12 +24,12 @@ export interface FeaturesTask extends Staleness {
   /** The numbers of its environments. */
   readonly environments: readonly number[];
   readonly declared: readonly FeatureDeclaration[];
-  /** What each feature of the list must be, where that is asked for. */
+  /** What each feature of the list must be, as far as the caller asks for it. */
   readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined };
   readonly page: PageRequest<string>;
 }
 
-/** One feature to be looked for. */
+/** One feature to look for. */
 export interface SightTask {
   readonly environments: readonly number[];
   readonly feature: string;
@@ -50,13 +38,13 @@ export interface SightTask {
 const neverSeen: Sight = { firstSeenAt: null, lastSeenAt: null };
 
 /** A page of an application's features by their names, those that were only seen among the declared ones. */
-export function* featuresReport(store: UsageStore, task: FeaturesTask): Reading<Page<FeatureJson>> {
+export function* featuresReport(store: UsageStore, task: FeaturesTask): Reading<Page<FeatureShown>> {
   const { environments, declared, only, page } = task;
   const sights = yield* readSights(store, environments);
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const names = new Set([...declarations.keys(), ...sights.keys()]);
   const features = Array.from(names, (name) =>
-    featureJson(name, declarations.get(name), sights.get(name), task),
+    showFeature(name, declarations.get(name), sights.get(name), task),
   );
   const wanted = features.filter((feature) =>
     (['archived', 'declared', 'stale'] as const).every(
@@ -79,12 +67,12 @@ export function* sightOf(
  * @param declaration `undefined` when it was only seen
  * @param sight `undefined` when it was only declared
  */
-export function featureJson(
+export function showFeature(
   name: string,
   declaration: FeatureDeclaration | undefined,
   sight: Sight = neverSeen,
   { now, staleAfterMs }: Staleness,
-): FeatureJson {
+): FeatureShown {
   const { description = null, archived = false, createdAt = null, updatedAt = null } = declaration ?? {};
   const { firstSeenAt, lastSeenAt } = sight;
   const since = lastSeenAt ?? createdAt;

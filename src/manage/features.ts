@@ -1,22 +1,25 @@
 import Type from 'typebox';
-import { declareFeature, deleteFeature, patchFeature } from '../accounts/features.ts';
+import { reservedName } from '../accounts/declarations.ts';
+import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
+import { overPlan } from '../accounts/plans.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import { parseQuery } from '../http/query.ts';
-import type { Reply, Route } from '../http/types.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, flag, name } from '../http/schema.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
-import { created, deleted, okJson } from './answers.ts';
+import { created } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
+import { done, madeTagged, oneTagged, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
-import { type FeatureJson, featureJson, type Sight, type Staleness } from './features-report.ts';
-import { jsonBody } from './json-body.ts';
-import { readFilter, readNamePage } from './lists.ts';
-import type { ReportPool } from './report-pool.ts';
-import { type ApplicationCall, route } from './route.ts';
+import { archived, description, Feature, type FeatureShown } from './feature-shape.ts';
+import { type Sight, type Staleness, showFeature } from './features-report.ts';
+import { namePage, paging } from './lists.ts';
+import { type ReportPool, tooManyReports } from './report-pool.ts';
 
-/** What the routes of features need of the rest of the service. */
+/** What the endpoints of features need of the rest of the service. */
 export interface FeatureDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;
@@ -24,130 +27,148 @@ export interface FeatureDeps extends ManageDeps {
   readonly staleAfter: number;
 }
 
-const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
-  description: 'What the team says of it.',
-});
-
-/** The body of `POST /applications/{id}/features`. */
-export const newFeatureSchema = Type.Object(
-  { name: Type.String(named), description: Type.Optional(description) },
-  { additionalProperties: false },
+const NewFeature = bodyShape(
+  'NewFeature',
+  { name: name(), description: Type.Optional(description) },
+  { name: 'checkout', description: 'The new checkout' },
 );
 
-/** The body of `PATCH /applications/{id}/features/{feature}`. */
-export const featurePatchSchema = Type.Partial(
-  Type.Object({ description, archived: Type.Boolean({ description: 'Whether the team is done with it.' }) }),
-  {
-    additionalProperties: false,
-  },
+const FeaturePatch = bodyShape(
+  'FeaturePatch',
+  { description: Type.Optional(description), archived: Type.Optional(archived) },
+  { archived: true },
 );
 
-const readNewFeature = jsonBody(newFeatureSchema);
-const readPatch = jsonBody(featurePatchSchema);
+const filters = {
+  archived: Type.Optional(flag('Only features that are archived, or only those that are not.')),
+  declared: Type.Optional(flag('Only features that are declared, or only those that were just seen.')),
+  stale: Type.Optional(flag('Only features that are stale, or only those that are not.')),
+};
 
-const dayMs = 86_400_000;
+const unknown = 'There is no such feature: it is not declared, and no packet has named it';
 
-/** `/api/v2/applications/{id}/features` and what is below: the declared features, and those only seen in packets. */
-export function featureRoutes(parts: FeatureDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /applications/:id/features', (call) => list(parts, call)),
-    route(parts, 'POST /applications/:id/features', (call) => create(parts, call)),
-    route(parts, 'GET /applications/:id/features/:feature', (call) => show(parts, call)),
-    route(parts, 'PATCH /applications/:id/features/:feature', (call) => patch(parts, call)),
-    route(
-      parts,
-      'DELETE /applications/:id/features/:feature',
-      async ({ directory, application, params: { feature = '' } }) => {
-        await deleteFeature(directory, application.id, feature);
-        return deleted;
+/** `/api/v2/applications/{id}/features`, and one feature: declared, only seen in packets, or both. */
+export const features: Group<FeatureDeps> = {
+  tag: 'Features',
+  description: 'The features that a team has declared, and those that packets and reports have named.',
+  endpoints: [
+    endpoint('GET /applications/:id/features', {
+      within: 'application',
+      least: 'User',
+      operationId: 'listFeatures',
+      summary: 'List the features of an application',
+      query: { ...paging, ...filters },
+      answers: { 200: page(Feature, 'Features are sorted by name.') },
+      refuses: { backpressure: tooManyReports },
+      async handle({ directory, application, query }, deps: FeatureDeps) {
+        const { archived, declared: isDeclared, stale, ...wanted } = query;
+        const only = { archived, declared: isDeclared, stale };
+        const declared = [...directory.featuresOf(application.id).values()];
+        const environments = numbersOf(application);
+        const task = { environments, declared, only, page: namePage(wanted), ...stalenessOf(deps) };
+        return ok(await deps.reports.make(application.teamId, 'features', task));
       },
-    ),
-  ];
-}
-
-async function list(
-  parts: FeatureDeps,
-  { directory, application, request }: ApplicationCall,
-): Promise<Reply> {
-  const query = parseQuery(request.query);
-  const only = {
-    archived: readFilter(query, 'archived'),
-    declared: readFilter(query, 'declared'),
-    stale: readFilter(query, 'stale'),
-  };
-  const page = readNamePage(request.query);
-  const declared = [...directory.featuresOf(application.id).values()];
-  const environments = numbersOf(application);
-  const task = { environments, declared, only, page, ...stalenessOf(parts) };
-  return okJson(await parts.reports.make(application.teamId, 'features', task));
-}
-
-async function create(
-  parts: FeatureDeps,
-  { directory, application, request }: ApplicationCall,
-): Promise<Reply> {
-  const wanted = await readNewFeature(request);
-  const sight = await look(parts, application, wanted.name);
-  const feature = await declareFeature(directory, application.id, wanted);
-  const shown = featureJson(feature.name, feature, sight, stalenessOf(parts));
-  return withTag(
-    created(['applications', application.id, 'features', feature.name], shown),
-    versionOf(shown),
-  );
-}
-
-async function show(
-  parts: FeatureDeps,
-  { directory, application, params: { feature: name = '' } }: ApplicationCall,
-): Promise<Reply> {
-  const sight = await look(parts, application, name);
-  const shown = existing(parts, name, directory.featuresOf(application.id).get(name), sight);
-  return tagged(shown, versionOf(shown));
-}
-
-async function patch(
-  parts: FeatureDeps,
-  { directory, application, request, params: { feature: name = '' } }: ApplicationCall,
-): Promise<Reply> {
-  const wanted = await readPatch(request);
-  const sight = await look(parts, application, name);
-  const matched = checked(directory, (draft) => {
-    const before = existing(parts, name, draft.featuresOf(application.id).get(name), sight);
-    checkMatch(request, versionOf(before));
-  });
-  const feature = await patchFeature(matched, application.id, name, wanted);
-  const shown = featureJson(name, feature, sight, stalenessOf(parts));
-  return tagged(shown, versionOf(shown));
-}
+    }),
+    endpoint('POST /applications/:id/features', {
+      within: 'application',
+      least: 'User',
+      operationId: 'declareFeature',
+      summary: 'Declare a feature',
+      body: NewFeature,
+      answers: { 201: madeTagged(Feature, 'The feature.') },
+      refuses: {
+        invalid_name: reservedName('a feature'),
+        conflict: featureExists,
+        plan_limit: overPlan('free', 'features'),
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, application, body }, deps: FeatureDeps) {
+        const sight = await look(deps, application, body.name);
+        const feature = await declareFeature(directory, application.id, body);
+        const shown = showFeature(feature.name, feature, sight, stalenessOf(deps));
+        const path = ['applications', application.id, 'features', feature.name];
+        return withTag(created(path, shown), versionOf(shown));
+      },
+    }),
+    endpoint('GET /applications/:id/features/:feature', {
+      within: 'application',
+      least: 'User',
+      operationId: 'getFeature',
+      summary: 'Read a feature',
+      answers: { 200: oneTagged(Feature, 'The feature. Packets do not change its `ETag`.') },
+      refuses: { not_found: unknown, backpressure: tooManyReports },
+      async handle({ directory, application, params: { feature: name } }, deps: FeatureDeps) {
+        const sight = await look(deps, application, name);
+        const shown = existing(deps, name, directory.featuresOf(application.id).get(name), sight);
+        return tagged(shown, versionOf(shown));
+      },
+    }),
+    endpoint('PATCH /applications/:id/features/:feature', {
+      within: 'application',
+      least: 'User',
+      operationId: 'changeFeature',
+      summary: 'Change a feature',
+      description: 'This also declares a feature that was only seen.',
+      body: FeaturePatch,
+      matches: true,
+      answers: { 200: oneTagged(Feature, 'The feature after the change.') },
+      refuses: {
+        not_found: unknown,
+        plan_limit: overPlan('free', 'features'),
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, application, request, body, params }, deps: FeatureDeps) {
+        const { feature: name } = params;
+        const sight = await look(deps, application, name);
+        const matched = checked(directory, (draft) => {
+          const before = existing(deps, name, draft.featuresOf(application.id).get(name), sight);
+          checkMatch(request, versionOf(before));
+        });
+        const feature = await patchFeature(matched, application.id, name, body);
+        const shown = showFeature(name, feature, sight, stalenessOf(deps));
+        return tagged(shown, versionOf(shown));
+      },
+    }),
+    endpoint('DELETE /applications/:id/features/:feature', {
+      within: 'application',
+      least: 'User',
+      operationId: 'deleteFeature',
+      summary: 'Delete the declaration of a feature',
+      description: 'Its counts stay, and so does the feature if it was ever seen.',
+      answers: { 204: done('It is no longer declared.') },
+      async handle({ directory, application, params }) {
+        await deleteFeature(directory, application.id, params.feature);
+        return noContent;
+      },
+    }),
+  ],
+};
 
 function look({ reports }: FeatureDeps, application: Application, name: string): Promise<Sight | undefined> {
   return reports.make(application.teamId, 'sight', { environments: numbersOf(application), feature: name });
 }
 
-/** @throws {ApiError} `not_found` when nobody has declared or seen it */
+/** @throws {ApiError} `not_found` when it is neither declared nor seen */
 function existing(
-  parts: FeatureDeps,
+  deps: FeatureDeps,
   name: string,
   declaration: FeatureDeclaration | undefined,
   sight: Sight | undefined,
-): FeatureJson {
-  if (declaration === undefined && sight === undefined) {
-    throw new ApiError(
-      'not_found',
-      'There is no such feature: it is not declared, and no packet has named it',
-    );
-  }
-  return featureJson(name, declaration, sight, stalenessOf(parts));
+): FeatureShown {
+  if (declaration === undefined && sight === undefined) throw new ApiError('not_found', unknown);
+  return showFeature(name, declaration, sight, stalenessOf(deps));
 }
 
-/** What its team decides of a feature: when it was seen moves with every minute, and is nobody's change. */
-function versionOf({ name, description, declared, archived, createdAt, updatedAt }: FeatureJson): object {
+/** What its team decides of a feature: `lastSeenAt` moves with the packets. */
+function versionOf({ name, description, declared, archived, createdAt, updatedAt }: FeatureShown): object {
   return { name, description, declared, archived, createdAt, updatedAt };
 }
 
 function numbersOf({ environments }: Application): readonly number[] {
   return environments.map(({ number }) => number);
 }
+
+const dayMs = 86_400_000;
 
 function stalenessOf({ clock, staleAfter }: FeatureDeps): Staleness {
   return { now: clock.now(), staleAfterMs: staleAfter * dayMs };

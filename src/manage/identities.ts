@@ -1,102 +1,152 @@
+import Type, { type Static } from 'typebox';
 import { targetOf } from '../accounts/applications.ts';
+import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
-import { parseQuery } from '../http/query.ts';
-import type { Reply, Route } from '../http/types.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { count, listOf, shape, text, time } from '../http/schema.ts';
 import { exposuresKey, oldestKept, readExposures } from '../store/exposures.ts';
 import type { Application } from '../store/records.ts';
 import { seriesName } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { deleted, ok, timeText } from './answers.ts';
+import { timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { findEnvironment } from './reports.ts';
-import { type ApplicationCall, route } from './route.ts';
+import { done, one } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import {
+  EnvironmentName,
+  environmentMissing,
+  findEnvironment,
+  unknownEnvironment,
+} from './environment-name.ts';
+import { exampleTime } from './examples.ts';
 
-/** What the routes of identities need of the rest of the service. */
+/** What the endpoints of identities need of the rest of the service. */
 export interface IdentityDeps extends ManageDeps {
   readonly store: UsageStore;
   readonly clock: Clock;
   /** Days that exposures are kept. */
   readonly exposureDays: number;
-  /** What a person's records are found by. */
+  /** What the records of an identity are found by. */
   digestOf(application: Application, identity: string): Buffer;
   /** Removes what is kept of an identity; resolves when that is on disk. */
   forget(application: Application, identity: string): Promise<void>;
 }
 
-/** Which variant of a feature a person was given, when and how often. */
-export interface ExposureJson {
-  readonly feature: string;
-  readonly variant: string;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  readonly checks: number;
-  readonly used: number;
-  readonly viewed: number;
-}
+const Exposure = Type.Object({
+  feature: text('Name of the feature.'),
+  variant: text('Name of the variant.'),
+  firstSeenAt: time('When the identity first had it.'),
+  lastSeenAt: time('When the identity last had it.'),
+  checks: count('How often it was asked for.'),
+  used: count('How often it was used.'),
+  viewed: count('How often it was seen.'),
+});
 
-/**
- * `GET …/identities/{identity}/exposures?environment=`, and `DELETE …/identities/{identity}` and
- * `DELETE …/identities?identity=`, which forget a person.
- */
-export function identityRoutes(parts: IdentityDeps): readonly Route[] {
-  const path = '/applications/:id/identities/:identity';
-  return [
-    route(parts, `GET ${path}/exposures`, ({ application, request, params: { identity = '' } }) => {
-      const environment = findEnvironment(
-        application.environments,
-        parseQuery(request.query).get('environment'),
-      );
-      const exposures = exposuresOf(parts, environment.number, parts.digestOf(application, identity));
-      return ok({ identity, environment: environment.name, exposures });
+const Exposures = shape(
+  'Exposures',
+  {
+    identity: text('The identity that was asked for.'),
+    environment: text('Name of the environment.'),
+    exposures: listOf(Exposure, 'Sorted by feature and variant.'),
+  },
+  {
+    identity: 'user-7',
+    environment: 'Production',
+    exposures: [
+      {
+        feature: 'checkout',
+        variant: 'on',
+        firstSeenAt: exampleTime,
+        lastSeenAt: exampleTime,
+        checks: 3,
+        used: 2,
+        viewed: 1,
+      },
+    ],
+  },
+);
+
+const notForgotten = 'The store did not take the data; nothing of it was kept';
+
+/** `/api/v2/applications/{id}/identities`: what is kept of an identity, and how to remove it. */
+export const identities: Group<IdentityDeps> = {
+  tag: 'Identities',
+  description: 'What is kept of single people.',
+  endpoints: [
+    endpoint('GET /applications/:id/identities/:identity/exposures', {
+      within: 'application',
+      least: 'User',
+      operationId: 'listExposures',
+      summary: 'Read which variants an identity had',
+      description: 'An identity that is not known has none.',
+      query: { environment: EnvironmentName },
+      answers: { 200: one(Exposures, 'The exposures.') },
+      refuses: { invalid_query: environmentMissing, unknown_environment: unknownEnvironment },
+      handle({ application, params: { identity }, query }, deps: IdentityDeps) {
+        const { name, number } = findEnvironment(application.environments, query.environment);
+        const exposures = exposuresOf(deps, number, deps.digestOf(application, identity));
+        return ok({ identity, environment: name, exposures });
+      },
     }),
-    route(parts, `DELETE ${path}`, (call) => forget(parts, call, call.params['identity'] ?? '')),
-    // No path can hold an identity `.` or `..`: clients and proxies resolve it, percent-encoded or not.
-    route(parts, 'DELETE /applications/:id/identities', (call) =>
-      forget(parts, call, identityIn(call.request.query)),
-    ),
-  ];
-}
+    endpoint('DELETE /applications/:id/identities', {
+      within: 'application',
+      least: 'Admin',
+      operationId: 'forgetIdentityByQuery',
+      summary: 'Forget an identity that no path can hold',
+      description:
+        'Like `DELETE …/identities/{identity}`, for any identity: clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
+      query: {
+        identity: Type.String({ minLength: 1, description: 'The identity, as it was minted or asserted.' }),
+      },
+      answers: { 204: done('Nothing is kept of the identity.') },
+      refuses: { invalid_query: 'identity is missing', store_unavailable: notForgotten },
+      handle: ({ application, directory, query }, deps: IdentityDeps) =>
+        forget(deps, directory, application, query.identity),
+    }),
+    endpoint('DELETE /applications/:id/identities/:identity', {
+      within: 'application',
+      least: 'Admin',
+      operationId: 'forgetIdentity',
+      summary: 'Forget an identity',
+      description:
+        'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users identify no one, and stay.',
+      answers: { 204: done('Nothing is kept of the identity.') },
+      refuses: { store_unavailable: notForgotten },
+      handle: ({ application, directory, params }, deps: IdentityDeps) =>
+        forget(deps, directory, application, params.identity),
+    }),
+  ],
+};
 
-/** @throws {ApiError} `invalid_query` */
-function identityIn(query: string): string {
-  const identity = parseQuery(query).get('identity');
-  if (identity) return identity;
-  throw new ApiError('invalid_query', 'identity must say who is to be forgotten');
-}
-
-async function forget(
-  { forget: forgetPerson }: IdentityDeps,
-  { application, directory }: ApplicationCall,
-  identity: string,
-): Promise<Reply> {
-  await forgetPerson(application, identity);
-  // The log says that a person was forgotten, not who: it would remember them.
+async function forget(deps: IdentityDeps, directory: Directory, application: Application, identity: string) {
+  await deps.forget(application, identity);
+  // The audit log must not remember the identity.
   await directory.change((draft) =>
     draft.note('identity.forgotten', application.teamId, targetOf(application)),
   );
-  return deleted;
+  return noContent;
 }
 
-/** In the order of features and variants; what was last seen too long ago is left out, though not swept up yet. */
+/** Exposures that are too old are left out, though they may still be on disk. */
 function exposuresOf(
   { store, clock, exposureDays }: IdentityDeps,
   environment: number,
   digest: Buffer,
-): readonly ExposureJson[] {
+): readonly Static<typeof Exposure>[] {
   store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
   const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
   const oldest = oldestKept(clock.now(), exposureDays);
-  const exposures: ExposureJson[] = [];
+  const exposures: Static<typeof Exposure>[] = [];
   for (const [ordinal, { firstSeen, lastSeen, checks, used, viewed }] of rows) {
     const [feature, variant] = seriesName(store, environment, ordinal) ?? [];
     if (feature === undefined || variant === undefined || lastSeen < oldest) continue;
     const seen = { firstSeenAt: timeText(firstSeen * 1000), lastSeenAt: timeText(lastSeen * 1000) };
     exposures.push({ feature, variant, ...seen, checks, used, viewed });
   }
-  return exposures.sort((a, b) => inOrder(a.feature, b.feature) || inOrder(a.variant, b.variant));
+  return exposures.sort((a, b) => compare(a.feature, b.feature) || compare(a.variant, b.variant));
 }
 
-function inOrder(a: string, b: string): number {
+function compare(a: string, b: string): number {
   return Number(a > b) - Number(a < b);
 }

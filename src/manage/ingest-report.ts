@@ -1,47 +1,52 @@
+import Type from 'typebox';
 import type { Clock } from '../clock.ts';
-import { parseQuery } from '../http/query.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
-import type { Application } from '../store/records.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { text } from '../http/schema.ts';
 import type { Retention } from '../store/retention.ts';
-import { okJson } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
+import { one } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { IngestReport } from './ledger-shape.ts';
 import type { ReportPool } from './report-pool.ts';
-import { readReportRange } from './report-range.ts';
-import { findEnvironment } from './reports.ts';
-import { route } from './route.ts';
+import { emptyRange, range, readReportRange } from './report-range.ts';
 
-/** The ledger has hours as long as it is kept. */
-const forever = Number.POSITIVE_INFINITY;
-const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
-
-/** What the ledger's report is made from. */
+/** What the report of the ledger needs of the rest of the service. */
 export interface IngestReportDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;
 }
 
-/**
- * `GET …/ingest?environment=&from=&to=`: what became of packets and reports, by the hour. Without an environment it is all
- * of the application's: also what named none that there was, and what was of one that has been deleted, both as `null`.
- * What was refused shows after a second.
- */
-export function ingestReportRoutes(parts: IngestReportDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /applications/:id/ingest', ({ application, request }) =>
-      answer(parts, application, request),
-    ),
-  ];
-}
+/** The ledger has hours as long as it is kept. */
+const forever = Number.POSITIVE_INFINITY;
+const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 
-async function answer(
-  { reports, clock }: IngestReportDeps,
-  { teamId, number, environments }: Application,
-  request: Request,
-): Promise<Reply> {
-  const query = parseQuery(request.query);
-  const name = query.get('environment');
-  const only = name === undefined ? undefined : findEnvironment(environments, name);
-  const { from, to } = readReportRange(new Map(query).set('step', 'hour'), clock.now(), notRolledUp);
-  const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
-  return okJson(await reports.make(teamId, 'ledger', { application: { number, environments }, only, hours }));
-}
+/** `/api/v2/applications/{id}/ingest`. */
+export const ingest: Group<IngestReportDeps> = {
+  tag: 'Ingest',
+  description: 'The ledger: what became of the packets and reports of an application.',
+  endpoints: [
+    endpoint('GET /applications/:id/ingest', {
+      within: 'application',
+      least: 'User',
+      operationId: 'reportIngest',
+      summary: 'Report what was accepted and what was refused, why, and from which sender',
+      description:
+        'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second.',
+      query: { environment: Type.Optional(text('Only this environment.')), ...range },
+      answers: { 200: one(IngestReport, 'The report.') },
+      refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
+      async handle({ application, query }, { reports, clock }: IngestReportDeps) {
+        const { number, teamId, environments } = application;
+        const { environment: name } = query;
+        const only = name === undefined ? undefined : findEnvironment(environments, name);
+        const { from, to } = readReportRange({ ...query, step: 'hour' }, clock.now(), notRolledUp);
+        const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
+        return ok(
+          await reports.make(teamId, 'ledger', { application: { number, environments }, only, hours }),
+        );
+      },
+    }),
+  ],
+};

@@ -11,6 +11,7 @@ import type { Application, Environment } from '../store/records.ts';
 import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
+import type { LedgerEntryShown, LedgerShown } from './ledger-shape.ts';
 
 /** What a report of the ledger is asked for. */
 export interface LedgerTask {
@@ -37,7 +38,7 @@ const maxRows = 5000;
 const maxEntries = 500;
 
 /** Adds the hours of an application's ledger up, row by row. */
-export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<object> {
+export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<LedgerShown> {
   const { application, only, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));
   const rows = new Map<string, ReportedRow>();
@@ -70,7 +71,7 @@ function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
 }
 
-function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): object {
+function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): LedgerShown {
   const { environments } = application;
   const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
   const total = (outcome: LedgerOutcome) =>
@@ -88,7 +89,10 @@ function describe({ application, only, hours }: LedgerTask, rows: readonly Repor
   };
 }
 
-function describeRow({ subject, tally }: ReportedRow, names: ReadonlyMap<number | null, string>): object {
+function describeRow(
+  { subject, tally }: ReportedRow,
+  names: ReadonlyMap<number | null, string>,
+): LedgerEntryShown {
   const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
   const sender = { userAgent, instance };
   const { count, lastAt, example } = tally;

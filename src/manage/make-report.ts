@@ -1,3 +1,4 @@
+import { type JsonBytes, jsonBytes } from '../http/answer.ts';
 import type { Environment } from '../store/records.ts';
 import { type ScanTask, scan } from '../store/scan.ts';
 import type { Reading } from '../store/snapshot.ts';
@@ -43,7 +44,7 @@ export function createReports(store: UsageStore) {
   };
 }
 
-/** Bytes can be handed to another thread without a copy, and to a socket as they are. */
-function* inJson(reading: Reading<object>): Reading<Uint8Array<ArrayBuffer>> {
-  return new TextEncoder().encode(JSON.stringify(yield* reading));
+/** Bytes go to another thread without a copy, and to a socket as they are. */
+function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
+  return jsonBytes(yield* reading);
 }

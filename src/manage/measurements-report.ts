@@ -6,36 +6,11 @@ import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
+import type { MeasurementsShown, MetricMeasurements } from './report-shapes.ts';
 import { sumUp } from './sum-up.ts';
 
-interface MetricReport extends MetricIdentity {
-  readonly kind: MetricKind;
-  /** The sum of a counter, the last value of a gauge. */
-  readonly value: number;
-  readonly sum: number;
-  readonly count: number;
-  readonly last: number;
-  readonly lastAt: string;
-  readonly min: number;
-  readonly max: number;
-  /** `[bucket start in Unix seconds, value]`. */
-  readonly series: readonly (readonly [number, number])[];
-}
-
-/** A metric of the application; or one of a feature, which has its own values for each variant. */
-interface MetricIdentity {
-  readonly metric: string;
-  readonly feature?: string;
-  readonly variant?: string;
-}
-
-export interface MeasurementsReport {
-  readonly environment: string;
-  readonly from: string;
-  readonly to: string;
-  readonly step: string;
-  readonly metrics: readonly MetricReport[];
-}
+/** A metric of the application; or one of a feature, which has its own numbers for each variant. */
+type MetricIdentity = Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
 
 /**
  * Merges the measurement cells of an environment.
@@ -49,7 +24,7 @@ export function* measurementsReport(
   range: ReportRange,
   only: string | undefined,
   gauges: ReadonlySet<string> = new Set(),
-): Reading<MeasurementsReport> {
+): Reading<MeasurementsShown> {
   const metrics = yield* metricsOf(store, environment.number, only);
   const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
   const source = { ...cells, series: metrics, budget: new PointBudget() };
@@ -96,7 +71,7 @@ function metricsOf(
   });
 }
 
-function describe({ identity, total, points }: MetricTally, kind: MetricKind): MetricReport {
+function describe({ identity, total, points }: MetricTally, kind: MetricKind): MetricMeasurements {
   const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
   return {
     ...identity,

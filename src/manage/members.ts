@@ -1,55 +1,80 @@
+import { missing } from '../accounts/checks.ts';
 import { addMember, findMember, membersOf, removeMember } from '../accounts/members.ts';
+import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
-import type { Reply, Route } from '../http/types.ts';
-import type { User } from '../store/records.ts';
-import { created, deleted, ok } from './answers.ts';
-import type { Caller, ManageDeps } from './caller.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { created } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { pageOf } from './lists.ts';
-import { route, type TeamCall } from './route.ts';
-import { userJson } from './user-json.ts';
+import { done, made, one, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { pageOf, paging } from './lists.ts';
+import { showUser, User } from './user-shape.ts';
 
-/** `/api/v2/teams/{id}/members` and what is below. An Admin adds whom he shares a team with already, and nobody else. */
-export function memberRoutes(parts: ManageDeps): readonly Route[] {
-  const path = '/teams/:id/members';
-  return [
-    route(parts, `GET ${path}`, ({ directory, caller, team, request }) => {
-      const members = membersOf(directory, team.id);
-      const { items, nextCursor } = pageOf(members, request.query, ({ number }) => number);
-      return ok({ items: items.map((user) => userJson(user, caller)), nextCursor });
+const onlyTeam = 'This is your only team, and a user who is in none is deleted; another Admin can remove you';
+
+/** `/api/v2/teams/{id}/members`, and one member. */
+export const members: Group<ManageDeps> = {
+  tag: 'Members',
+  description: 'The users in a team.',
+  endpoints: [
+    endpoint('GET /teams/:id/members', {
+      within: 'team',
+      least: 'User',
+      operationId: 'listMembers',
+      summary: 'List the members of a team',
+      query: paging,
+      answers: { 200: page(User, 'The oldest user comes first.') },
+      handle: ({ directory, caller, team, query }) =>
+        ok(pageOf(membersOf(directory, team.id), query, (user) => showUser(user, caller))),
     }),
-    route(parts, `GET ${path}/:userId`, ({ directory, caller, team, params: { userId = '' } }) =>
-      ok(userJson(findMember(directory, team.id, userId), caller)),
-    ),
-    route(
-      parts,
-      `PUT ${path}/:userId`,
-      async ({ directory, caller, callerIn, team, params: { userId = '' } }) => {
-        const ofKnown = checked(directory, (draft) => checkKnown(callerIn(draft), draft.users.get(userId)));
+    endpoint('GET /teams/:id/members/:userId', {
+      within: 'team',
+      least: 'User',
+      operationId: 'getMember',
+      summary: 'Read a member',
+      answers: { 200: one(User, 'The user.') },
+      handle: ({ directory, caller, team, params }) =>
+        ok(showUser(findMember(directory, team.id, params.userId), caller)),
+    }),
+    endpoint('PUT /teams/:id/members/:userId', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'addMember',
+      summary: 'Add a user to a team',
+      description: 'You can add a user with whom you share a team already. The request has no body.',
+      answers: { 200: one(User, 'The user was a member before.'), 201: made(User, 'The user is a member.') },
+      refuses: { plan_limit: overPlan('free', 'members') },
+      async handle({ directory, caller, callerIn, team, params: { userId } }) {
+        // An Admin must not take over users who are only in teams of others.
+        const ofKnown = checked(directory, (draft) => {
+          const { teams } = callerIn(draft);
+          const isKnown = draft.users.get(userId)?.teams.some((id) => teams.includes(id));
+          if (!isKnown) throw new ApiError('not_found', missing('user'));
+        });
         const { user, added } = await addMember(ofKnown, team.id, userId);
-        const json = userJson(user, caller);
-        return added ? created(['teams', team.id, 'members', userId], json) : ok(json);
+        const shown = showUser(user, caller);
+        return added ? created(['teams', team.id, 'members', userId], shown) : ok(shown);
       },
-    ),
-    route(parts, `DELETE ${path}/:userId`, remove),
-  ];
-}
-
-/** Nobody is drawn into a team by somebody who is a stranger to all of his. @throws {ApiError} `not_found` */
-function checkKnown({ teams }: Caller, user: User | undefined): void {
-  if (user?.teams.some((team) => teams.includes(team))) return;
-  throw new ApiError('not_found', 'There is no such user');
-}
-
-async function remove({ directory, caller, team, params: { userId = '' } }: TeamCall): Promise<Reply> {
-  const withoutSelf = checked(directory, (draft) => {
-    const { id, teams } = findMember(draft, team.id, userId);
-    if (id !== caller.id || teams.length > 1) return;
-    throw new ApiError(
-      'conflict',
-      'This is your only team, and who is in none is deleted; another Admin can do it',
-    );
-  });
-  await removeMember(withoutSelf, team.id, userId);
-  return deleted;
-}
+    }),
+    endpoint('DELETE /teams/:id/members/:userId', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'removeMember',
+      summary: 'Remove a user from a team',
+      description: 'A user who is in no other team is deleted.',
+      answers: { 204: done('The user is no longer a member.') },
+      refuses: { conflict: onlyTeam },
+      async handle({ directory, caller, team, params }) {
+        const { userId } = params;
+        const withoutSelf = checked(directory, (draft) => {
+          const { id, teams } = findMember(draft, team.id, userId);
+          if (id === caller.id && teams.length === 1) throw new ApiError('conflict', onlyTeam);
+        });
+        await removeMember(withoutSelf, team.id, userId);
+        return noContent;
+      },
+    }),
+  ],
+};

@@ -1,16 +1,9 @@
-import type { MetricDeclaration, MetricKind } from '../store/records.ts';
+import type { MetricDeclaration } from '../store/records.ts';
 import { seriesOf, surplusName } from '../store/series.ts';
 import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { cutPage, type Page, type PageRequest } from './lists.ts';
-
-/** A metric as the API shows it; one that was only seen in packets reads as a counter. */
-export interface MetricJson {
-  readonly name: string;
-  readonly kind: MetricKind;
-  readonly unit?: string;
-  readonly declared: boolean;
-}
+import type { MetricShown } from './metric-shape.ts';
 
 /** What a page of an application's metrics is made from. */
 export interface MetricsTask {
@@ -26,16 +19,16 @@ export interface MetricsTask {
 export function* metricsReport(
   store: UsageStore,
   { environments, declared, only, page }: MetricsTask,
-): Reading<Page<MetricJson>> {
+): Reading<Page<MetricShown>> {
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const names = new Set([...declarations.keys(), ...(yield* namesSeen(store, environments))]);
-  const metrics = Array.from(names, (name) => metricJson(name, declarations.get(name)));
+  const metrics = Array.from(names, (name) => showMetric(name, declarations.get(name)));
   const wanted = metrics.filter((metric) => metric.declared === (only ?? metric.declared));
   return cutPage(wanted, page, ({ name }) => name);
 }
 
 /** A metric as the API shows it. @param declaration `undefined` when it was only seen */
-export function metricJson(name: string, declaration: MetricDeclaration | undefined): MetricJson {
+export function showMetric(name: string, declaration: MetricDeclaration | undefined): MetricShown {
   const { kind = 'counter', unit = null } = declaration ?? {};
   return { name, kind, ...(unit === null ? {} : { unit }), declared: declaration !== undefined };
 }

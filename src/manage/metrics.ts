@@ -1,74 +1,96 @@
 import Type from 'typebox';
+import { reservedName } from '../accounts/declarations.ts';
 import { declareMetric, deleteMetric } from '../accounts/metrics.ts';
+import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
-import { parseQuery } from '../http/query.ts';
-import type { Reply, Route } from '../http/types.ts';
-import { created, deleted, ok, okJson } from './answers.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, flag, text } from '../http/schema.ts';
+import { created } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { jsonBody } from './json-body.ts';
-import { readFilter, readNamePage } from './lists.ts';
-import { metricJson } from './metrics-report.ts';
-import type { ReportPool } from './report-pool.ts';
-import { type ApplicationCall, route } from './route.ts';
+import { done, made, one, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import { namePage, paging } from './lists.ts';
+import { kind, Metric } from './metric-shape.ts';
+import { showMetric } from './metrics-report.ts';
+import { type ReportPool, tooManyReports } from './report-pool.ts';
 
-/** What the routes of metrics need of the rest of the service. */
+/** What the endpoints of metrics need of the rest of the service. */
 export interface MetricDeps extends ManageDeps {
   readonly reports: ReportPool;
 }
 
-/** The body of `PUT /applications/{id}/metrics/{metric}`: a metric as the list shows it, or only what there is to say. */
-export const metricSchema = Type.Object(
+/** A metric as the list shows it can be sent back. */
+const MetricDeclaration = bodyShape(
+  'MetricDeclaration',
   {
-    kind: Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
-      description: 'The numbers of a counter are summed; of a gauge the last one stays.',
-    }),
+    kind,
     unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
-    name: Type.Optional(Type.String({ description: 'The name in the path, if it is said again.' })),
-    declared: Type.Optional(
-      Type.Boolean({ description: 'Of no matter: so that what was read can be sent back.' }),
-    ),
+    name: Type.Optional(text('The name in the path, if it is repeated here.')),
+    declared: Type.Optional(flag('Ignored, so that a metric that was read can be sent back.')),
   },
-  { additionalProperties: false },
+  { kind: 'gauge', unit: 'EUR' },
 );
 
-const readMetric = jsonBody(metricSchema);
+const declaredFilter = Type.Optional(
+  flag('Only metrics that are declared, or only those that were just seen.'),
+);
 
-/** `/api/v2/applications/{id}/metrics` and what is below: the declared metrics, and those only seen in packets. */
-export function metricRoutes(parts: MetricDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /applications/:id/metrics', async ({ directory, application, request }) => {
-      const only = readFilter(parseQuery(request.query), 'declared');
-      const declared = [...directory.metricsOf(application.id).values()];
-      const environments = application.environments.map(({ number }) => number);
-      const task = { environments, declared, only, page: readNamePage(request.query) };
-      return okJson(await parts.reports.make(application.teamId, 'metrics', task));
-    }),
-    route(parts, 'PUT /applications/:id/metrics/:metric', declare),
-    route(
-      parts,
-      'DELETE /applications/:id/metrics/:metric',
-      async ({ directory, application, params: { metric = '' } }) => {
-        await deleteMetric(directory, application.id, metric);
-        return deleted;
+/** `/api/v2/applications/{id}/metrics`, and one metric: declared, only seen in packets, or both. */
+export const metrics: Group<MetricDeps> = {
+  tag: 'Metrics',
+  description:
+    'What the metrics of an application mean. A kind that is declared late applies to earlier numbers, too.',
+  endpoints: [
+    endpoint('GET /applications/:id/metrics', {
+      within: 'application',
+      least: 'User',
+      operationId: 'listMetrics',
+      summary: 'List the metrics of an application',
+      query: { ...paging, declared: declaredFilter },
+      answers: { 200: page(Metric, 'Metrics are sorted by name.') },
+      refuses: { backpressure: tooManyReports },
+      async handle({ directory, application, query }, { reports }: MetricDeps) {
+        const declared = [...directory.metricsOf(application.id).values()];
+        const environments = application.environments.map(({ number }) => number);
+        const task = { environments, declared, only: query.declared, page: namePage(query) };
+        return ok(await reports.make(application.teamId, 'metrics', task));
       },
-    ),
-  ];
-}
-
-/** 201 when it was not declared before (RFC 9110 §9.3.4), else 200. */
-async function declare({
-  directory,
-  application: { id },
-  request,
-  params: { metric: name = '' },
-}: ApplicationCall): Promise<Reply> {
-  const { kind, unit = null, name: said = name } = await readMetric(request);
-  if (said !== name) throw new ApiError('invalid_body', 'Field name must be the name in the path');
-  let isNew = false;
-  const told = checked(directory, (draft) => {
-    isNew = !draft.metricsOf(id).has(name);
-  });
-  const shown = metricJson(name, await declareMetric(told, id, name, { kind, unit }));
-  return isNew ? created(['applications', id, 'metrics', name], shown) : ok(shown);
-}
+    }),
+    endpoint('PUT /applications/:id/metrics/:metric', {
+      within: 'application',
+      least: 'User',
+      operationId: 'declareMetric',
+      summary: 'Declare a metric, or change its declaration',
+      body: MetricDeclaration,
+      answers: {
+        200: one(Metric, 'It was declared before. This is its new declaration.'),
+        201: made(Metric, 'It is declared.'),
+      },
+      refuses: { invalid_name: reservedName('a metric'), plan_limit: overPlan('free', 'metrics') },
+      async handle({ directory, application: { id }, params: { metric: name }, body }) {
+        const { kind, unit = null, name: repeated = name } = body;
+        if (repeated !== name) throw new ApiError('invalid_body', 'Field name must be the name in the path');
+        let isNew = false;
+        const asked = checked(directory, (draft) => {
+          isNew = !draft.metricsOf(id).has(name);
+        });
+        const shown = showMetric(name, await declareMetric(asked, id, name, { kind, unit }));
+        return isNew ? created(['applications', id, 'metrics', name], shown) : ok(shown);
+      },
+    }),
+    endpoint('DELETE /applications/:id/metrics/:metric', {
+      within: 'application',
+      least: 'User',
+      operationId: 'deleteMetric',
+      summary: 'Delete the declaration of a metric',
+      description: 'Its numbers stay, and read as those of a counter.',
+      answers: { 204: done('It is no longer declared.') },
+      async handle({ directory, application, params }) {
+        await deleteMetric(directory, application.id, params.metric);
+        return noContent;
+      },
+    }),
+  ],
+};

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 
-/** Points that all series of a report may have together: they are held in memory until it is sent. */
+/** Maximum number of points in all series of a report together: they are in memory until it is sent. */
 export const maxPoints = 200_000;
 
 /** What is left of the points that a report may have. */
@@ -15,9 +15,8 @@ export class PointBudget {
   take(): void {
     this.#left -= 1;
     if (this.#left >= 0) return;
-    throw new ApiError(
-      'too_many_points',
-      `The report would have more than ${maxPoints} points: take a wider step or a shorter range, or ask for one feature or metric`,
-    );
+    throw new ApiError('too_many_points', overPoints);
   }
 }
+
+export const overPoints = `The report would have more than ${maxPoints} points: take a wider step or a shorter range, or ask for one feature or metric`;

@@ -19,12 +19,14 @@ export interface ReportPool {
   close(): Promise<void>;
 }
 
+export const tooManyReports = 'Too many reports are waiting';
+
 /** Each running report holds its points and one snapshot; the reports of one team run one after the other. */
 const bounds = {
   atOnce: 4,
   waitingEach: 16,
   waitingAll: 128,
-  refusals: { each: 'Too many reports of this team are waiting', all: 'Too many reports are waiting' },
+  refusals: { each: 'Too many reports of this team are waiting', all: tooManyReports },
 };
 
 /**

@@ -1,6 +1,7 @@
+import Type from 'typebox';
 import { ApiError } from '../errors.ts';
+import { type QueryOf, timeParameter } from '../http/query-reader.ts';
 import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../store/retention.ts';
-import { readTime } from './query-time.ts';
 
 /** Widths of a report's buckets, in minutes. */
 const steps = { minute: 1, hour: 60, day: 1440 } as const;
@@ -13,35 +14,51 @@ export interface ReportRange {
   readonly step: Step;
 }
 
-/** Most buckets that one series of a report may have. */
+/** The query parameters of a range of time. */
+export const range = {
+  from: Type.Optional(timeParameter({ component: 'From', description: 'The beginning, included.' })),
+  to: Type.Optional(timeParameter({ component: 'To', description: 'The end, not included.' })),
+};
+
+/** The query parameters of a report's range. */
+export const reportRange = {
+  ...range,
+  step: Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
+    component: 'Step',
+    description: 'The width of a bucket of the series.',
+    default: 'hour',
+  }),
+};
+
+/** Maximum number of buckets in one series of a report. */
 const maxBuckets = 10_000;
 
 /**
- * Reads `from`, `to` and `step` of a report's query. Without `to` it ends now, without `from` it is a day long, without
- * `step` it has hours.
+ * The range of a report. Without `to` it ends now; without `from` it is a day long.
  * @param now Unix ms
  * @throws {ApiError} `invalid_query`
  */
 export function readReportRange(
-  query: ReadonlyMap<string, string>,
+  query: QueryOf<typeof reportRange>,
   now: number,
   retention: Retention,
 ): ReportRange {
-  const step = query.get('step') ?? 'hour';
-  if (!isStep(step)) throw new ApiError('invalid_query', 'step must be minute, hour or day');
-  const to = Math.ceil((readTime(query, 'to') ?? now + 1) / 60_000);
-  const from = Math.floor((readTime(query, 'from') ?? (to - steps.day) * 60_000) / 60_000);
-  if (from >= to) throw new ApiError('invalid_query', 'from must be before to');
+  const { step } = query;
+  const to = Math.ceil((query.to ?? now + 1) / 60_000);
+  const from = Math.floor((query.from ?? (to - steps.day) * 60_000) / 60_000);
+  if (from >= to) throw new ApiError('invalid_query', emptyRange);
   if ((to - from) / steps[step] > maxBuckets) {
     throw new ApiError(
       'invalid_query',
       `from and to are more than ${maxBuckets} steps apart: take a wider step`,
     );
   }
-  // Of what is old enough to be rolled up, a range has whole buckets: the same ones before and after the roll-up.
+  // Where data may be rolled up, a range has whole buckets: the same ones before and after the roll-up.
   const horizons = horizonsAt(now, retention);
   return { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
 }
+
+export const emptyRange = 'from must be before to';
 
 /** The start of the bucket of a report that a minute falls in, Unix seconds. */
 export function bucketStart(minute: number, step: Step): number {
@@ -51,8 +68,4 @@ export function bucketStart(minute: number, step: Step): number {
 /** A minute since the epoch as RFC 3339 UTC. */
 export function minuteText(minute: number): string {
   return new Date(minute * 60_000).toISOString();
-}
-
-function isStep(text: string): text is Step {
-  return Object.hasOwn(steps, text);
 }

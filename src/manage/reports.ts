@@ -1,62 +1,85 @@
+import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
-import { parseQuery } from '../http/query.ts';
-import type { Route } from '../http/types.ts';
-import type { Application, Environment } from '../store/records.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { text } from '../http/schema.ts';
+import type { Application } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
-import { okJson } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import type { UsageTask } from './make-report.ts';
-import type { ReportPool } from './report-pool.ts';
-import { readReportRange } from './report-range.ts';
-import { type ApplicationCall, route } from './route.ts';
+import { one } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
+import {
+  EnvironmentName,
+  environmentMissing,
+  findEnvironment,
+  unknownEnvironment,
+} from './environment-name.ts';
+import { overPoints } from './point-budget.ts';
+import { type ReportPool, tooManyReports } from './report-pool.ts';
+import { readReportRange, reportRange } from './report-range.ts';
+import { MeasurementsReport, UsageReport } from './report-shapes.ts';
 
+/** What the reports of usage and measurements need of the rest of the service. */
 export interface ReportDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;
   readonly retention: Retention;
 }
 
-/** `GET …/usage?environment=&feature=&from=&to=&step=` and `GET …/measurements?environment=&metric=&from=&to=&step=`. */
-export function reportRoutes(parts: ReportDeps): readonly Route[] {
-  const { reports } = parts;
-  return [
-    route(parts, 'GET /applications/:id/usage', async (call) =>
-      okJson(await reports.make(call.application.teamId, 'usage', readTask(parts, call, 'feature'))),
-    ),
-    route(parts, 'GET /applications/:id/measurements', async (call) => {
-      const gauges = gaugesOf(parts.directory, call.application);
-      const task = { ...readTask(parts, call, 'metric'), gauges };
-      return okJson(await reports.make(call.application.teamId, 'measurements', task));
-    }),
-  ];
-}
+const query = { environment: EnvironmentName, ...reportRange };
 
-function readTask(
-  { clock, retention }: ReportDeps,
-  { application, request }: ApplicationCall,
-  filter: 'feature' | 'metric',
-): UsageTask {
-  const query = parseQuery(request.query);
-  const environment = findEnvironment(application.environments, query.get('environment'));
-  return { environment, range: readReportRange(query, clock.now(), retention), only: query.get(filter) };
-}
+const description = `Without \`to\` the report ends now; without \`from\` it is a day long. Where data is rolled up to hours or days by now, the
+range is widened to whole ones. The report has everything that was answered 202 or 200 before the request.`;
+
+const refuses = {
+  invalid_query: environmentMissing,
+  unknown_environment: unknownEnvironment,
+  too_many_points: overPoints,
+  backpressure: tooManyReports,
+};
+
+/** `/api/v2/applications/{id}/usage` and `/api/v2/applications/{id}/measurements`. */
+export const reports: Group<ReportDeps> = {
+  tag: 'Reports',
+  description: 'What was counted and measured.',
+  endpoints: [
+    endpoint('GET /applications/:id/usage', {
+      within: 'application',
+      least: 'User',
+      operationId: 'reportUsage',
+      summary: 'Report how features were used',
+      description,
+      query: { ...query, feature: Type.Optional(text('Only this feature.')) },
+      answers: { 200: one(UsageReport, 'The report.') },
+      refuses,
+      async handle({ application, query }, { reports, clock, retention }: ReportDeps) {
+        const environment = findEnvironment(application.environments, query.environment);
+        const range = readReportRange(query, clock.now(), retention);
+        const task = { environment, range, only: query.feature };
+        return ok(await reports.make(application.teamId, 'usage', task));
+      },
+    }),
+    endpoint('GET /applications/:id/measurements', {
+      within: 'application',
+      least: 'User',
+      operationId: 'reportMeasurements',
+      summary: 'Report what was measured',
+      description,
+      query: { ...query, metric: Type.Optional(text('Only this metric.')) },
+      answers: { 200: one(MeasurementsReport, 'The report.') },
+      refuses,
+      async handle({ directory, application, query }, { reports, clock, retention }: ReportDeps) {
+        const environment = findEnvironment(application.environments, query.environment);
+        const range = readReportRange(query, clock.now(), retention);
+        const task = { environment, range, only: query.metric, gauges: gaugesOf(directory, application) };
+        return ok(await reports.make(application.teamId, 'measurements', task));
+      },
+    }),
+  ],
+};
 
 function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
   const gauges = [...metricsOf(id).values()].filter(({ kind }) => kind === 'gauge');
   return new Set(gauges.map(({ name }) => name));
-}
-
-/**
- * The environment that a query names.
- * @throws {ApiError} `invalid_query` when it names none, `unknown_environment`
- */
-export function findEnvironment(environments: readonly Environment[], name: string | undefined): Environment {
-  if (name === undefined) throw new ApiError('invalid_query', 'environment is missing');
-  const environment = environments.find((each) => each.name === name);
-  if (environment !== undefined) return environment;
-  const meant = environments.find((each) => each.name.toLowerCase() === name.toLowerCase());
-  const hint = meant === undefined ? '' : `; case matters, and there is ${meant.name}`;
-  throw new ApiError('unknown_environment', `The application has no such environment${hint}`);
 }

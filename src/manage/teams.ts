@@ -1,22 +1,25 @@
-import Type from 'typebox';
-import { membersOf } from '../accounts/members.ts';
+import Type, { type Static } from 'typebox';
+import { mustExist, nameRule, tooMany } from '../accounts/checks.ts';
+import { maxTeams, membersOf } from '../accounts/members.ts';
 import { isMore, usualPlan } from '../accounts/plans.ts';
-import { createTeam, deleteTeam, patchTeam } from '../accounts/teams.ts';
+import { createTeam, deleteTeam, hasApplications, patchTeam } from '../accounts/teams.ts';
 import { ApiError } from '../errors.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import type { Reply, Route } from '../http/types.ts';
-import type { Plan, Team } from '../store/records.ts';
-import { created, deleted, ok, timeText } from './answers.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
+import type { Plan, Team as StoredTeam } from '../store/records.ts';
+import { created, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
+import { done, made, oneTagged, page } from './declared-answers.ts';
+import { type Call, endpoint } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
-import { jsonBody } from './json-body.ts';
-import { pageOf } from './lists.ts';
-import { type Call, route } from './route.ts';
+import { exampleIds, exampleTime } from './examples.ts';
+import { pageOf, paging } from './lists.ts';
 
-/** What the routes of teams need of the rest of the service. */
+/** What the endpoints of teams need of the rest of the service. */
 export interface TeamDeps extends ManageDeps {
-  /** `fixed`: an Admin cannot raise a plan, only the operator of the service can. */
+  /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
   readonly plans: 'fixed' | 'open';
 }
 
@@ -25,80 +28,132 @@ const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Litera
     'How much the team may have. Unless the service runs with `--plans open`, an Admin can only lower it.',
 });
 
-/** The body of `POST /teams`. */
-export const newTeamSchema = Type.Object(
-  { name: Type.String(named), plan: Type.Optional(plan) },
-  { additionalProperties: false },
+const Team = shape(
+  'Team',
+  {
+    id: text('Its id.'),
+    name: name(),
+    plan,
+    createdAt: time('When it was created.'),
+    updatedAt: time('When it was last changed.'),
+  },
+  { id: exampleIds.team, name: 'Shop', plan: 'team', createdAt: exampleTime, updatedAt: exampleTime },
 );
 
-/** The body of `PATCH /teams/{id}`. */
-export const teamPatchSchema = Type.Partial(Type.Object({ name: Type.String(named), plan }), {
-  additionalProperties: false,
-});
+const NewTeam = bodyShape(
+  'NewTeam',
+  { name: name(), plan: Type.Optional(plan) },
+  { name: 'Shop', plan: 'team' },
+);
 
-const readNewTeam = jsonBody(newTeamSchema);
-const readPatch = jsonBody(teamPatchSchema);
+const TeamPatch = bodyShape(
+  'TeamPatch',
+  { name: Type.Optional(name()), plan: Type.Optional(plan) },
+  { plan: 'enterprise' },
+);
 
-/** `/api/v2/teams` and what is one segment below. */
-export function teamRoutes(parts: TeamDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /teams', list),
-    route(parts, 'POST /teams', (call) => create(parts, call)),
-    route(parts, 'GET /teams/:id', ({ team }) => tagged(teamJson(team))),
-    route(parts, 'PATCH /teams/:id', async ({ directory, team: { id }, request }) => {
-      const patch = await readPatch(request);
-      const matched = checked(directory, ({ teams }) => {
-        const current = teams.get(id);
-        if (current === undefined) return;
-        checkMatch(request, teamJson(current));
-        checkRise(parts, patch.plan, current.plan);
-      });
-      return tagged(teamJson(await patchTeam(matched, id, patch)));
+const noFounder = 'The team of this API key has no Admin who could be in the new team; add one first';
+
+/** `/api/v2/teams`, and one team. */
+export const teams: Group<TeamDeps> = {
+  tag: 'Teams',
+  description: 'A team owns applications, and its members manage them.',
+  endpoints: [
+    endpoint('GET /teams', {
+      within: 'service',
+      least: 'User',
+      operationId: 'listTeams',
+      summary: 'List your teams',
+      query: paging,
+      answers: { 200: page(Team, 'The oldest team comes first.') },
+      handle({ directory, caller, query }) {
+        const visible = [...directory.teams.values()].filter(({ id }) => caller.teams.includes(id));
+        return ok(pageOf(visible, query, show));
+      },
     }),
-    route(parts, 'DELETE /teams/:id', async ({ directory, team }) => {
-      await deleteTeam(directory, team.id);
-      return deleted;
+    endpoint('POST /teams', {
+      within: 'service',
+      least: 'Admin',
+      operationId: 'createTeam',
+      summary: 'Create a team',
+      description:
+        'The user who creates it is its first member. An API key stays in its own team: the Admins of that team become members of the new one.',
+      body: NewTeam,
+      answers: { 201: made(Team, 'The team.') },
+      refuses: {
+        invalid_name: nameRule('a team'),
+        conflict: noFounder,
+        plan_limit: tooMany('teams of one user', maxTeams),
+      },
+      async handle({ directory, caller, body }, { plans }: TeamDeps) {
+        const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
+        checkRise(plans, body.plan, own);
+        const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
+        const members = foundersOf(directory, caller);
+        const team = await createTeam(directory, body.name, { plan, members });
+        return created(['teams', team.id], show(team));
+      },
     }),
-  ];
-}
+    endpoint('GET /teams/:id', {
+      within: 'team',
+      least: 'User',
+      operationId: 'getTeam',
+      summary: 'Read a team',
+      answers: { 200: oneTagged(Team, 'The team.') },
+      handle: ({ team }) => tagged(show(team)),
+    }),
+    endpoint('PATCH /teams/:id', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'changeTeam',
+      summary: 'Change a team',
+      body: TeamPatch,
+      matches: true,
+      answers: { 200: oneTagged(Team, 'The team after the change.') },
+      refuses: {
+        invalid_name: nameRule('a team'),
+        conflict: 'The plan free is too small for what is there: 4 applications in a team, where it allows 3',
+      },
+      async handle({ directory, team: { id }, request, body }, { plans }: TeamDeps) {
+        const matched = checked(directory, (draft) => {
+          const team = mustExist('team', draft.teams.get(id));
+          checkMatch(request, show(team));
+          checkRise(plans, body.plan, team.plan);
+        });
+        return tagged(show(await patchTeam(matched, id, body)));
+      },
+    }),
+    endpoint('DELETE /teams/:id', {
+      within: 'team',
+      least: 'Admin',
+      operationId: 'deleteTeam',
+      summary: 'Delete a team with its API keys and sign-in clients',
+      description: 'A team that has applications, or members who are in no other team, cannot be deleted.',
+      answers: { 204: done('It is deleted.') },
+      refuses: { conflict: hasApplications },
+      async handle({ directory, team }) {
+        await deleteTeam(directory, team.id);
+        return noContent;
+      },
+    }),
+  ],
+};
 
-/** A team as the API shows it. */
-export function teamJson({ id, name, plan, createdAt, updatedAt }: Team): object {
+function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Static<typeof Team> {
   return { id, name, plan, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 
-function list({ directory, caller, request }: Call): Reply {
-  const visible = [...directory.teams.values()].filter(({ id }) => caller.teams.includes(id));
-  const { items, nextCursor } = pageOf(visible, request.query, ({ number }) => number);
-  return ok({ items: items.map(teamJson), nextCursor });
-}
-
-async function create(parts: TeamDeps, call: Call): Promise<Reply> {
-  const { name, plan: wanted } = await readNewTeam(call.request);
-  const own = call.directory.teams.get(call.caller.primaryTeam)?.plan ?? 'free';
-  checkRise(parts, wanted, own);
-  const plan = wanted ?? (parts.plans === 'open' ? usualPlan : own);
-  const team = await createTeam(call.directory, name, { plan, members: foundersOf(call) });
-  return created(['teams', team.id], teamJson(team));
-}
-
-/** A team made by one on a small plan is no way to a large one either. @throws {ApiError} `forbidden` */
-function checkRise({ plans }: TeamDeps, wanted: Plan | undefined, from: Plan): void {
+/** Creating a team is no way to a larger plan either. @throws {ApiError} `forbidden` */
+function checkRise(plans: TeamDeps['plans'], wanted: Plan | undefined, from: Plan): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
   throw new ApiError('forbidden', 'Only the operator of the service raises plans, with --plans open');
 }
 
-/**
- * Who is in a team from the start: the user who makes it. An API key stays one of its own team; when it makes another,
- * the Admins of its own are in it.
- */
-function foundersOf({ directory, caller }: Call): readonly string[] {
-  if (directory.users.has(caller.id)) return [caller.id];
-  const members = membersOf(directory, caller.primaryTeam);
-  const admins = members.filter(({ role }) => role === 'Admin').map(({ id }) => id);
+/** The first members: the user who creates the team, or the Admins of the team of the API key. */
+function foundersOf(directory: Call['directory'], { id, primaryTeam }: Call['caller']): readonly string[] {
+  if (directory.users.has(id)) return [id];
+  const members = membersOf(directory, primaryTeam);
+  const admins = members.filter(({ role }) => role === 'Admin').map((member) => member.id);
   if (admins.length > 0) return admins;
-  throw new ApiError(
-    'conflict',
-    'The team of this API key has no Admin who could be in the new team; add one first',
-  );
+  throw new ApiError('conflict', noFounder);
 }

@@ -6,34 +6,11 @@ import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
+import type { FeatureUsageShown, UsageShown } from './report-shapes.ts';
 import { sumUp } from './sum-up.ts';
 
-type Point = [t: number, checks: number, used: number, viewed: number];
-
-interface VariantUsage extends Counts {
-  readonly variant: string;
-  readonly uniqueUsers: number;
-  readonly series: readonly Point[];
-}
-
-interface FeatureUsage extends Counts {
-  readonly feature: string;
-  readonly uniqueUsers: number;
-  readonly variants: readonly VariantUsage[];
-}
-
-/**
- * Usage of an environment's features: totals, and a series of buckets per variant (`t` in Unix seconds). Unique users are
- * those of the whole UTC days that the range touches.
- */
-export interface UsageReport {
-  readonly environment: string;
-  readonly from: string;
-  readonly to: string;
-  readonly step: string;
-  readonly uniqueUsers: number;
-  readonly features: readonly FeatureUsage[];
-}
+type VariantUsage = FeatureUsageShown['variants'][number];
+type Point = VariantUsage['series'][number];
 
 interface ReportedEnvironment {
   readonly name: string;
@@ -57,7 +34,7 @@ export function* usageReport(
   environment: ReportedEnvironment,
   range: ReportRange,
   only: string | undefined,
-): Reading<UsageReport> {
+): Reading<UsageShown> {
   const tallies = yield* talliesOf(store, environment.number, only);
   yield* addUp(store, environment.number, range, tallies);
   const features = [...tallies];
@@ -116,7 +93,7 @@ function describe(
   series: readonly Tally[],
   uniqueUsers: number,
   users: UniqueUsers,
-): FeatureUsage {
+): FeatureUsageShown {
   const variants = series
     .filter(({ variant, points }) => variant !== featureItself && points.length > 0)
     .map(({ ordinal, variant, points }) => ({
@@ -128,8 +105,8 @@ function describe(
   return { feature, ...totalOf(variants), uniqueUsers, variants };
 }
 
-function totalOf(parts: readonly Counts[]): Counts {
+function totalOf(deps: readonly Counts[]): Counts {
   const total = countsCodec.empty();
-  for (const part of parts) mergeCounts(total, part);
+  for (const part of deps) mergeCounts(total, part);
   return total;
 }

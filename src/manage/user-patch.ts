@@ -3,58 +3,58 @@ import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
 import { checkPassword, checkUserPatch, draftUserPatch } from '../accounts/users.ts';
 import { ApiError } from '../errors.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import type { Reply } from '../http/types.ts';
-import type { User } from '../store/records.ts';
-import { roleSchema } from './api-keys.ts';
+import type { Answer } from '../http/answer.ts';
+import { bodyShape, name, text } from '../http/schema.ts';
+import type { User as StoredUser } from '../store/records.ts';
 import type { Caller, ManageDeps } from './caller.ts';
+import type { Call } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
-import { jsonBody } from './json-body.ts';
-import type { UserCall } from './route.ts';
-import { userJson } from './user-json.ts';
+import { role } from './role.ts';
+import { showUser, type User } from './user-shape.ts';
 
-/** What the routes of users need of the rest of the service. */
+/** What the endpoints of users need of the rest of the service. */
 export interface UserDeps extends ManageDeps {
-  /** Gives the hash that is kept. It takes long, and must not keep other requests waiting: of one caller only so many wait. */
+  /** Gives the hash to store. It takes long and runs in a thread; a caller may have only so many waiting. */
   hashPassword(password: string, caller: string): Promise<string>;
-  /** Whether a password is a user's; `address` is where the request came from. Who guesses is braked: it may refuse. */
-  provePassword(user: User, password: string, address: string): Promise<boolean>;
+  /** Whether a password is a user's; `address` is where the request came from. Refuses who guesses too often. */
+  provePassword(user: StoredUser, password: string, address: string): Promise<boolean>;
   /** Drafts that a user is signed out everywhere. */
   endSessions(draft: AccountDraft, userId: string): void;
 }
 
 /** An e-mail address in a body. */
-export const emailSchema = Type.String({
-  description: 'The user signs in with it.',
+export const email = Type.String({
+  description: 'The e-mail address that the user signs in with.',
   documented: { format: 'email' },
 });
 
 /** A password in a body. */
-export const passwordSchema = Type.String({
-  description: '8 characters at least, and 1024 bytes at most.',
+export const password = Type.String({
+  description: 'At least 8 characters, and at most 1024 bytes.',
   documented: { format: 'password', minLength: 8, maxLength: 1024 },
 });
 
-/** The body of `PATCH /users/{id}`. */
-export const userPatchSchema = Type.Partial(
-  Type.Object({
-    email: emailSchema,
-    name: Type.String(named),
-    role: roleSchema,
-    primaryTeam: Type.String({ description: 'Id of one of the teams of the user.' }),
-    password: passwordSchema,
-    currentPassword: Type.String({
-      description: 'Your password as it is now: it takes that to change your password or e-mail address.',
-      documented: { format: 'password' },
-    }),
-  }),
-  { additionalProperties: false },
+export const UserPatch = bodyShape(
+  'UserPatch',
+  {
+    email: Type.Optional(email),
+    name: Type.Optional(name()),
+    role: Type.Optional(role),
+    primaryTeam: Type.Optional(text('Id of one of the teams of the user.')),
+    password: Type.Optional(password),
+    currentPassword: Type.Optional(
+      Type.String({
+        description: 'Your current password, which it takes to change your password or e-mail address.',
+        documented: { format: 'password' },
+      }),
+    ),
+  },
+  { name: 'Ada Lovelace' },
 );
 
-type Patch = Static<typeof userPatchSchema>;
+type Patch = Static<typeof UserPatch>;
 type Changes = Omit<Patch, 'currentPassword'>;
-
-const readPatch = jsonBody(userPatchSchema);
+type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
 
 /**
  * Changes what is given of a user; a new password signs them out everywhere. All users change their own name, primary team
@@ -62,31 +62,33 @@ const readPatch = jsonBody(userPatchSchema);
  * and the rest only as an Admin of all of their teams.
  */
 export async function patchUserFor(
-  parts: UserDeps,
-  { directory, caller, callerIn, user: seen, request }: UserCall,
-): Promise<Reply> {
-  const patch = await readPatch(request);
+  deps: UserDeps,
+  { directory, caller, callerIn, user: seen, request, body: patch }: PatchCall,
+): Promise<Answer<200, Static<typeof User>, 'etag'>> {
   checkFirst({ directory, caller, user: mustExist('user', directory.users.get(seen.id)), request }, patch);
-  const proof = await proofOf(parts, { caller, user: seen, request }, patch);
+  const proof = await proofOf(deps, { caller, user: seen, request }, patch);
   const { password } = patch;
-  const hash = password === undefined ? undefined : await parts.hashPassword(password, caller.id);
+  const hash = password === undefined ? undefined : await deps.hashPassword(password, caller.id);
   const { patched, changer } = await directory.change((draft) => {
     const changer = callerIn(draft);
     const user = mustExist('user', draft.users.get(seen.id));
     const { password: _, ...changes } = changesFor(changer, user, patch);
     if (needsProof(changer, user, patch) && proof !== user.passwordHash) {
-      throw new ApiError('conflict', 'The user was changed meanwhile: read him again, then make your change');
+      throw new ApiError(
+        'conflict',
+        'The user was changed meanwhile: read the user again, then make your change',
+      );
     }
-    checkMatch(request, userJson(user, changer));
-    if (hash !== undefined) parts.endSessions(draft, user.id);
+    checkMatch(request, showUser(user, changer));
+    if (hash !== undefined) deps.endSessions(draft, user.id);
     const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
     return { patched: draftUserPatch(draft, user, full, directory.clock.now()), changer };
   });
-  return tagged(userJson(patched, changer));
+  return tagged(showUser(patched, changer));
 }
 
-/** What a patch changes of a user: who sends all of him back changes nothing by it. @throws {ApiError} `forbidden`, `invalid_body` */
-function changesFor(caller: Caller, user: User, { currentPassword: _, ...patch }: Patch): Changes {
+/** What a patch changes of a user: fields that are sent back as they were read change nothing. @throws {ApiError} `forbidden`, `invalid_body` */
+function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...patch }: Patch): Changes {
   const known = { ...user, password: undefined };
   const fields = Object.keys(patch) as (keyof Changes)[];
   const changed = fields.filter((field) => patch[field] !== known[field]);
@@ -113,7 +115,7 @@ function checkOwn(caller: Caller, changed: readonly (keyof Changes)[]): void {
 }
 
 /** @throws {ApiError} `forbidden` */
-export function checkManagesAllOf(caller: Caller, { teams }: User): void {
+export function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
   if (teams.every((team) => caller.teams.includes(team))) return;
   throw new ApiError(
     'forbidden',
@@ -121,20 +123,20 @@ export function checkManagesAllOf(caller: Caller, { teams }: User): void {
   );
 }
 
-/** Who holds a token of somebody else is not to make an account of it. */
-function needsProof(caller: Caller, user: User, { email = user.email, password }: Patch): boolean {
+/** Whoever has stolen a token must not be able to take the account over. */
+function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
 /** Refuses what can be refused before a password is hashed, which takes long. Throws as the change itself. */
 function checkFirst(
-  { directory, caller, user, request }: Pick<UserCall, 'directory' | 'caller' | 'user' | 'request'>,
+  { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
   patch: Patch,
 ): void {
   const { password, ...changes } = changesFor(caller, user, patch);
   if (password !== undefined) checkPassword(password);
   checkUserPatch(directory, user, changes);
-  checkMatch(request, userJson(user, caller));
+  checkMatch(request, showUser(user, caller));
 }
 
 /**
@@ -143,7 +145,7 @@ function checkFirst(
  */
 async function proofOf(
   { provePassword }: UserDeps,
-  { caller, user, request }: Pick<UserCall, 'caller' | 'user' | 'request'>,
+  { caller, user, request }: Pick<PatchCall, 'caller' | 'user' | 'request'>,
   patch: Patch,
 ): Promise<string | undefined> {
   if (!needsProof(caller, user, patch)) return undefined;

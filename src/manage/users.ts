@@ -1,88 +1,148 @@
 import Type from 'typebox';
-import { mustExist } from '../accounts/checks.ts';
+import { missing, mustExist, nameRule } from '../accounts/checks.ts';
+import { tooManyPasswords } from '../accounts/password-pool.ts';
 import { newPassword } from '../accounts/passwords.ts';
-import { checkNewUser, checkPassword, createUser, deleteUser } from '../accounts/users.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { checkNewUser, checkPassword, createUser, deleteUser, emailTaken } from '../accounts/users.ts';
 import { ApiError } from '../errors.ts';
-import { named } from '../http/openapi/named-schemas.ts';
-import type { Reply, Route } from '../http/types.ts';
-import { created, deleted, ok } from './answers.ts';
-import { roleSchema } from './api-keys.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, listOf, name } from '../http/schema.ts';
+import { created } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { checked } from './checked.ts';
+import { done, EntityTagOfUser, made, one, oneTagged, page } from './declared-answers.ts';
+import { endpoint } from './endpoint.ts';
 import { tagged } from './etag.ts';
-import { jsonBody } from './json-body.ts';
-import { pageOf } from './lists.ts';
-import { type Call, route, type UserCall } from './route.ts';
-import { apiKeyAsUser, userJson } from './user-json.ts';
-import { checkManagesAllOf, emailSchema, passwordSchema, patchUserFor, type UserDeps } from './user-patch.ts';
+import { pageOf, paging } from './lists.ts';
+import { role } from './role.ts';
+import { checkManagesAllOf, email, password, patchUserFor, type UserDeps, UserPatch } from './user-patch.ts';
+import { showAsUser, showUser, User, UserShownOnce } from './user-shape.ts';
 
-/** The body of `POST /users`. */
-export const newUserSchema = Type.Object(
+const NewUser = bodyShape(
+  'NewUser',
   {
-    email: emailSchema,
-    name: Type.String(named),
-    role: Type.Optional(roleSchema),
+    email,
+    name: name(),
+    role: Type.Optional(role),
     teams: Type.Optional(
-      Type.Array(Type.String(), { description: 'Ids of teams of yours; your primary team when left out.' }),
+      listOf(Type.String(), 'Ids of teams that you are in. The default is your primary team.'),
     ),
-    password: Type.Optional(passwordSchema),
+    password: Type.Optional(password),
   },
-  { additionalProperties: false },
+  { email: 'ada@shop.example', name: 'Ada', role: 'User' },
 );
 
-const readNewUser = jsonBody(newUserSchema);
+const self = 'You cannot delete yourself; another Admin can';
 
-/** `/api/v2/users` and what is below. */
-export function userRoutes(parts: UserDeps): readonly Route[] {
-  return [
-    route(parts, 'GET /users', list),
-    route(parts, 'POST /users', (call) => create(parts, call)),
-    route(parts, 'GET /users/me', me),
-    route(parts, 'GET /users/:id', ({ caller, user }) => tagged(userJson(user, caller))),
-    route(parts, 'PATCH /users/:id', (call) => patchUserFor(parts, call)),
-    route(parts, 'DELETE /users/:id', remove),
-  ];
-}
-
-function list({ directory, caller, request }: Call): Reply {
-  const own = new Set(caller.teams);
-  const visible = [...directory.users.values()].filter(({ teams }) => teams.some((team) => own.has(team)));
-  const { items, nextCursor } = pageOf(visible, request.query, ({ number }) => number);
-  return ok({ items: items.map((user) => userJson(user, caller)), nextCursor });
-}
-
-/** Whom the token stands for. */
-function me({ directory, caller }: Call): Reply {
-  const user = directory.users.get(caller.id);
-  if (user !== undefined) return tagged(userJson(user, caller));
-  return ok(apiKeyAsUser(mustExist('user', directory.apiKeys.get(caller.id))));
-}
-
-async function create(parts: UserDeps, { directory, caller, callerIn, request }: Call): Promise<Reply> {
-  const { password, teams = [caller.primaryTeam], ...rest } = await readNewUser(request);
-  const chosen = password ?? newPassword(directory.randomBytes);
-  const wanted = { role: 'User' as const, ...rest, teams };
-  checkPassword(chosen);
-  checkOwnTeams(caller, teams);
-  checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
-  const passwordHash = await parts.hashPassword(chosen, caller.id);
-  const own = checked(directory, (draft) => checkOwnTeams(callerIn(draft), teams));
-  const user = await createUser(own, { ...wanted, passwordHash });
-  const json = userJson(user, caller);
-  return created(['users', user.id], password === undefined ? { ...json, password: chosen } : json);
-}
+/** `/api/v2/users`, and one user. */
+export const users: Group<UserDeps> = {
+  tag: 'Users',
+  description: 'People who sign in.',
+  endpoints: [
+    endpoint('GET /users', {
+      within: 'service',
+      least: 'User',
+      operationId: 'listUsers',
+      summary: 'List the users of your teams',
+      query: paging,
+      answers: { 200: page(User, 'The oldest user comes first.') },
+      handle({ directory, caller, query }) {
+        const own = new Set(caller.teams);
+        const all = [...directory.users.values()];
+        const visible = all.filter(({ teams }) => teams.some((team) => own.has(team)));
+        return ok(pageOf(visible, query, (user) => showUser(user, caller)));
+      },
+    }),
+    endpoint('POST /users', {
+      within: 'service',
+      least: 'Admin',
+      operationId: 'createUser',
+      summary: 'Create a user',
+      description:
+        'The first team is the primary team of the user. Without `password` one is generated, which the answer shows.',
+      body: NewUser,
+      answers: { 201: made(UserShownOnce, 'The user.') },
+      refuses: {
+        invalid_name: nameRule('a user'),
+        not_found: missing('team'),
+        conflict: emailTaken,
+        backpressure: tooManyPasswords,
+        plan_limit: overPlan('free', 'members'),
+      },
+      async handle({ directory, caller, callerIn, body }, { hashPassword }: UserDeps) {
+        const { password, teams = [caller.primaryTeam], ...rest } = body;
+        const chosen = password ?? newPassword(directory.randomBytes);
+        const wanted = { role: 'User' as const, ...rest, teams };
+        checkPassword(chosen);
+        checkOwnTeams(caller, teams);
+        checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
+        const passwordHash = await hashPassword(chosen, caller.id);
+        const own = checked(directory, (draft) => checkOwnTeams(callerIn(draft), teams));
+        const user = await createUser(own, { ...wanted, passwordHash });
+        const shown = showUser(user, caller);
+        return created(['users', user.id], password === undefined ? { ...shown, password: chosen } : shown);
+      },
+    }),
+    endpoint('GET /users/me', {
+      within: 'service',
+      least: 'User',
+      operationId: 'getMe',
+      summary: 'Read the user that the token is of',
+      description: 'An API key is shown in the shape of a user.',
+      answers: { 200: one(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
+      handle({ directory, caller }) {
+        const user = directory.users.get(caller.id);
+        if (user !== undefined) return tagged(showUser(user, caller));
+        return ok(showAsUser(mustExist('user', directory.apiKeys.get(caller.id))));
+      },
+    }),
+    endpoint('GET /users/:id', {
+      within: 'user',
+      least: 'User',
+      operationId: 'getUser',
+      summary: 'Read a user',
+      answers: { 200: oneTagged(User, 'The user.') },
+      handle: ({ caller, user }) => tagged(showUser(user, caller)),
+    }),
+    endpoint('PATCH /users/:id', {
+      within: 'user',
+      least: 'Admin',
+      orSelf: true,
+      operationId: 'changeUser',
+      summary: 'Change a user',
+      description: `All users change their own name, primary team and, with \`currentPassword\`, password. Admins also change their own
+e-mail address with \`currentPassword\`, and the name of others. To change anything else of others takes an Admin who is in all of
+their teams. A new password signs the user out everywhere.`,
+      body: UserPatch,
+      matches: true,
+      answers: { 200: oneTagged(User, 'The user after the change.') },
+      refuses: { invalid_name: nameRule('a user'), conflict: emailTaken, backpressure: tooManyPasswords },
+      handle: (call, deps: UserDeps) => patchUserFor(deps, call),
+    }),
+    endpoint('DELETE /users/:id', {
+      within: 'user',
+      least: 'Admin',
+      operationId: 'deleteUser',
+      summary: 'Delete a user',
+      description:
+        'This takes an Admin who is in all teams of the user. Each of these teams must have another Admin.',
+      answers: { 204: done('The user is deleted, and their tokens are refused.') },
+      refuses: { conflict: self },
+      async handle({ directory, caller, callerIn, user }) {
+        if (user.id === caller.id) throw new ApiError('conflict', self);
+        const managed = checked(directory, (draft) =>
+          checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user),
+        );
+        await deleteUser(managed, user.id);
+        return noContent;
+      },
+    }),
+  ],
+};
 
 /** @throws {ApiError} `not_found` */
 function checkOwnTeams(caller: Caller, teams: readonly string[]): void {
   if (teams.every((team) => caller.teams.includes(team))) return;
-  throw new ApiError('not_found', 'There is no such team');
-}
-
-async function remove({ directory, caller, callerIn, user }: UserCall): Promise<Reply> {
-  if (user.id === caller.id) throw new ApiError('conflict', 'You cannot delete yourself; another Admin can');
-  const managed = checked(directory, (draft) =>
-    checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user),
-  );
-  await deleteUser(managed, user.id);
-  return deleted;
+  throw new ApiError('not_found', missing('team'));
 }

@@ -1,4 +1,4 @@
-import type { Refusals } from '../http/openapi/refusals.ts';
+import type { Refusals } from '../http/endpoint.ts';
 
 /** What every operation that takes a body refuses it for. @param maxBody most bytes of a body */
 export const bodyRefusals = (maxBody: number) =>

@@ -1,7 +1,8 @@
+import type { Refusals } from '../http/endpoint.ts';
 import { headerNamed, parameterNamed } from '../http/openapi/headers.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import { schemaNamed } from '../http/openapi/named-schemas.ts';
-import { type Refusals, refusalResponses } from '../http/openapi/refusals.ts';
+import { refusalResponses } from '../http/openapi/refusals.ts';
 import { bodyRefusals } from './body-refusals.ts';
 import { exampleKeys } from './headers.ts';
 

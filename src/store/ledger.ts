@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { KeyType } from './records.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
@@ -36,7 +37,7 @@ export interface LedgerExample {
   readonly origin?: string;
   readonly keyId?: string;
   readonly keyPrefix?: string;
-  readonly keyType?: string;
+  readonly keyType?: KeyType;
   readonly detail?: string;
 }
 

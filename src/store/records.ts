@@ -90,7 +90,7 @@ export interface Deletion {
   /** Whether the whole application was deleted, so that its identities and its ledger are removed too. */
   readonly whole: boolean;
   /** What was deleted, as the audit log names it. */
-  readonly target: AuditEntry['target'];
+  readonly target: AuditEntry['target'] & { readonly type: 'application' | 'environment' };
   readonly teamId: string;
   readonly requestedAt: number;
 }

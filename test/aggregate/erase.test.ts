@@ -9,7 +9,7 @@ const now = Date.UTC(2026, 0, 31, 12);
 
 /** What is asked for when the application goes, or one of its environments. */
 function deletionOf(application: number, environments: readonly number[], whole: boolean): Deletion {
-  const target = { type: 'application', id: 'app', name: 'Shop' };
+  const target = { type: 'application', id: 'app', name: 'Shop' } as const;
   return { application, environments, whole, target, teamId: 'team', requestedAt: now };
 }
 

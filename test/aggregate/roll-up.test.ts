@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Aggregator, createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
+import { queryReader } from '../../src/http/query-reader.ts';
 import { measurementsReport } from '../../src/manage/measurements-report.ts';
-import { readReportRange } from '../../src/manage/report-range.ts';
+import { readReportRange, reportRange } from '../../src/manage/report-range.ts';
 import { usageReport } from '../../src/manage/usage-report.ts';
 import { bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
 import { countsCodec } from '../../src/store/cells.ts';
@@ -61,8 +62,10 @@ function rollUpAll({ maintain }: Aggregator, horizons: Horizons, limit: number):
   while (maintain({ ...step, horizons, limit }) > 0);
 }
 
+const readQuery = queryReader(reportRange);
+
 async function reports(store: UsageStore, now: number, query: Record<string, string>) {
-  const range = readReportRange(new Map(Object.entries(query)), now, retention);
+  const range = readReportRange(readQuery(String(new URLSearchParams(query))), now, retention);
   return {
     usage: finish(usageReport(store, environment, range, undefined)),
     measurements: finish(measurementsReport(store, environment, range, undefined)),

@@ -7,12 +7,13 @@ import { type Browser, BrowserCookie, renewBrowser } from '../../src/auth/browse
 import { issueCode } from '../../src/auth/codes.ts';
 import { endSessionRoutes } from '../../src/auth/end-session.ts';
 import { introspectionRoutes } from '../../src/auth/introspection.ts';
-import { invalidateTokenRoutes } from '../../src/auth/invalidate-token.ts';
+import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
 import { revocationRoutes } from '../../src/auth/revocation.ts';
 import { startSignIn } from '../../src/auth/sign-ins.ts';
 import { tokenRoutes } from '../../src/auth/token-endpoint.ts';
 import { createValidation } from '../../src/auth/validate-token.ts';
 import { EmbeddedEngine } from '../../src/engine/embedded.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
 import type { AuthorizationCode } from '../../src/store/auth-records.ts';
@@ -181,7 +182,7 @@ function routesOf(settings: AuthSettings): Dispatch {
     ...revocationRoutes(parts),
     ...introspectionRoutes(parts),
     ...endSessionRoutes(parts),
-    ...invalidateTokenRoutes(parts),
+    ...routesFrom([tokenInvalidation], parts),
     {
       method: 'GET',
       path: '/api',

@@ -9,18 +9,19 @@ import { createBearer } from '../../src/auth/bearer.ts';
 import { provePassword } from '../../src/auth/prove-password.ts';
 import { endSessionsOf } from '../../src/auth/sessions.ts';
 import { isStillValid } from '../../src/auth/validate-token.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
-import { apiKeyRoutes } from '../../src/manage/api-keys.ts';
-import { applicationRoutes } from '../../src/manage/applications.ts';
-import { auditRoutes } from '../../src/manage/audit.ts';
-import { clientRoutes } from '../../src/manage/clients.ts';
-import { deletionRoutes } from '../../src/manage/deletions.ts';
-import { environmentRoutes } from '../../src/manage/environments.ts';
-import { keyRoutes } from '../../src/manage/keys.ts';
-import { memberRoutes } from '../../src/manage/members.ts';
-import { teamRoutes } from '../../src/manage/teams.ts';
-import { userRoutes } from '../../src/manage/users.ts';
+import { apiKeys } from '../../src/manage/api-keys.ts';
+import { applications } from '../../src/manage/applications.ts';
+import { audit } from '../../src/manage/audit.ts';
+import { clients } from '../../src/manage/clients.ts';
+import { deletions } from '../../src/manage/deletions.ts';
+import { environments } from '../../src/manage/environments.ts';
+import { keys } from '../../src/manage/keys.ts';
+import { members } from '../../src/manage/members.ts';
+import { teams } from '../../src/manage/teams.ts';
+import { users } from '../../src/manage/users.ts';
 import type { ApiKey, Role, User } from '../../src/store/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { send } from './support/documented-send.ts';
@@ -68,18 +69,19 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
     endSessions: (draft: AccountDraft, userId: string) => endSessionsOf(settings, draft, userId),
   };
-  const dispatch = createRouter([
-    ...auditRoutes(parts),
-    ...deletionRoutes(parts),
-    ...applicationRoutes(parts),
-    ...environmentRoutes(parts),
-    ...keyRoutes(parts),
-    ...teamRoutes({ ...parts, plans }),
-    ...memberRoutes(parts),
-    ...apiKeyRoutes(parts),
-    ...clientRoutes(parts),
-    ...userRoutes({ ...parts, ...signIn }),
-  ]);
+  const groups = [
+    audit,
+    deletions,
+    applications,
+    environments,
+    keys,
+    teams,
+    members,
+    apiKeys,
+    clients,
+    users,
+  ];
+  const dispatch = createRouter(routesFrom(groups, { ...parts, ...signIn, plans }));
   const other = await createTeam(directory, 'Other');
 
   const tokenOf = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);

@@ -5,8 +5,9 @@ import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import type { AccessClaims } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
 import { isStillValid } from '../../src/auth/validate-token.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { identityRoutes } from '../../src/manage/identities.ts';
+import { identities } from '../../src/manage/identities.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { send } from '../auth/fixture.ts';
 import { cleanUp, token, usage } from '../support/binary.ts';
@@ -194,7 +195,7 @@ test('members see, admins forget, and strangers find nothing', async () => {
   const { directory, settings, clock, application, tokens } = fixture;
   const store = openUsageStore(temporaryDirectory());
   const forgotten: string[] = [];
-  const routes = identityRoutes({
+  const routes = routesFrom([identities], {
     directory,
     authenticate: createBearer(settings),
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),

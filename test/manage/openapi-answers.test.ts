@@ -1,7 +1,6 @@
 import { constants } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
-import { access } from '../../src/manage/access.ts';
 import { cleanUp } from '../support/binary.ts';
 import { busyApplication } from './support/busy-application.ts';
 import { departures, read } from './support/conformance.ts';
@@ -9,6 +8,7 @@ import { crowdOf } from './support/crowd.ts';
 import { openapi, operations, problemsOf } from './support/openapi-document.ts';
 import { requestFor } from './support/openapi-recipes.ts';
 import type { Wanted } from './support/recipe.ts';
+import { routes } from './support/routes.ts';
 import { operationNamed } from './support/targets.ts';
 import { openWorld, type World } from './support/world.ts';
 
@@ -20,10 +20,10 @@ interface Promised {
   readonly code?: ErrorCode;
 }
 
-const routes = [...Object.keys(access), 'POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
+const operationsOfDocument = [...routes, 'POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
 
 /** Every answer of every operation; a refusal is one for each of its codes. */
-const promised: readonly Promised[] = routes.flatMap((route) => {
+const promised: readonly Promised[] = operationsOfDocument.flatMap((route) => {
   const { responses } = operations.get(operationNamed(route))!;
   return Object.entries(responses).flatMap(([status, { content = {} }]): Promised[] => {
     if (status === 'default') return [];

@@ -8,12 +8,13 @@ import { isStillValid } from '../../src/auth/validate-token.ts';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import { type EnvironmentSeries, SeriesDictionary } from '../../src/commit/series-dictionary.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { featureRoutes } from '../../src/manage/features.ts';
+import { features } from '../../src/manage/features.ts';
 import { createReports } from '../../src/manage/make-report.ts';
-import { metricRoutes } from '../../src/manage/metrics.ts';
+import { metrics } from '../../src/manage/metrics.ts';
 import type { ReportPool } from '../../src/manage/report-pool.ts';
-import { reportRoutes } from '../../src/manage/reports.ts';
+import { reports } from '../../src/manage/reports.ts';
 import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
 import type { Reading } from '../../src/store/snapshot.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
@@ -57,7 +58,7 @@ export async function openRegistry(): Promise<Registry> {
     staleAfter: 30,
     retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
   };
-  const dispatch = createRouter([...featureRoutes(parts), ...metricRoutes(parts), ...reportRoutes(parts)]);
+  const dispatch = createRouter(routesFrom([features, metrics, reports], parts));
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
   const ask: Registry['ask'] = async (method, path, body, headers = {}) => {

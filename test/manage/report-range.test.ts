@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import { readReportRange } from '../../src/manage/report-range.ts';
+import { queryReader } from '../../src/http/query-reader.ts';
+import { readReportRange, reportRange } from '../../src/manage/report-range.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 0, 31, 12);
 const retention = { minutesMs: 2 * day, hoursMs: 90 * day, daysMs: 1825 * day };
 
+const readQuery = queryReader(reportRange);
 const read = (query: Record<string, string>) =>
-  readReportRange(new Map(Object.entries(query)), now, retention);
+  readReportRange(readQuery(String(new URLSearchParams(query))), now, retention);
 
 test('without anything it is the day that ends now, in hours', () => {
   const to = now / 60_000 + 1;

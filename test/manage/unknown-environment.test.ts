@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
-import { findEnvironment } from '../../src/manage/reports.ts';
+import { findEnvironment } from '../../src/manage/environment-name.ts';
 
 const environments = ['Production', 'Straße'].map((name, number) => ({ name, number, createdAt: 0 }));
 

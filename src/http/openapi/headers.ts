@@ -1,3 +1,5 @@
+import type { Header, Parameter } from '../endpoint.ts';
+
 /** A request header that every operation with a body reads: see `readBody`. */
 export const contentEncoding = {
   name: 'Content-Encoding',
@@ -22,3 +24,36 @@ export function parameterNamed(name: string) {
 export function headerNamed(name: string) {
   return { $ref: `#/components/headers/${name}` } as const;
 }
+
+/** Of an answer that belongs to one caller. */
+export const NotCached = {
+  component: 'NotCached',
+  description: 'No cache may keep what belongs to one caller.',
+  required: true,
+  schema: { const: 'no-store' },
+} as const satisfies Header;
+
+/** Where something that was created is. */
+export const Location = {
+  component: 'Location',
+  description: 'Where it is.',
+  required: true,
+  schema: { type: 'string' },
+} as const satisfies Header;
+
+/** A response header of every 429 and 503. */
+export const RetryAfter = { component: 'RetryAfter', ...retryAfter } as const satisfies Header;
+
+/** A request header that every operation with a body reads: see `readBody`. */
+export const ContentEncoding = {
+  component: 'ContentEncoding',
+  ...contentEncoding,
+} as const satisfies Parameter;
+
+/** The challenge of a 401 to a request that takes an access token. */
+export const Challenge = {
+  component: 'Challenge',
+  description: 'Names an error only when the request had a token (RFC 6750 §3).',
+  required: true,
+  schema: { enum: ['Bearer', 'Bearer error="invalid_token"'] },
+} as const satisfies Header;

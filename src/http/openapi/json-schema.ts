@@ -1,50 +1,81 @@
 /** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/**
- * The JSON Schema that the document shows for a schema that validates: the same, but for two things that are made for
- * the checkers. The empty pattern of a map (see `Named` in packet.ts) becomes `additionalProperties`; and what the option
- * `documented` says takes the place of a plain type or is added to it.
- */
-export function jsonSchema(schema: object): Json {
-  const { documented, ...plain } = schema as { documented?: Json };
-  if (documented !== undefined && '$ref' in documented) return reference(documented, plain);
-  const shown: Record<string, unknown> = {};
-  for (const [keyword, value] of Object.entries(plain)) Object.assign(shown, show(keyword, value));
-  return { ...shown, ...documented };
+/** Options of a TypeBox schema that only the document reads. */
+export interface Documented {
+  /** The name under which the document describes it once. */
+  readonly component?: string;
+  /** Takes the place of a plain type, or is added to it, where the checkers ask more than a JSON Schema says. */
+  readonly documented?: object;
+  readonly example?: unknown;
 }
 
-function show(keyword: string, value: unknown): Json {
+/** Gives a reference to what has a name. */
+export type Refer = (name: string, describe: () => Json) => Json;
+
+/**
+ * The JSON Schema that the document shows for a schema that validates: the same, but that the empty pattern of a map (see
+ * `Named` in packet.ts) becomes `additionalProperties`, and for the options in `Documented`.
+ */
+export function jsonSchema(schema: object, refer: Refer = refersTo): Json {
+  const { component, documented, example: _, ...plain } = schema as Documented & Json;
+  const more = documented === undefined ? {} : jsonSchema(documented, refer);
+  if (component === undefined) {
+    return '$ref' in more ? reference(more, plain) : { ...showAll(plain, refer), ...more };
+  }
+  return documented === undefined
+    ? refer(component, () => showAll(plain, refer))
+    : reference(
+        refer(component, () => more),
+        plain,
+      );
+}
+
+/** Where a document has a named schema. */
+export function refersTo(name: string) {
+  return { $ref: `#/components/schemas/${name}` } as const;
+}
+
+function showAll(schema: Json, refer: Refer): Json {
+  const shown = Object.entries(schema).map(([keyword, value]) => show(keyword, value, refer));
+  return Object.assign({}, ...shown) as Json;
+}
+
+function show(keyword: string, value: unknown, refer: Refer): Json {
   switch (keyword) {
     case 'properties':
-      return { properties: mapValues(value as Readonly<Record<string, object>>) };
+      return { properties: mapValues(value as Readonly<Record<string, object>>, refer) };
     case 'items':
     case 'additionalProperties':
-      return { [keyword]: typeof value === 'object' ? jsonSchema(value as object) : value };
+      return { [keyword]: typeof value === 'object' ? jsonSchema(value as object, refer) : value };
+    case 'prefixItems':
+      return { prefixItems: (value as readonly object[]).map((each) => jsonSchema(each, refer)) };
     case 'anyOf':
-      return showChoice(value as readonly object[]);
+      return showChoice(value as readonly object[], refer);
     case 'patternProperties':
-      return showMap(value as Readonly<Record<string, object>>);
+      return showMap(value as Readonly<Record<string, object>>, refer);
     default:
       return { [keyword]: value };
   }
 }
 
 /** A choice between texts is one `enum`, which reads better and which generators of clients understand. */
-function showChoice(options: readonly object[]): Json {
+function showChoice(options: readonly object[], refer: Refer): Json {
   const texts = options.map((option) => (option as { const?: unknown }).const);
   if (texts.every((text) => typeof text === 'string')) return { type: 'string', enum: texts };
-  return { anyOf: options.map(jsonSchema) };
+  return { anyOf: options.map((option) => jsonSchema(option, refer)) };
 }
 
-function mapValues(properties: Readonly<Record<string, object>>): Json {
-  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, jsonSchema(value)]));
+function mapValues(properties: Readonly<Record<string, object>>, refer: Refer): Json {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [name, jsonSchema(value, refer)]),
+  );
 }
 
-function showMap(patterns: Readonly<Record<string, object>>): Json {
+function showMap(patterns: Readonly<Record<string, object>>, refer: Refer): Json {
   const values = patterns[''];
-  if (values === undefined) return { patternProperties: mapValues(patterns) };
-  return { additionalProperties: jsonSchema(values) };
+  if (values === undefined) return { patternProperties: mapValues(patterns, refer) };
+  return { additionalProperties: jsonSchema(values, refer) };
 }
 
 /** A reference refuses `null` where the schema takes it, so that is said beside it. */

@@ -1,10 +1,8 @@
 import { catalogue, type ErrorCode } from '../../errors.ts';
-import { headerNamed } from './headers.ts';
+import type { Refusals } from '../endpoint.ts';
+import { Components } from './components.ts';
+import { RetryAfter } from './headers.ts';
 import type { Json } from './json-schema.ts';
-import { schemaNamed } from './named-schemas.ts';
-
-/** Codes that an operation may refuse with, and for each the detail of an example. */
-export type Refusals = Partial<Record<ErrorCode, string>>;
 
 /** The schema of every refusal (RFC 9457). */
 export const Problem = {
@@ -20,30 +18,43 @@ export const Problem = {
   },
 } as const;
 
+const problem = { component: 'Problem', ...Problem };
+
 /**
  * The responses of an operation that refuses: one a status, with an example a code, and `default` for a failure.
  * @param headersOf headers that the operation itself gives with a status
  */
-export function refusalResponses(refusals: Refusals, headersOf: (status: number) => Json = () => ({})): Json {
+export function refusalResponses(
+  refusals: Refusals,
+  headersOf: (status: number) => Json = () => ({}),
+  components = new Components(),
+): Json {
   const byStatus = new Map<number, Json>();
   for (const [code, detail] of Object.entries(refusals) as [ErrorCode, string][]) {
     const { status } = catalogue[code];
     byStatus.set(status, { ...byStatus.get(status), [code]: { value: example(code, detail) } });
   }
+  const wait = components.part('headers', RetryAfter);
   const responses = [...byStatus].map(([status, examples]) => [
     status,
-    refusalResponse(status, examples, { ...headersOf(status), ...(mayWait(status) && retryAfter) }),
+    describeRefusal(
+      status,
+      examples,
+      { ...headersOf(status), ...(mayWait(status) && { 'Retry-After': wait }) },
+      components,
+    ),
   ]);
-  return { ...Object.fromEntries(responses), default: failure };
+  return { ...Object.fromEntries(responses), default: describeFailure(components) };
 }
 
-function refusalResponse(status: number, examples: Json, headers: Json): Json {
+function describeRefusal(status: number, examples: Json, headers: Json, components: Components): Json {
   const codes = Object.keys(examples) as ErrorCode[];
   const properties = { status: { const: status }, code: { enum: codes } };
+  const schema = { ...components.schema(problem), properties };
   return {
     description: `${codes.map((code) => catalogue[code].title).join('. ')}.`,
     ...(Object.keys(headers).length > 0 && { headers }),
-    content: { 'application/problem+json': { schema: { ...schemaNamed('Problem'), properties }, examples } },
+    content: { 'application/problem+json': { schema, examples } },
   };
 }
 
@@ -51,14 +62,14 @@ function mayWait(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-const retryAfter = { 'Retry-After': headerNamed('RetryAfter') };
-
 function example(code: ErrorCode, detail: string): Json {
   const { status, title } = catalogue[code];
   return { type: 'about:blank', title, status, code, detail };
 }
 
-const failure = {
-  description: 'The service failed, or something between it and you did.',
-  content: { 'application/problem+json': { schema: schemaNamed('Problem') } },
-};
+function describeFailure(components: Components): Json {
+  return {
+    description: 'The service failed, or something between the service and the caller.',
+    content: { 'application/problem+json': { schema: components.schema(problem) } },
+  };
+}

@@ -1,4 +1,4 @@
-import { describeManagementApi } from '../../../src/manage/openapi/document.ts';
+import { describeManagementApi } from '../../../src/manage/document.ts';
 import { readOpenApi } from '../../support/openapi.ts';
 
 export const openapi = describeManagementApi({

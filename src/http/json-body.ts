@@ -1,11 +1,11 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError } from '../errors.ts';
-import { decodeText, parseJson, readBody } from '../http/body.ts';
-import type { Request } from '../http/types.ts';
+import { decodeText, parseJson, readBody } from './body.ts';
+import type { Request } from './types.ts';
 
-/** Most bytes of a body, inflated. */
-export const longestBody = 65_536;
+/** Most bytes of a JSON body, inflated. */
+export const maxJsonBody = 65_536;
 
 /** Reads a request's JSON body and checks it. @throws {ApiError} as `jsonBody` says */
 export type ReadJson<Schema extends TSchema> = (request: Request) => Promise<Static<Schema>>;
@@ -21,7 +21,7 @@ export function jsonBody<Schema extends TSchema>(schema: Schema): ReadJson<Schem
   // Compiled with the first body: at the start there is no time for what may never come.
   let compiled: ReturnType<typeof Compile> | undefined;
   return async (request) => {
-    const value = parseJson(decodeText(await readBody(request, longestBody)));
+    const value = parseJson(decodeText(await readBody(request, maxJsonBody)));
     compiled ??= Compile(schema);
     const checker = compiled;
     if (checker.Check(value)) return value as Static<Schema>;

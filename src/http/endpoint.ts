@@ -1,0 +1,129 @@
+import type { ErrorCode } from '../errors.ts';
+import type { Answer } from './answer.ts';
+import type { Json } from './openapi/json-schema.ts';
+import type { Handler, Route } from './types.ts';
+
+/**
+ * An endpoint, declared once beside its handler: its route, its operation in the OpenAPI document and its row in
+ * docs/access.md are made from this. The declaration costs a request nothing: `bind` gives the handler that the router calls.
+ */
+export interface Endpoint<in Deps = never> {
+  readonly method: Route['method'];
+  /** `/fixed/:parameter`. */
+  readonly path: string;
+  readonly access: Access;
+  /** What the OpenAPI document says; without it the endpoint is not in the document. */
+  readonly operation?: Operation;
+  /** Makes the handler. @param deps what it works on */
+  readonly bind: (deps: Deps) => Handler;
+  /** See `Route`. */
+  readonly noOptions?: true;
+}
+
+/** Who may call an endpoint. */
+export interface Access {
+  /** What the request has to carry. */
+  readonly credential: string;
+  /** Whose credential it has to be, and what else has to hold. */
+  readonly who: string;
+}
+
+/** Endpoints that belong together: a tag of the OpenAPI document. */
+export interface Group<in Deps = never> {
+  readonly tag: string;
+  readonly description: string;
+  readonly endpoints: readonly Endpoint<Deps>[];
+}
+
+/** What the OpenAPI document says of an endpoint. */
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Where it differs from that of the document. */
+  readonly security?: readonly Json[];
+  readonly parameters?: readonly Parameter[];
+  readonly body?: Content;
+  readonly answers: DeclaredAnswers;
+  readonly refuses?: Refusals;
+  /** Headers of the refusals with a status. */
+  readonly refusalHeaders?: (status: number) => Headers;
+}
+
+/** The codes that an operation refuses with, each with an example of the detail. */
+export type Refusals = Readonly<Partial<Record<ErrorCode, string>>>;
+
+/** A header. With a name in `component` the document describes it once, and refers to it elsewhere. */
+export interface Header {
+  readonly component?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema: object;
+  readonly example?: unknown;
+}
+
+export type Headers = Readonly<Record<string, Header>>;
+
+export interface Parameter extends Header {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+}
+
+/** A body, by its media types. */
+export type Content = Readonly<Record<string, Media>>;
+
+export interface Media {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
+}
+
+declare const typed: unique symbol;
+
+/** An answer that is no refusal. The handler has to give a body of this type, and the headers that are required. */
+export interface DeclaredAnswer<Body = unknown, Required extends Headers = Headers> {
+  readonly description: string;
+  readonly content?: Content;
+  readonly headers: Required;
+  /** For the type checker alone. */
+  readonly [typed]?: Body;
+}
+
+/** The answers of an operation, by their status. */
+export type DeclaredAnswers = Readonly<Record<number, DeclaredAnswer>>;
+
+/** What a handler may give, by the answers that are declared. */
+export type AnswerOf<Answers extends DeclaredAnswers> = {
+  readonly [Status in keyof Answers & number]: Answers[Status] extends DeclaredAnswer<
+    infer Body,
+    infer Required
+  >
+    ? Answer<Status, Shown<Body>, Lowercase<RequiredName<Required>>>
+    : never;
+}[keyof Answers & number];
+
+type RequiredName<Of extends Headers> = {
+  [Name in keyof Of & string]: Of[Name] extends { readonly required: true } ? Name : never;
+}[keyof Of & string];
+
+/** A value that is only read. */
+export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
+
+/** The names of the parameters in a path. */
+export type ParameterIn<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | ParameterIn<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? Name
+    : never;
+
+/** The routes of endpoints. @param deps what all of their handlers work on */
+export function routesFrom<Deps>(groups: readonly Group<Deps>[], deps: Deps): readonly Route[] {
+  return groups.flatMap(({ endpoints }) =>
+    endpoints.map(({ method, path, bind, noOptions }) => ({
+      method,
+      path,
+      handle: bind(deps),
+      ...(noOptions && { noOptions }),
+    })),
+  );
+}

@@ -1,0 +1,61 @@
+import type { Endpoint, Headers, Operation } from '../endpoint.ts';
+import { publicJson } from '../public-json.ts';
+import type { Json } from './json-schema.ts';
+
+const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
+
+/** `GET` of an OpenAPI document, which pages of any origin may read. @param describe called once, when it is first asked for */
+export function documentEndpoint<Settings>(
+  path: string,
+  describe: (settings: Settings) => Json,
+): Endpoint<Settings> {
+  return {
+    method: 'GET',
+    path,
+    access: { credential: 'None', who: 'Everybody' },
+    operation,
+    bind: (settings) => {
+      let answer: ReturnType<typeof publicJson> | undefined;
+      return (request) => {
+        answer ??= publicJson(describe(settings), caching);
+        return answer(request);
+      };
+    },
+  };
+}
+
+const headers: Headers = {
+  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
+  'Cache-Control': { required: true, schema: { type: 'string' } },
+  ETag: { required: true, schema: { type: 'string' } },
+};
+
+const openApiDocument = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+  additionalProperties: true,
+};
+
+const operation: Operation = {
+  operationId: 'describe',
+  summary: 'Read this document',
+  description: 'Pages of any origin may read it.',
+  security: [],
+  parameters: [
+    {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'The `ETag` of the document that the caller has.',
+      schema: { type: 'string' },
+    },
+  ],
+  answers: {
+    200: {
+      description: 'The document.',
+      headers,
+      content: { 'application/json': { schema: openApiDocument } },
+    },
+    304: { description: 'The caller has it already.', headers },
+  },
+};

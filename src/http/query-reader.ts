@@ -1,0 +1,115 @@
+import Type, { type Static, type TProperties } from 'typebox';
+import { ApiError } from '../errors.ts';
+import type { Parameter } from './endpoint.ts';
+import type { Documented, Json } from './openapi/json-schema.ts';
+import { parseQuery } from './query.ts';
+
+/** The schema of a parameter: an integer in a range, a boolean, a choice between texts, a time or a text. */
+interface ParameterSchema extends Documented {
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly anyOf?: readonly { readonly const?: string }[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly default?: unknown;
+}
+
+/** The values of a query's parameters, as their schemas say. */
+export type QueryOf<Properties extends TProperties> = Static<Type.TObject<Properties>>;
+
+/** The schema of a parameter that is a time; its value is in Unix ms. */
+export function timeParameter(options: Documented & { readonly description: string }) {
+  return Type.Unsafe<number>({ type: 'string', format: 'date-time', ...options });
+}
+
+/**
+ * Makes the reader of a query. Parameters that are not in `properties` are passed over.
+ * @returns throws `invalid_query`, naming the first parameter that is missing or not valid
+ */
+export function queryReader<Properties extends TProperties>(
+  properties: Properties,
+): (query: string) => QueryOf<Properties> {
+  const parameters = Object.entries(properties).map(([name, schema]) => {
+    const optional = Type.IsOptional(schema);
+    const { default: usual } = schema as ParameterSchema;
+    return { name, usual, optional, read: readerOf(name, schema as ParameterSchema) };
+  });
+  return (query) => {
+    const sent = parseQuery(query);
+    const values: Record<string, unknown> = {};
+    for (const { name, usual, optional, read } of parameters) {
+      const text = sent.get(name);
+      if (text !== undefined) values[name] = read(text);
+      else if (usual !== undefined) values[name] = usual;
+      else if (!optional) throw new ApiError('invalid_query', `${name} is missing`);
+    }
+    return values as QueryOf<Properties>;
+  };
+}
+
+/** The parameters of a query as the document shows them. */
+export function queryParameters(properties: TProperties): readonly Parameter[] {
+  return Object.entries(properties).map(([name, schema]) => {
+    const { component, description, ...rest } = schema as ParameterSchema & Json;
+    const required = !Type.IsOptional(schema) && rest.default === undefined;
+    return {
+      name,
+      in: 'query',
+      schema: rest,
+      ...(component !== undefined && { component }),
+      ...(description !== undefined && { description }),
+      ...(required && { required }),
+    };
+  });
+}
+
+function readerOf(name: string, schema: ParameterSchema): (text: string) => unknown {
+  if (schema.format === 'date-time') return (text) => readTime(name, text);
+  if (schema.anyOf !== undefined) return choiceReader(name, schema.anyOf);
+  switch (schema.type) {
+    case 'boolean':
+      return choiceReader(name, [{ const: 'true' }, { const: 'false' }], (text) => text === 'true');
+    case 'integer':
+      return integerReader(name, schema);
+    default:
+      return (text) => {
+        if (text.length >= (schema.minLength ?? 0)) return text;
+        throw new ApiError('invalid_query', `${name} must not be empty`);
+      };
+  }
+}
+
+function choiceReader(
+  name: string,
+  options: readonly { readonly const?: string }[],
+  toValue: (text: string) => unknown = (text) => text,
+): (text: string) => unknown {
+  const texts = options.map((option) => option.const ?? '');
+  const all = `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
+  return (text) => {
+    if (texts.includes(text)) return toValue(text);
+    throw new ApiError('invalid_query', `${name} must be ${all}`);
+  };
+}
+
+function integerReader(name: string, { minimum = 0, maximum = Infinity }: ParameterSchema) {
+  return (text: string) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    throw new ApiError('invalid_query', `${name} must be an integer from ${minimum} to ${maximum}`);
+  };
+}
+
+/** RFC 3339 §5.6: date and time with `Z` or an offset. */
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+function readTime(name: string, text: string): number {
+  const time = rfc3339.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw new ApiError('invalid_query', `${name} must be an RFC 3339 time, such as 2026-01-31T12:00:00Z`);
+  }
+  if (time < 0) throw new ApiError('invalid_query', `${name} must not be before 1970-01-01T00:00:00Z`);
+  return time;
+}

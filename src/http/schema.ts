@@ -1,0 +1,68 @@
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import type { Content } from './endpoint.ts';
+import type { Documented } from './openapi/json-schema.ts';
+import { printable } from './openapi/named-schemas.ts';
+
+/** Short names for the schemas of fields, and for those that the OpenAPI document names. */
+
+export const text = (description: string) => Type.String({ description });
+export const flag = (description: string) => Type.Boolean({ description });
+export const number = (description: string) => Type.Number({ description });
+/** An integer from 0. */
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
+/** A time in UTC, as the service writes it. */
+export const time = (description: string) => Type.String({ format: 'date-time', description });
+export const listOf = <Item extends TSchema>(items: Item, description?: string) =>
+  Type.Array(items, description === undefined ? {} : { description });
+
+/** One of some texts, in an answer. */
+export function oneOf<const Texts extends readonly string[]>(texts: Texts, description: string) {
+  return Type.Unsafe<Texts[number]>({ type: 'string', enum: texts, description });
+}
+
+/** The same field, which may be `null`. */
+export function orNull<Schema extends TSchema>(schema: Schema) {
+  const { type } = schema as { type?: string };
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
+}
+
+/** A name that the service takes; what it may be is checked by `isName`. */
+export function name(description?: string) {
+  return Type.String({ ...(description !== undefined && { description }), ...Name });
+}
+
+const Name = {
+  component: 'Name',
+  documented: {
+    description: 'A name: 1 to 256 bytes of UTF-8, well-formed and without control characters.',
+    type: 'string',
+    minLength: 1,
+    maxLength: 256,
+    pattern: `^${printable}+$`,
+    examples: ['checkout'],
+  },
+} satisfies Documented;
+
+/** An object of an answer, under the name and with the example that the document shows. */
+export function shape<Properties extends TProperties>(
+  component: string,
+  properties: Properties,
+  example: Static<Type.TObject<Properties>>,
+) {
+  return Type.Object(properties, { component, example });
+}
+
+/** The object of a body. A field that is not known is refused: it may be a misspelt one. */
+export function bodyShape<Properties extends TProperties>(
+  component: string,
+  properties: Properties,
+  example: Static<Type.TObject<Properties>>,
+) {
+  return Type.Object(properties, { component, example, additionalProperties: false });
+}
+
+/** A JSON body, with the example of its schema. */
+export function jsonContent(schema: TSchema): Content {
+  const { example } = schema as Documented;
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } };
+}

@@ -1,0 +1,79 @@
+import { version } from '../../package.json' with { type: 'json' };
+import { tokenInvalidation } from '../auth/invalidate-token.ts';
+import type { Group } from '../http/endpoint.ts';
+import { describeEndpoints } from '../http/openapi/describe.ts';
+import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
+import type { Json } from '../http/openapi/json-schema.ts';
+import { managementApi } from './management-api.ts';
+
+/** What the document says of this one deployment. */
+export interface DocumentSettings {
+  /** Public URL of the auth host. */
+  readonly issuer: string;
+  /** Public URL of the base host. */
+  readonly audience: string;
+  readonly serviceScope: string;
+}
+
+/** `/api/v2/openapi.json`. */
+export const description: Group<DocumentSettings> = {
+  tag: 'Description',
+  description: 'The API itself.',
+  endpoints: [documentEndpoint('/api/v2/openapi.json', describeManagementApi)],
+};
+
+/** The OpenAPI 3.1 document of the management API. */
+export function describeManagementApi({ issuer, audience, serviceScope }: DocumentSettings): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'flagmeter: management API',
+      version,
+      summary: 'Manages applications, teams and users, and reports what was counted',
+      description: introduction,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: audience }],
+    security: [{ oauth2: [serviceScope] }],
+    ...describeEndpoints([...managementApi, tokenInvalidation, description], {
+      securitySchemes: { oauth2: oauth2(issuer, serviceScope) },
+    }),
+  };
+}
+
+function oauth2(issuer: string, serviceScope: string): Json {
+  const tokenUrl = `${issuer}/connect/token`;
+  const scopes = { openid: 'Who the caller is.', [serviceScope]: 'This API.' };
+  return {
+    type: 'oauth2',
+    description:
+      'Client credentials of an API key, with both scopes; or the authorization code grant with PKCE.',
+    flows: {
+      clientCredentials: { tokenUrl, scopes },
+      authorizationCode: {
+        authorizationUrl: `${issuer}/connect/authorize`,
+        tokenUrl,
+        refreshUrl: tokenUrl,
+        scopes: { ...scopes, email: 'The e-mail address of the user.' },
+      },
+    },
+  };
+}
+
+const introduction = `Every request carries \`Authorization: Bearer <access token>\`. A token lives for an hour. It is refused from the moment it is
+invalidated, or its user or API key is deleted.
+
+**Who may do what.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. What
+belongs to other teams is answered 404, like what does not exist; 403 means that you may see it but not do this. Checked in
+this order: 401, 429, 404, 403, then the query and the body.
+
+**Refusals** are \`application/problem+json\` (RFC 9457) with a stable \`code\`. A refused request has changed nothing. A client
+that asks too often gets 429; 429 and 503 carry \`Retry-After\` in seconds.
+
+**Lists** come in pages. Whatever is created or deleted between two pages, an item that exists all the time is shown exactly
+once.
+
+**Changes** are on disk before they are answered. What has an \`ETag\` takes \`If-Match\`: then the change is made only to what
+you have read, or refused with 412.
+
+Bodies are JSON in UTF-8, and unknown fields are refused. Times are RFC 3339 in UTC. Ids are opaque.`;

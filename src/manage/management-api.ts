@@ -1,0 +1,26 @@
+import type { Group } from '../http/endpoint.ts';
+import { apiKeys } from './api-keys.ts';
+import { applications } from './applications.ts';
+import { type AuditDeps, audit } from './audit.ts';
+import { clients } from './clients.ts';
+import { deletions } from './deletions.ts';
+import { environments } from './environments.ts';
+import { type FeatureDeps, features } from './features.ts';
+import { type IdentityDeps, identities } from './identities.ts';
+import { ingest } from './ingest-report.ts';
+import { keys } from './keys.ts';
+import { members } from './members.ts';
+import { metrics } from './metrics.ts';
+import { type ReportDeps, reports } from './reports.ts';
+import { type TeamDeps, teams } from './teams.ts';
+import type { UserDeps } from './user-patch.ts';
+import { users } from './users.ts';
+
+/** What the management API needs of the rest of the service. */
+export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & ReportDeps & TeamDeps & UserDeps;
+
+/** The management API: every resource below `/api/v2`. */
+export const managementApi: readonly Group<ManagementDeps>[] = [
+  ...[applications, environments, keys, features, metrics, reports, ingest, identities],
+  ...[teams, members, apiKeys, clients, users, deletions, audit],
+];

@@ -1,0 +1,121 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { count, listOf, number, oneOf, shape, text, time } from '../http/schema.ts';
+import { kind } from './metric-shape.ts';
+
+const covered = {
+  environment: text('Name of the environment.'),
+  from: time('The beginning, included.'),
+  to: time('The end, not included.'),
+  step: oneOf(['minute', 'hour', 'day'], 'The width of the buckets.'),
+};
+
+const counts = {
+  checks: count('How often it was asked for.'),
+  used: count('How often it was used.'),
+  viewed: count('How often it was seen.'),
+  uniqueUsers: count('Users in the whole UTC days that the report touches, within 2 %.'),
+};
+
+/** A point of a series. Linters ask what its items are, beside what each of them is. */
+function pointOf<Point extends readonly number[]>(...values: readonly TSchema[]) {
+  const { length } = values;
+  const items = { type: 'number' };
+  return Type.Unsafe<Point>({
+    type: 'array',
+    prefixItems: values,
+    items,
+    minItems: length,
+    maxItems: length,
+  });
+}
+
+const bucket = Type.Integer({ description: 'The start of a bucket, Unix seconds.' });
+const whole = Type.Integer({ minimum: 0 });
+
+const Variant = Type.Object({
+  variant: text('Name of the variant.'),
+  ...counts,
+  series: listOf(
+    pointOf<[t: number, checks: number, used: number, viewed: number]>(bucket, whole, whole, whole),
+    'Buckets that have counts: `[t, checks, used, viewed]`.',
+  ),
+});
+
+const FeatureUsage = Type.Object({
+  feature: text('Name of the feature.'),
+  ...counts,
+  variants: listOf(Variant),
+});
+
+const exampleRange = {
+  environment: 'Production',
+  from: '2026-01-31T00:00:00.000Z',
+  to: '2026-02-01T00:00:00.000Z',
+  step: 'hour',
+} as const;
+
+const exampleCounts = { checks: 5, used: 3, viewed: 2, uniqueUsers: 2 };
+
+export const UsageReport = shape(
+  'UsageReport',
+  { ...covered, uniqueUsers: counts.uniqueUsers, features: listOf(FeatureUsage) },
+  {
+    ...exampleRange,
+    uniqueUsers: 2,
+    features: [
+      {
+        feature: 'checkout',
+        ...exampleCounts,
+        variants: [{ variant: 'on', ...exampleCounts, series: [[1_769_860_800, 5, 3, 2]] }],
+      },
+    ],
+  },
+);
+
+/** How the features of an environment were used. */
+export type FeatureUsageShown = Static<typeof FeatureUsage>;
+export type UsageShown = Static<typeof UsageReport>;
+
+const Measurements = Type.Object({
+  metric: text('Name of the metric.'),
+  feature: Type.Optional(text('Name of the feature, if the metric is one of a feature.')),
+  variant: Type.Optional(text('Name of the variant of the feature.')),
+  kind,
+  value: number('The sum of a counter, the last number of a gauge.'),
+  sum: number('The sum of all numbers.'),
+  count: count('How many numbers came.'),
+  last: number('The last number.'),
+  lastAt: time('When the last number was measured.'),
+  min: number('The smallest number.'),
+  max: number('The largest number.'),
+  series: listOf(
+    pointOf<[t: number, value: number]>(bucket, Type.Number()),
+    'Buckets that have numbers: `[t, value]`.',
+  ),
+});
+
+export const MeasurementsReport = shape(
+  'MeasurementsReport',
+  { ...covered, metrics: listOf(Measurements) },
+  {
+    ...exampleRange,
+    metrics: [
+      {
+        metric: 'purchases',
+        kind: 'counter',
+        value: 3,
+        sum: 3,
+        count: 2,
+        last: 1,
+        lastAt: '2026-01-31T12:00:30.000Z',
+        min: 1,
+        max: 2,
+        series: [[1_769_860_800, 3]],
+      },
+    ],
+  },
+);
+
+/** What the metrics of an environment measured. */
+export type MetricMeasurements = Static<typeof Measurements>;
+export type MeasurementsShown = Static<typeof MeasurementsReport>;

@@ -26,31 +26,31 @@ export function chunkOf(coupon: number): number {
 
 /** One of the 32 parts of a sketch. */
 export class Chunk {
-  private size: number;
-  private coupons: Uint32Array;
-  private registers: Uint8Array | undefined;
+  #size: number;
+  #coupons: Uint32Array;
+  #registers: Uint8Array | undefined;
 
   /** @param content initial content, which the chunk then owns; `undefined` for an empty chunk */
   constructor(content?: ChunkContent) {
-    this.registers = content?.registers;
-    this.coupons = content?.coupons ?? noCoupons;
-    this.size = this.coupons.length;
+    this.#registers = content?.registers;
+    this.#coupons = content?.coupons ?? noCoupons;
+    this.#size = this.#coupons.length;
   }
 
   /** Bytes of the two arrays. */
   get bytes(): number {
-    return this.coupons.byteLength + (this.registers?.byteLength ?? 0);
+    return this.#coupons.byteLength + (this.#registers?.byteLength ?? 0);
   }
 
   /** The content, which is valid until something is added. */
   get content(): ChunkContent {
-    if (this.registers !== undefined) return { registers: this.registers };
-    return { coupons: this.coupons.subarray(0, this.size) };
+    if (this.#registers !== undefined) return { registers: this.#registers };
+    return { coupons: this.#coupons.subarray(0, this.#size) };
   }
 
   /** Adds a user. @returns false when that changes nothing */
   add(coupon: number): boolean {
-    return this.registers === undefined ? this.insert(coupon) : raise(this.registers, coupon);
+    return this.#registers === undefined ? this.#insert(coupon) : raise(this.#registers, coupon);
   }
 
   /** Adds all users of another chunk with the same number. */
@@ -59,55 +59,55 @@ export class Chunk {
       for (const coupon of other.coupons) this.add(coupon);
       return;
     }
-    const own = this.registers ?? this.toRegisters();
+    const own = this.#registers ?? this.#toRegisters();
     const theirs = other.registers;
     for (let index = 0; index < registersPerChunk; index++) {
       if (theirs[index]! > own[index]!) own[index] = theirs[index]!;
     }
   }
 
-  private insert(coupon: number): boolean {
+  #insert(coupon: number): boolean {
     const prefix = (coupon & ~63) >>> 0;
-    const at = this.firstFrom(prefix);
-    if (at < this.size && this.coupons[at]! - prefix < 64) {
-      if (this.coupons[at]! >= coupon) return false;
-      this.coupons[at] = coupon;
+    const at = this.#firstFrom(prefix);
+    if (at < this.#size && this.#coupons[at]! - prefix < 64) {
+      if (this.#coupons[at]! >= coupon) return false;
+      this.#coupons[at] = coupon;
       return true;
     }
-    if (this.size === maxCoupons) {
-      raise(this.toRegisters(), coupon);
+    if (this.#size === maxCoupons) {
+      raise(this.#toRegisters(), coupon);
       return true;
     }
-    if (this.size === this.coupons.length) this.grow();
-    this.coupons.copyWithin(at + 1, at, this.size);
-    this.coupons[at] = coupon;
-    this.size += 1;
+    if (this.#size === this.#coupons.length) this.#grow();
+    this.#coupons.copyWithin(at + 1, at, this.#size);
+    this.#coupons[at] = coupon;
+    this.#size += 1;
     return true;
   }
 
   /** The index of the first coupon that is not below `prefix`. */
-  private firstFrom(prefix: number): number {
+  #firstFrom(prefix: number): number {
     let low = 0;
-    let high = this.size;
+    let high = this.#size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.coupons[middle]! < prefix) low = middle + 1;
+      if (this.#coupons[middle]! < prefix) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  private grow(): void {
-    const larger = new Uint32Array(Math.min(maxCoupons, Math.max(4, this.size * 2)));
-    larger.set(this.coupons);
-    this.coupons = larger;
+  #grow(): void {
+    const larger = new Uint32Array(Math.min(maxCoupons, Math.max(4, this.#size * 2)));
+    larger.set(this.#coupons);
+    this.#coupons = larger;
   }
 
-  private toRegisters(): Uint8Array {
+  #toRegisters(): Uint8Array {
     const made = registersOf(this.content);
-    this.registers = made;
-    this.coupons = noCoupons;
-    this.size = 0;
+    this.#registers = made;
+    this.#coupons = noCoupons;
+    this.#size = 0;
     return made;
   }
 }

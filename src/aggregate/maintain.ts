@@ -1,3 +1,7 @@
+/*
+ * src/aggregate: what a commit worker does with the usage store beside the batches. Cells are merged (merge.ts) and cached
+ * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
+ */
 import { sweepExposures } from '../store/exposures.ts';
 import { sweepInstances } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';

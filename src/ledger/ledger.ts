@@ -1,3 +1,7 @@
+/*
+ * src/ledger: what happened to each packet and report, so that a team can find out why its data is missing. Ledger counts
+ * rows, hour-rows.ts bounds them, notes.ts lists what is noted, text.ts makes texts from requests safe to keep.
+ */
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { Clock } from '../clock.ts';
 import type { LedgerRow, LedgerTallies } from '../commit/ledger-tallies.ts';

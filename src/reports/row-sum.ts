@@ -1,4 +1,4 @@
-import { murmur3, type UserHash } from '../aggregate/user-hash.ts';
+import { avalanche, type Hash64, murmur3, rotate } from '../aggregate/murmur3.ts';
 
 const encoder = new TextEncoder();
 /** Room for the UTF-8 of the longest name; of what is longer, and so none, the beginning counts. */
@@ -6,11 +6,11 @@ const longest = 256;
 const scratch = new Uint8Array(longest);
 
 /** Hashes of names, for the same few come again and again. */
-const hashes = new Map<string, UserHash>();
+const hashes = new Map<string, Hash64>();
 const maxHashes = 8192;
 
 /** Stands for a name that is missing. */
-const noName: UserHash = { high: 0, low: 1 };
+const noName: Hash64 = { high: 0, low: 1 };
 
 const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
@@ -38,7 +38,7 @@ export class RowSum {
   }
 
   /** A hash that stands for a text of the row. */
-  hash({ high, low }: UserHash): void {
+  hash({ high, low }: Hash64): void {
     this.word(high);
     this.word(low);
   }
@@ -68,7 +68,7 @@ export class RowSum {
   }
 }
 
-function hashOf(name: string): UserHash {
+function hashOf(name: string): Hash64 {
   const known = hashes.get(name);
   if (known !== undefined) return known;
   const hash = murmur3(scratch, encoder.encodeInto(name, scratch).written);
@@ -76,14 +76,4 @@ function hashOf(name: string): UserHash {
   if (hashes.size >= maxHashes) hashes.clear();
   hashes.set(name, hash);
   return hash;
-}
-
-function rotate(value: number, by: number): number {
-  return (value << by) | (value >>> (32 - by));
-}
-
-function avalanche(value: number): number {
-  const once = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
-  return twice ^ (twice >>> 16);
 }

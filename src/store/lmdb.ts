@@ -1,3 +1,8 @@
+/*
+ * src/store: what is kept on disk. A data directory has two LMDB stores: `accounts` (records, see accounts.ts) and `usage`
+ * (cells, sketches, ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts migrates
+ * between versions, lock.ts admits one process, and data-file.ts finds damage. Only this folder imports lmdb.
+ */
 import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';

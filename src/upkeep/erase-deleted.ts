@@ -24,14 +24,14 @@ const stepLimit = 64;
  * @throws {ApiError} `store_unavailable`
  * @throws {CommitFailed} when the store did not take a step
  */
-export async function eraseDeleted(parts: EraseDeps): Promise<boolean> {
-  for (const deletion of [...parts.deletions.values()]) {
+export async function eraseDeleted(deps: EraseDeps): Promise<boolean> {
+  for (const deletion of [...deps.deletions.values()]) {
     const { application } = deletion;
-    await parts.settled(application);
-    parts.forget(deletion);
+    await deps.settled(application);
+    deps.forget(deletion);
     const step = { task: 'deletion', deletion, limit: stepLimit } as const;
-    if (!(await repeatUntilDone(parts, application, step))) return false;
-    await parts.finished(deletion);
+    if (!(await repeatUntilDone(deps, application, step))) return false;
+    await deps.finished(deletion);
   }
   return true;
 }

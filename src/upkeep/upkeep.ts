@@ -1,3 +1,7 @@
+/*
+ * src/upkeep: background work on the usage store. It decides what is due and paces it; the steps themselves run on the commit
+ * workers (see aggregate/maintain.ts), between batches.
+ */
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import type { Application } from '../store/records.ts';
@@ -24,29 +28,29 @@ const betweenRoundsMs = 60_000;
  * Works in the background for as long as the service runs: removes the data of deleted applications and environments, rolls
  * old buckets up into wider ones, and deletes what has passed its retention. It works in rounds of small transactions.
  */
-export async function runUpkeep(parts: UpkeepDeps): Promise<void> {
+export async function runUpkeep(deps: UpkeepDeps): Promise<void> {
   do {
-    await runRound(parts);
-  } while (await parts.pause(betweenRoundsMs));
+    await runRound(deps);
+  } while (await deps.pause(betweenRoundsMs));
 }
 
 /** One round over every deletion and every environment; ends early when the service is stopping. */
-export async function runRound(parts: UpkeepDeps): Promise<void> {
+export async function runRound(deps: UpkeepDeps): Promise<void> {
   try {
-    if (await eraseDeleted(parts)) await retire(parts);
+    if (await eraseDeleted(deps)) await retire(deps);
   } catch (error) {
     // A refusal means that the store takes no writes, which is logged elsewhere. The next round tries again.
-    if (!(error instanceof ApiError)) parts.failed(error);
+    if (!(error instanceof ApiError)) deps.failed(error);
   }
 }
 
-async function retire({ clock, retention, exposureDays, applications, ...parts }: UpkeepDeps): Promise<void> {
+async function retire({ clock, retention, exposureDays, applications, ...deps }: UpkeepDeps): Promise<void> {
   const now = clock.now();
   const horizons = horizonsAt(now, retention);
   for (const application of [...applications.values()]) {
     for (const { number: environment } of application.environments) {
       const step = { task: 'retention', environment, horizons, now, exposureDays, limit: stepLimit } as const;
-      if (!(await repeatUntilDone(parts, application.number, step))) return;
+      if (!(await repeatUntilDone(deps, application.number, step))) return;
     }
   }
 }

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
-import { hashIdentity, hashReported, murmur3, type UserHash } from '../../src/aggregate/user-hash.ts';
+import { murmur3 } from '../../src/aggregate/murmur3.ts';
+import { hashIdentity, hashReported, type UserHash } from '../../src/aggregate/user-hash.ts';
 
 const hex = ({ high, low }: UserHash) =>
   [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');

@@ -2,7 +2,6 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import { bindFailure } from '../http/bind-failure.ts';
 import type { TlsPair } from '../http/tls.ts';
-import type { Peer } from './guard.ts';
 
 export interface AcceptorOptions {
   readonly host: string;
@@ -14,7 +13,7 @@ export interface AcceptorOptions {
   /** The port of HTTP, for the answer to clients that speak it here. */
   readonly httpPort?: number | undefined;
   /** Called with each connection that speaks HTTP/2. */
-  accepted(socket: Socket): void;
+  accepted(connection: Connection): void;
 }
 
 /** How long a connection may take to show that it speaks HTTP/2, ms. */
@@ -23,16 +22,18 @@ const prefaceMs = 10_000;
 /** How HTTP/2 begins (RFC 9113 §3.4). */
 const preface = Buffer.from('PRI');
 
-interface Connection {
+/** A connection to the listener. */
+export interface Connection {
   readonly socket: Socket;
-  readonly peer: string;
   /** Grows from use to use; 0 before the first. */
   usedAt: number;
+  /** When it last had a call; `Clock.monotonic` ms. */
+  busyAt: number;
   accepted: boolean;
 }
 
 /**
- * Accepts the connections of the gRPC listener: a bounded number, and only those that speak HTTP/2. The library would take
+ * Accepts the connections of the gRPC listener: a bounded number, and only those that speak HTTP/2. `node:http2` would take
  * any number, and close one that speaks HTTP/1.1 without an answer.
  */
 export class GrpcAcceptor {
@@ -40,8 +41,6 @@ export class GrpcAcceptor {
   readonly #options: AcceptorOptions;
   readonly #server: Server | SecureServer;
   readonly #connections = new Set<Connection>();
-  readonly #byPeer = new Map<string, Connection>();
-  readonly #bySession = new WeakMap<object, Connection>();
   #uses = 0;
 
   /** @throws {Error} when the address cannot be bound; the message names it and says why */
@@ -83,18 +82,8 @@ export class GrpcAcceptor {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
 
-  /**
-   * Marks the connection of a session as used: it has brought a whole call.
-   * @param peer asked at its first call only
-   */
-  used(session: object, peer: () => Peer): void {
-    let connection = this.#bySession.get(session);
-    if (connection === undefined) {
-      const { remoteAddress, remotePort } = peer();
-      connection = this.#byPeer.get(peerOf(remoteAddress, remotePort));
-      if (connection === undefined) return;
-      this.#bySession.set(session, connection);
-    }
+  /** Marks a connection as used: it has brought a whole call. */
+  used(connection: Connection): void {
     this.#uses += 1;
     connection.usedAt = this.#uses;
   }
@@ -112,22 +101,11 @@ export class GrpcAcceptor {
 
   #accept(socket: Socket): void {
     socket.on('error', () => {}); // The 'close' event follows; a broken connection needs no answer.
-    const connection: Connection = {
-      socket,
-      peer: peerOf(socket.remoteAddress, socket.remotePort),
-      usedAt: 0,
-      accepted: false,
-    };
+    const connection: Connection = { socket, usedAt: 0, busyAt: 0, accepted: false };
     this.#connections.add(connection);
-    this.#byPeer.set(connection.peer, connection);
-    socket.once('close', () => this.#forget(connection));
+    socket.once('close', () => this.#connections.delete(connection));
     if (this.#connections.size > this.#options.maxConnections) this.#closeOne(connection);
     this.#readPreface(connection);
-  }
-
-  #forget(connection: Connection): void {
-    this.#connections.delete(connection);
-    if (this.#byPeer.get(connection.peer) === connection) this.#byPeer.delete(connection.peer);
   }
 
   /** Closes the least recently used connection; of several the oldest. */
@@ -137,7 +115,7 @@ export class GrpcAcceptor {
       if (each !== added && (idle === undefined || each.usedAt < idle.usedAt)) idle = each;
     }
     if (idle === undefined) return;
-    this.#forget(idle);
+    this.#connections.delete(idle);
     idle.socket.destroy();
   }
 
@@ -155,7 +133,7 @@ export class GrpcAcceptor {
       if (head.indexOf(preface) !== 0) return this.#refuseHttp1(socket, head);
       socket.unshift(head);
       connection.accepted = true;
-      this.#options.accepted(socket);
+      this.#options.accepted(connection);
     };
     socket.on('readable', read);
     socket.once('close', () => clearTimeout(timer));
@@ -180,8 +158,4 @@ export class GrpcAcceptor {
     socket.resume();
     socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroySoon());
   }
-}
-
-function peerOf(address: string | undefined, port: number | undefined): string {
-  return `${address} ${port}`;
 }

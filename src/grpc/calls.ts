@@ -1,20 +1,12 @@
-import {
-  Metadata,
-  type Server,
-  type ServerErrorResponse,
-  type ServerUnaryCall,
-  type StatusObject,
-  type sendUnaryData,
-} from '@grpc/grpc-js';
 import type { Clock } from '../clock.ts';
 import { ApiError, refusalOf } from '../errors.ts';
-import type { ReportReceiver } from '../reports/report.ts';
+import type { ReportReceiver, Sender } from '../reports/report.ts';
 import type { Arrival } from '../reports/take.ts';
-import type { OpenCall } from './guard.ts';
-import { methodOf } from './method.ts';
+import type { Call, Method } from './call.ts';
+import { checkDeadline } from './deadline.ts';
+import { headerBytes, isCompressed, messageIn } from './frames.ts';
 import { type Operation, operations, pathOf } from './operations.ts';
-import { type RpcStatus, statusOf } from './status.ts';
-import { headerBytes } from './web-frames.ts';
+import { statusOf } from './status.ts';
 
 /** What the calls need of the rest of the service. */
 export interface ReportDeps {
@@ -26,84 +18,56 @@ export interface ReportDeps {
   onError(error: unknown): void;
 }
 
-type Call = ServerUnaryCall<Buffer, Buffer>;
+/** How much of a message that is not whole is searched for its sender. */
+const beginningBytes = 64 * 1024;
 
-const operationAt = new Map(operations.map((operation) => [pathOf(operation), operation]));
-
-/** Records in the ledger a call that is refused before its handler runs, and gives the status to end it with. */
-export function refuseEarly(
-  { receiver }: ReportDeps,
-  refusal: ApiError,
-  { path, metadata, head }: OpenCall,
-): StatusObject {
-  const operation = operationAt.get(path);
-  if (operation !== undefined) {
-    const sender = { transport, userAgent: senderNameOf(metadata) };
-    // A frame that is compressed begins with 1.
-    const glimpse = head?.[0] === 0 ? operation.glimpse(head.subarray(headerBytes)) : {};
-    receiver.refused(refusal, operation.route, sender, glimpse);
-  }
-  return statusObjectOf(statusOf(refusal));
+/** The methods that take reports. */
+export function reportMethods(deps: ReportDeps): Method[] {
+  return operations.map((operation) => ({
+    path: pathOf(operation),
+    receive: (call, frame) => void serve(deps, operation, call, frame),
+    refused(call, refusal) {
+      const beginning = call.beginning(beginningBytes);
+      const glimpse = beginning === undefined ? {} : operation.glimpse(beginning);
+      deps.receiver.refused(refusal, operation.route, senderOf(call), glimpse);
+    },
+  }));
 }
 
-const transport = 'grpc' as const;
-
-/** SDKs name themselves in `UA`, for `user-agent` is what their gRPC library makes of it. */
-function senderNameOf(metadata: Metadata): string | undefined {
-  return (metadata.get('ua')[0] ?? metadata.get('user-agent')[0])?.toString();
-}
-
-/** Serves the operations that take reports. */
-export function addReports(server: Server, parts: ReportDeps): void {
-  for (const operation of operations) {
-    const { service, method } = operation;
-    const definition = { [method]: methodOf(pathOf({ service, method })) };
-    server.addService(definition, {
-      [method]: (call: Call, answer: sendUnaryData<Buffer>) => void serve(parts, operation, call, answer),
-    });
-  }
-}
-
-async function serve(
-  parts: ReportDeps,
-  operation: Operation,
-  call: Call,
-  answer: sendUnaryData<Buffer>,
-): Promise<void> {
+async function serve(deps: ReportDeps, operation: Operation, call: Call, frame: Buffer): Promise<void> {
   try {
-    answer(null, await operation.run(parts.receiver, arrivalOf(parts, call)));
+    call.end(await operation.run(deps.receiver, arrivalOf(deps, call, frame)));
   } catch (error) {
-    if (!(error instanceof ApiError)) parts.onError(error);
-    answer(failure(statusOf(refusalOf(error))));
+    if (!(error instanceof ApiError)) deps.onError(error);
+    call.fail(statusOf(refusalOf(error)));
   }
 }
 
-function arrivalOf({ clock }: ReportDeps, call: Call): Arrival {
-  const { metadata, request } = call;
+function arrivalOf({ receiver, clock, maxReport }: ReportDeps, call: Call, frame: Buffer): Arrival {
+  const { headers, since } = call;
   return {
-    transport,
-    userAgent: senderNameOf(metadata),
-    idempotencyKey: metadata.get('idempotency-key')[0]?.toString(),
-    body: request,
+    ...senderOf(call),
+    idempotencyKey: headers['idempotency-key'] as string | undefined,
+    body: isCompressed(frame)
+      ? async () => {
+          const message = messageIn(frame, call.encoding, maxReport);
+          receiver.bodies.hold(message);
+          return message;
+        }
+      : frame.subarray(headerBytes),
     check() {
-      checkDeadline(call, clock);
+      if (call.closed) throw gone;
+      checkDeadline(headers['grpc-timeout'] as string | undefined, clock.monotonic() - since);
     },
   };
 }
 
-/** The timer that ends a call in time is late when the process is busy, so the clock is asked too. */
-function checkDeadline(call: Call, clock: Clock): void {
-  if (!call.cancelled && Number(call.getDeadline()) > clock.now()) return;
-  throw new ApiError('deadline_exceeded', 'The call ended before its report was taken; nothing was counted');
-}
+const gone = new ApiError(
+  'deadline_exceeded',
+  'The call ended before its report was taken; nothing was counted',
+);
 
-function failure(rpc: RpcStatus): ServerErrorResponse {
-  const { code, details, metadata } = statusObjectOf(rpc);
-  return { name: 'Error', code, message: details, details, metadata } as ServerErrorResponse;
-}
-
-function statusObjectOf({ code, message, trailers }: RpcStatus): StatusObject {
-  const metadata = new Metadata();
-  for (const [name, value] of trailers) metadata.set(name, value);
-  return { code, details: message, metadata };
+/** SDKs name themselves in `UA`, because their gRPC library writes `user-agent`. */
+function senderOf({ headers }: Call): Sender {
+  return { transport: 'grpc', userAgent: (headers['ua'] ?? headers['user-agent']) as string | undefined };
 }

@@ -1,25 +1,21 @@
-import {
-  type Server,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type sendUnaryData,
-  status,
-} from '@grpc/grpc-js';
 import { ApiError } from '../errors.ts';
 import { ProtoReader } from '../reports/proto-reader.ts';
-import { methodOf } from './method.ts';
+import type { Call, Method } from './call.ts';
+import { messageFrame, messageIn } from './frames.ts';
 import { operations } from './operations.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
+import { codeOf, type RpcStatus, statusOf } from './status.ts';
 
 /** `HealthCheckResponse.ServingStatus` of `proto/grpc/health/v1/health.proto`. */
 const statuses = { serving: 1, notServing: 2, unknownService: 3 };
 
 const healthService = 'grpc.health.v1.Health';
 
-/** Whom one can ask for: the whole server by the empty name, and each service that takes data. All are well or ill together. */
+/** The services that can be asked for: the whole server by the empty name, and each that takes data. All have one status. */
 const services: readonly string[] = ['', ...operations.map(({ service }) => service)];
 
-type Watch = ServerWritableStream<Buffer, Buffer>;
+/** Most bytes of a request. */
+const maxRequest = 4096;
 
 /**
  * The standard health service, which tells callers and load balancers whether the service takes data.
@@ -32,33 +28,27 @@ export class Health {
   readonly #dropped: () => void;
   #serving = true;
   /** Those under way, and whether each is of a service that is there. */
-  readonly #watches = new Map<Watch, boolean>();
+  readonly #watches = new Map<Call, boolean>();
 
   constructor(maxWatches: number, dropped: () => void) {
     this.#maxWatches = maxWatches;
     this.#dropped = dropped;
   }
 
-  /** Serves `Check`, `List` and `Watch`. */
-  addTo(server: Server): void {
-    const definition = {
-      Check: methodOf(`/${healthService}/Check`),
-      List: methodOf(`/${healthService}/List`),
-      Watch: methodOf(`/${healthService}/Watch`, { responses: true }),
-    };
-    server.addService(definition, {
-      Check: (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) =>
-        this.#check(call, answer),
-      List: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, this.#list()),
-      Watch: (call: Watch) => this.#watch(call),
-    });
+  /** `Check`, `List` and `Watch`. */
+  get methods(): Method[] {
+    return [
+      this.#method('Check', (call, service) => this.#check(call, service)),
+      this.#method('Watch', (call, service) => this.#watch(call, service)),
+      { path: `/${healthService}/List`, receive: (call) => call.end(messageFrame(this.#list())) },
+    ];
   }
 
-  /** Tells who watches when this is news. */
+  /** Tells the watches when this is news. */
   setServing(serving: boolean): void {
     if (serving === this.#serving) return;
     this.#serving = serving;
-    for (const [watch, known] of this.#watches) if (known) watch.write(this.#answer());
+    for (const [watch, known] of this.#watches) if (known) watch.send(this.#answer());
   }
 
   /** Ends every watch: it would outlast the server otherwise. */
@@ -68,11 +58,24 @@ export class Health {
     this.#watches.clear();
   }
 
-  #check({ request }: { request: Buffer }, answer: sendUnaryData<Buffer>): void {
-    const service = readService(request);
-    if (service === undefined) answer(unreadable);
-    else if (services.includes(service)) answer(null, this.#answer());
-    else answer({ code: status.NOT_FOUND, details: 'There is no such service' });
+  /** A method whose request is a `HealthCheckRequest`. */
+  #method(name: string, take: (call: Call, service: string) => void): Method {
+    return {
+      path: `/${healthService}/${name}`,
+      receive(call, frame) {
+        try {
+          take(call, readService(messageIn(frame, call.encoding, maxRequest)));
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error;
+          call.fail(statusOf(error));
+        }
+      },
+    };
+  }
+
+  #check(call: Call, service: string): void {
+    if (services.includes(service)) call.end(messageFrame(this.#answer()));
+    else call.fail(unknown);
   }
 
   #list(): Buffer {
@@ -83,25 +86,20 @@ export class Health {
     );
   }
 
-  #watch(call: Watch): void {
-    const service = readService(call.request);
-    if (service === undefined) {
-      call.emit('error', unreadable);
-      return;
-    }
-    // A watch of a service that is not there stays open, for it might come: so says the protocol.
+  #watch(call: Call, service: string): void {
+    // A watch of an unknown service stays open, because the protocol lets the service appear later.
     const known = services.includes(service);
-    call.write(known ? this.#answer() : numberField(1, statuses.unknownService));
+    call.send(known ? this.#answer() : numberField(1, statuses.unknownService));
     this.#watches.set(call, known);
-    call.once('cancelled', () => this.#watches.delete(call));
+    call.onClosed = () => this.#watches.delete(call);
     if (this.#watches.size > this.#maxWatches) this.#endOldest();
   }
 
-  /** Not the newest is refused: watches that are held for nothing would keep others out. */
+  /** The newest is not refused: watches that serve nothing would keep others out. */
   #endOldest(): void {
     for (const watch of this.#watches.keys()) {
       this.#watches.delete(watch);
-      watch.emit('error', tooMany);
+      watch.fail(tooMany);
       this.#dropped();
       return;
     }
@@ -113,22 +111,21 @@ export class Health {
   }
 }
 
-const tooMany = { code: status.UNAVAILABLE, details: 'Too many watch the health service' };
+const tooMany: RpcStatus = {
+  code: codeOf.unavailable,
+  message: 'The health service has too many watches',
+  trailers: [],
+};
 
-const unreadable = { code: status.INVALID_ARGUMENT, details: 'The request is no HealthCheckRequest' };
+const unknown: RpcStatus = { code: codeOf.notFound, message: 'There is no such service', trailers: [] };
 
-/** The service that a `HealthCheckRequest` asks for; `undefined` when it cannot be read. */
-function readService(request: Buffer): string | undefined {
+/** The service that a `HealthCheckRequest` asks for. @throws {ApiError} `invalid_protobuf` */
+function readService(request: Uint8Array): string {
   const reader = new ProtoReader(request);
   let service = '';
-  try {
-    while (reader.next()) {
-      if (reader.field === 1) service = reader.string();
-      else reader.skip();
-    }
-    return service;
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
+  while (reader.next()) {
+    if (reader.field === 1) service = reader.string();
+    else reader.skip();
   }
+  return service;
 }

@@ -1,11 +1,13 @@
-import { type ChannelOptions, logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { performServerHandshake } from 'node:http2';
 import { collectGarbage } from '../garbage.ts';
 import type { TlsPair } from '../http/tls.ts';
 import { GrpcAcceptor } from './acceptor.ts';
-import { addReports, type ReportDeps, refuseEarly } from './calls.ts';
+import { callServer } from './call-server.ts';
+import { type ReportDeps, reportMethods } from './calls.ts';
 import { GrpcGuard } from './guard.ts';
 import { Health } from './health.ts';
-import { addReflection } from './reflection.ts';
+import { reflectionMethods } from './reflection.ts';
+import { Sessions } from './sessions.ts';
 
 export interface GrpcOptions extends ReportDeps {
   readonly host: string;
@@ -59,23 +61,14 @@ function cleanUpAfter(guard: GrpcGuard): void {
   collectGarbage();
 }
 
-/**
- * What one connection may take, and how long it may stay. Calls of a connection that wait for their turn cost their
- * sender memory, not us; peers that are gone without a word are found by the pings. Nobody can ask for what channelz
- * counts of each call.
- */
-const connectionOptions: ChannelOptions = {
-  'grpc.enable_channelz': 0,
-  'grpc.max_concurrent_streams': 32,
-  'grpc.keepalive_time_ms': 120_000,
-  'grpc.keepalive_timeout_ms': 20_000,
-  'grpc.max_connection_idle_ms': 15 * 60_000,
-  'grpc.max_connection_age_ms': 60 * 60_000,
-  'grpc.max_connection_age_grace_ms': 30_000,
-};
+/** Calls that one connection may have at once. Those that wait for their turn cost their sender memory, not us. */
+const maxCalls = 32;
 
-// What the library would write to standard error are no log lines, and its errors are handed to us as well.
-setLogVerbosity(logVerbosity.NONE);
+/** What a session holds is bounded by the guard, over all of them. */
+const sessionOptions = {
+  settings: { maxConcurrentStreams: maxCalls },
+  maxSessionMemory: Number.MAX_SAFE_INTEGER,
+};
 
 /**
  * Starts the gRPC listener: the operations that take reports, the health service and server reflection.
@@ -85,30 +78,28 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const { host, maxReport, clock } = options;
   const guard = new GrpcGuard({
     clock,
-    maxReport,
     maxBytes: options.maxBytes ?? Math.max(minBytes, 4 * maxReport),
-    used: (session, peer) => acceptor.used(session, peer),
-    refused: (refusal, call) => refuseEarly(options, refusal, call),
-  });
-  const server = new Server({
-    ...connectionOptions,
-    'grpc.max_receive_message_length': maxReport,
-    interceptors: [guard.interceptor],
+    used: (connection) => acceptor.used(connection),
   });
   const health = new Health(options.maxWatches ?? usualWatches, () => {
     guard.broken += 1;
   });
-  addReports(server, options);
-  health.addTo(server);
-  addReflection(server);
-  // TLS ends at the acceptor.
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const sessions = new Sessions(clock);
+  const methods = [...reportMethods(options), ...health.methods, ...reflectionMethods];
+  const serve = callServer(methods, { clock, maxMessage: maxReport, guard });
   const acceptor = await GrpcAcceptor.open({
     ...options,
     maxConnections: options.maxConnections ?? usualConnections,
-    accepted: (socket) => injector.injectConnection(socket),
+    accepted(connection) {
+      const session = performServerHandshake(connection.socket, sessionOptions);
+      session.on('stream', (stream, headers) => serve(stream, headers, connection));
+      sessions.add(session, connection);
+    },
   });
-  const sweep = setInterval(() => guard.sweep(), sweepEveryMs);
+  const sweep = setInterval(() => {
+    guard.sweep();
+    sessions.sweep();
+  }, sweepEveryMs);
   const clean = setInterval(() => cleanUpAfter(guard), cleanEveryMs);
   return {
     host,
@@ -120,20 +111,10 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     async close(graceMs) {
       health.close();
       acceptor.close();
-      await close(server, graceMs);
+      await sessions.close(graceMs);
       acceptor.destroy();
       clearInterval(sweep);
       clearInterval(clean);
     },
   };
-}
-
-function close(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => server.forceShutdown(), graceMs);
-    server.tryShutdown(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-  });
 }

@@ -1,4 +1,3 @@
-import { ApiError } from '../errors.ts';
 import { glimpseMessage } from '../reports/proto.ts';
 import { decodeMetricsReport } from '../reports/proto-metrics.ts';
 import { decodeUsageReport } from '../reports/proto-usage.ts';
@@ -10,6 +9,7 @@ import type {
   UsageReport,
 } from '../reports/report.ts';
 import { type Arrival, type ReportFormat, takeReport } from '../reports/take.ts';
+import { messageFrame } from './frames.ts';
 import { numberField } from './proto-writer.ts';
 
 /** An operation that takes a report. */
@@ -19,7 +19,7 @@ export interface Operation {
   readonly method: string;
   readonly route: ReportRoute;
   /**
-   * Resolves with the encoded answer when the report is on disk.
+   * Resolves with the answer in its frame when the report is on disk.
    * @throws {ApiError} nothing has changed then
    */
   run(receiver: ReportReceiver, arrival: Arrival): Promise<Buffer>;
@@ -61,19 +61,16 @@ function operationOf<Report extends UsageReport | MetricsReport>(
   };
 }
 
-/** Encoded answers, by the number of `stats` received: those of most reports. */
+/** Answers in their frames, by the number of `stats` received: those of most reports. */
 const answers: Buffer[] = [];
 const maxCachedAnswers = 1_000;
 
 function answerOf(statCount: number): Buffer {
-  if (statCount > maxCachedAnswers) return numberField(1, statCount);
-  answers[statCount] ??= numberField(1, statCount);
-  return answers[statCount];
-}
-
-/** The refusal of a message that is too large. */
-export function tooLarge(maxReport: number): ApiError {
-  return new ApiError('body_too_large', `A message may have ${maxReport} bytes at most`);
+  const known = answers[statCount];
+  if (known !== undefined) return known;
+  const answer = messageFrame(numberField(1, statCount));
+  if (statCount < maxCachedAnswers) answers[statCount] = answer;
+  return answer;
 }
 
 /** The path of an operation: that of its HTTP/2 and of its gRPC-Web requests. */

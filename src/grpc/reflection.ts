@@ -1,9 +1,10 @@
-import { type Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { ApiError } from '../errors.ts';
 import { ProtoReader } from '../reports/proto-reader.ts';
+import type { Method } from './call.ts';
 import { type DescribedFile, files } from './descriptors.ts';
-import { methodOf } from './method.ts';
+import { messageIn } from './frames.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
+import { codeOf } from './status.ts';
 
 /** Both versions of the protocol have the same messages: `proto/grpc/reflection/v1/reflection.proto`. */
 const reflectionServices = [
@@ -14,48 +15,35 @@ const reflectionServices = [
 const fileOfName = new Map(files.map((file) => [file.name, file]));
 const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const)));
 
-type Stream = ServerDuplexStream<Buffer, Buffer>;
+/** Most bytes of a request. */
+const maxRequest = 4096;
 
 /**
- * Serves server reflection, by which tools learn what there is to call.
+ * Server reflection, by which tools learn what there is to call. It answers question by question.
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
-export function addReflection(server: Server): void {
-  for (const service of reflectionServices) {
-    const path = `/${service}/ServerReflectionInfo`;
-    const definition = { ServerReflectionInfo: methodOf(path, { requests: true, responses: true }) };
-    server.addService(definition, { ServerReflectionInfo: converse });
-  }
-}
-
-/** Answers question by question; one who does not read the answers is not asked for more. */
-function converse(stream: Stream): void {
-  stream.on('data', (request: Buffer) => {
-    const response = respond(request);
-    if (response === undefined) {
-      stream.emit('error', { code: status.INVALID_ARGUMENT, details: 'A request cannot be read' });
-    } else if (!stream.write(response)) {
-      stream.pause();
-      stream.once('drain', () => stream.resume());
+export const reflectionMethods: readonly Method[] = reflectionServices.map((service) => ({
+  path: `/${service}/ServerReflectionInfo`,
+  streams: true,
+  receive(call, frame) {
+    try {
+      call.send(respond(messageIn(frame, call.encoding, maxRequest)));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      call.refuse(error);
     }
-  });
-  stream.on('end', () => stream.end());
-}
+  },
+}));
 
-/** The `ServerReflectionResponse` to a request; `undefined` when the request cannot be read. */
-function respond(request: Buffer): Buffer | undefined {
-  try {
-    return joinFields(bytesField(2, request), answer(request));
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
+/** The `ServerReflectionResponse` to a request. @throws {ApiError} when the request cannot be read */
+function respond(request: Uint8Array): Buffer {
+  return joinFields(bytesField(2, request), answer(request));
 }
 
 /** The field of the response that answers a request. */
-function answer(request: Buffer): Buffer {
+function answer(request: Uint8Array): Buffer {
   const reader = new ProtoReader(request);
-  let found = problem(status.INVALID_ARGUMENT, 'The request asks for nothing');
+  let found = problem(codeOf.invalidArgument, 'The request asks for nothing');
   while (reader.next()) {
     switch (reader.field) {
       case 3:
@@ -67,7 +55,7 @@ function answer(request: Buffer): Buffer {
       case 5: // file_containing_extension
       case 6: // all_extension_numbers_of_type
         reader.skip();
-        found = problem(status.NOT_FOUND, 'There are no extensions');
+        found = problem(codeOf.notFound, 'There are no extensions');
         break;
       case 7:
         reader.skip();
@@ -80,9 +68,9 @@ function answer(request: Buffer): Buffer {
   return found;
 }
 
-/** The file and those that it imports, so that nobody has to ask again. */
+/** The file and those that it imports, which saves a second question. */
 function describe(file: DescribedFile | undefined): Buffer {
-  if (file === undefined) return problem(status.NOT_FOUND, 'There is no such file or symbol');
+  if (file === undefined) return problem(codeOf.notFound, 'There is no such file or symbol');
   const all = [file, ...file.imports.map((name) => fileOfName.get(name)!)];
   return bytesField(4, joinFields(...all.map(({ bytes }) => bytesField(1, Buffer.from(bytes, 'base64')))));
 }

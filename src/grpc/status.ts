@@ -1,5 +1,4 @@
-import { status } from '@grpc/grpc-js';
-import type { ApiError } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
 
 /** How a call ended, as gRPC says it. */
@@ -11,22 +10,39 @@ export interface RpcStatus {
   readonly trailers: readonly (readonly [name: string, value: string | Buffer])[];
 }
 
+/** The codes of gRPC that are used here (https://grpc.io/docs/guides/status-codes). */
+export const codeOf = {
+  ok: 0,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** A call that went well. */
+export const ok: RpcStatus = { code: codeOf.ok, message: '', trailers: [] };
+
 /** Which code of gRPC a refusal's HTTP status is. */
 const codes: ReadonlyMap<number, number> = new Map([
-  [400, status.INVALID_ARGUMENT],
-  [401, status.UNAUTHENTICATED],
-  [403, status.PERMISSION_DENIED],
-  [404, status.NOT_FOUND],
-  [413, status.RESOURCE_EXHAUSTED],
-  [429, status.RESOURCE_EXHAUSTED],
-  [501, status.UNIMPLEMENTED],
-  [503, status.UNAVAILABLE],
-  [504, status.DEADLINE_EXCEEDED],
+  [400, codeOf.invalidArgument],
+  [401, codeOf.unauthenticated],
+  [403, codeOf.permissionDenied],
+  [404, codeOf.notFound],
+  [413, codeOf.resourceExhausted],
+  [429, codeOf.resourceExhausted],
+  [501, codeOf.unimplemented],
+  [503, codeOf.unavailable],
+  [504, codeOf.deadlineExceeded],
 ]);
 
 /** The status of a refused call. */
 export function statusOf(refusal: ApiError): RpcStatus {
-  const code = codes.get(refusal.status) ?? status.INTERNAL;
+  const code = codes.get(refusal.status) ?? codeOf.internal;
   const message = Buffer.from(refusal.message).toString();
   const stable = ['flagmeter-code', refusal.code] as const;
   const { retryAfter } = refusal;
@@ -41,4 +57,32 @@ function retryDetails(code: number, message: string, seconds: number): Buffer {
   const retryInfo = bytesField(1, delay);
   const any = joinFields(bytesField(1, 'type.googleapis.com/google.rpc.RetryInfo'), bytesField(2, retryInfo));
   return joinFields(numberField(1, code), bytesField(2, message), bytesField(3, any));
+}
+
+/** The refusal of a message that is too large. */
+export function tooLarge(maxMessage: number): ApiError {
+  return new ApiError('body_too_large', `A message may have ${maxMessage} bytes at most`);
+}
+
+/** A status as the fields of the trailers that say it. */
+export function statusFields({ code, message, trailers }: RpcStatus): (readonly [string, string])[] {
+  return [
+    ['grpc-status', String(code)],
+    ...(message === '' ? [] : [['grpc-message', percentEncode(message)] as const]),
+    ...trailers.map(([name, value]) => [name, typeof value === 'string' ? value : unpadded(value)] as const),
+  ];
+}
+
+/** Binary metadata (`-bin`) is sent without padding, as the gRPC protocol advises. */
+function unpadded(value: Buffer): string {
+  return value.toString('base64').replace(/=+$/, '');
+}
+
+/** All but printable ASCII, and the percent sign itself (gRPC over HTTP/2, "Percent-Encoded"). */
+function percentEncode(message: string): string {
+  const encoded = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  const plain = (byte: number) => byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
+  return Array.from(Buffer.from(message), (byte) =>
+    plain(byte) ? String.fromCharCode(byte) : encoded(byte),
+  ).join('');
 }

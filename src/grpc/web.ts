@@ -6,9 +6,10 @@ import { ClientGone, type Reply, type Request, type Route } from '../http/types.
 import { senderNameOf } from '../ingest/sender-name.ts';
 import type { ReportReceiver } from '../reports/report.ts';
 import type { Arrival } from '../reports/take.ts';
-import { type Operation, operations, pathOf, tooLarge } from './operations.ts';
-import { type RpcStatus, statusOf } from './status.ts';
-import { decodeBase64, headerBytes, messageFrame, readFrame, trailersFrame } from './web-frames.ts';
+import { checkDeadline } from './deadline.ts';
+import { decodeBase64, headerBytes, readFrame, trailersFrame } from './frames.ts';
+import { type Operation, operations, pathOf } from './operations.ts';
+import { ok, statusOf, tooLarge } from './status.ts';
 
 /** What the routes need of the rest of the service. */
 export interface GrpcWebDeps {
@@ -38,15 +39,13 @@ async function receive(parts: GrpcWebDeps, operation: Operation, request: Reques
   const text = type[1] !== undefined;
   try {
     const answer = await operation.run(parts.receiver, arrivalOf(parts, request, text));
-    return reply(text, messageFrame(answer), trailersFrame(ok));
+    return reply(text, answer, trailersFrame(ok));
   } catch (error) {
     if (error instanceof ClientGone) throw error;
     if (!(error instanceof ApiError)) parts.onError(error);
     return reply(text, trailersFrame(statusOf(refusalOf(error))));
   }
 }
-
-const ok: RpcStatus = { code: 0, message: '', trailers: [] };
 
 function refuseType({ receiver }: GrpcWebDeps, { route }: Operation, request: Request): Reply {
   const refusal = new ApiError('unsupported_media_type', 'Send application/grpc-web');
@@ -78,9 +77,7 @@ function arrivalOf({ receiver, clock, maxReport }: GrpcWebDeps, request: Request
     },
     check(message) {
       if (message.length > maxReport) throw tooLarge(maxReport);
-      if (clock.monotonic() - start < timeoutOf(request.header('grpc-timeout'))) return;
-      const why = 'The deadline passed before the report was taken; nothing was counted';
-      throw new ApiError('deadline_exceeded', why);
+      checkDeadline(request.header('grpc-timeout'), clock.monotonic() - start);
     },
   };
 }
@@ -88,23 +85,6 @@ function arrivalOf({ receiver, clock, maxReport }: GrpcWebDeps, request: Request
 /** What a frame of the longest message takes as base64 in a few pieces. */
 function textBytes(maxReport: number): number {
   return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
-}
-
-const unitMs: Readonly<Record<string, number>> = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1000,
-  m: 1,
-  u: 0.001,
-  n: 0.000_001,
-};
-
-/** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"); for ever without one. @throws {ApiError} */
-function timeoutOf(header: string | undefined): number {
-  if (header === undefined) return Number.POSITIVE_INFINITY;
-  const [, value, unit] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? [];
-  if (value === undefined) throw new ApiError('invalid_protobuf', 'grpc-timeout must be like 500m');
-  return Number(value) * unitMs[unit!]!;
 }
 
 function reply(text: boolean, ...frames: readonly Buffer[]): Reply {

@@ -1,4 +1,4 @@
-import { gunzipSync, type ZlibOptions } from 'node:zlib';
+import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { ApiError } from '../errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
@@ -43,27 +43,31 @@ async function readGzip(request: Request, limit: number, budget?: ByteBudget): P
 }
 
 /**
- * Undoes gzip. Synchronous, because a body within the limit inflates faster than another thread could be asked to.
+ * Undoes gzip or deflate. Synchronous, because a body within the limit inflates faster than another thread could be asked to.
  * @param limit maximum length in bytes, inflated
  * @throws {ApiError} `body_too_large`, `invalid_content_encoding`
  */
-export function inflate(packed: Uint8Array, limit: number): Uint8Array {
+export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'deflate' = 'gzip'): Uint8Array {
   try {
-    const { buffer, engine } = gunzip(packed, { maxOutputLength: limit, info: true });
+    const { buffer, engine } = unpack[format](packed, { maxOutputLength: limit, info: true });
     if (engine.bytesWritten === packed.length) return buffer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
       throw new ApiError('body_too_large', `A body may have ${limit} bytes at most, inflated`);
     }
   }
-  throw new ApiError('invalid_content_encoding', 'The body is not whole and valid gzip');
+  throw new ApiError('invalid_content_encoding', `The body is not whole and valid ${format}`);
 }
 
 /** With `info` zlib also gives the number of bytes that it read, which shows whether anything follows; its types lack that. */
-const gunzip = gunzipSync as unknown as (
+type Unpack = (
   packed: Uint8Array,
   options: ZlibOptions,
 ) => { buffer: Uint8Array; engine: { bytesWritten: number } };
+
+const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<
+  Record<'gzip' | 'deflate', Unpack>
+>;
 
 /** A leading byte order mark is dropped, as RFC 8259 §8.1 allows. */
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -22,7 +22,8 @@ const metricsMessage = encode('Metrics.MetricStat', metricsReport);
 
 let receiver: RecordingReceiver;
 let errors: unknown[];
-let clockAhead = 0;
+/** Added to the clock by each reading. */
+let clockStep = 0;
 let listener: GrpcListener;
 const clients: Client[] = [];
 const listeners: GrpcListener[] = [];
@@ -36,8 +37,13 @@ function connect(options = {}): Client {
 beforeEach(async () => {
   receiver = new RecordingReceiver();
   errors = [];
-  clockAhead = 0;
-  const clock = { ...systemClock, now: () => systemClock.now() + clockAhead };
+  clockStep = 0;
+  let ahead = 0;
+  const monotonic = () => {
+    ahead += clockStep;
+    return systemClock.monotonic() + ahead;
+  };
+  const clock = { ...systemClock, monotonic };
   const onError = (error: unknown) => void errors.push(error);
   listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport, receiver, clock, onError });
   listeners.push(listener);
@@ -192,7 +198,7 @@ describe('a call that is refused', () => {
   });
 
   it('because its deadline has passed is not counted', async () => {
-    clockAhead = 120_000;
+    clockStep = 120_000;
     const options = { deadline: systemClock.now() + 60_000 };
     const outcome = await call(connect(), sendStats, usageMessage, { options });
     expect(outcome.code).toBe(status.DEADLINE_EXCEEDED);

@@ -1,0 +1,261 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { ApiError } from '../errors.ts';
+import type { Connection } from './acceptor.ts';
+import { timeoutMs } from './deadline.ts';
+import { frameBytes, headerBytes, messageFrame } from './frames.ts';
+import { ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
+
+/** A method of a service, by what it does with its calls. */
+export interface Method {
+  /** `/Service/Method`, as in HTTP/2. */
+  readonly path: string;
+  /** Whether a call brings any number of messages; else it is taken when it has brought its only one and ended. */
+  readonly streams?: boolean;
+  /** Takes a message in its frame. Must not throw. */
+  receive(call: Call, frame: Buffer): void;
+  /** Learns that a call was refused before its message was whole. */
+  refused?(call: Call, refusal: ApiError): void;
+}
+
+/** What is told of each call. */
+export interface CallObserver {
+  /** Bytes came, or are no longer held. */
+  grew(call: Call, bytes: number): void;
+  /** It has brought all that it had to. */
+  whole(call: Call): void;
+  /** It was refused before its message was whole: nothing more is read from it. */
+  refused(call: Call): void;
+  /** The call's stream is closed. */
+  closed(call: Call): void;
+}
+
+interface CallDeps {
+  readonly connection: Connection;
+  readonly observer: CallObserver;
+  /** Most bytes of a message. */
+  readonly maxMessage: number;
+  readonly now: number;
+}
+
+/** What an answer begins with. Clients learn from it how they may compress. */
+const responseHeaders: OutgoingHttpHeaders = {
+  ':status': 200,
+  'content-type': 'application/grpc+proto',
+  'grpc-accept-encoding': 'identity,deflate,gzip',
+};
+
+const trailersFollow = { waitForTrailers: true };
+const okTrailers = fieldsOf(ok);
+const noChunks: Buffer[] = [];
+const noop = () => {};
+
+/** One call of the gRPC listener: its stream, read as frames, and what is answered. */
+export class Call {
+  readonly method: Method;
+  readonly connection: Connection;
+  readonly headers: IncomingHttpHeaders;
+  /** When it began, or its stream's last message became whole; `Clock.monotonic` ms. */
+  since: number;
+  /** What it is taken to hold of memory, until its message is whole. */
+  bytes = 0;
+  /** When it was first seen that the client does not take what it was sent. */
+  unreadSince: number | undefined;
+  /** Calls back when the stream has closed, however it ended. */
+  onClosed: () => void = noop;
+  readonly #stream: ServerHttp2Stream;
+  readonly #observer: CallObserver;
+  readonly #maxMessage: number;
+  #reading = true;
+  /** What came and was not taken yet. */
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #messages = 0;
+  #trailers = okTrailers;
+
+  constructor(
+    method: Method,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    { connection, observer, maxMessage, now }: CallDeps,
+  ) {
+    this.method = method;
+    this.connection = connection;
+    this.headers = headers;
+    this.since = now;
+    this.#stream = stream;
+    this.#observer = observer;
+    this.#maxMessage = maxMessage;
+    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    stream.on('end', () => this.#end());
+    stream.on('close', () => this.#close());
+  }
+
+  /** Whether something that was sent waits: the client gives no room for it (RFC 9113 §5.2). */
+  get unread(): boolean {
+    return this.#stream.writableLength > 0 || this.#stream.writableEnded;
+  }
+
+  /** Whether it is between two messages of many. */
+  get idle(): boolean {
+    return this.#length === 0 && this.#messages > 0;
+  }
+
+  /** How long its client waits for it, ms; `undefined` when that cannot be read. */
+  get timeout(): number | undefined {
+    return timeoutMs(this.headers['grpc-timeout'] as string | undefined);
+  }
+
+  /** What its compressed messages are compressed with. */
+  get encoding(): string | undefined {
+    return this.headers['grpc-encoding'] as string | undefined;
+  }
+
+  /** Whether its stream has been closed, by its client or by us. */
+  get closed(): boolean {
+    return this.#stream.closed || this.#stream.destroyed;
+  }
+
+  /** The beginning of a message that is not whole; nothing of one that is compressed. */
+  beginning(maxBytes: number): Buffer | undefined {
+    const [first] = this.#chunks;
+    if (first?.[0] !== 0) return undefined;
+    return Buffer.concat(this.#chunks, Math.min(this.#length, headerBytes + maxBytes)).subarray(headerBytes);
+  }
+
+  /** Sends a message, and reads no further until the client has taken it. */
+  send(message: Uint8Array): void {
+    if (this.closed) return;
+    this.#respond();
+    if (this.#stream.write(messageFrame(message))) return;
+    this.#stream.pause();
+    this.#stream.once('drain', () => this.#goOn());
+  }
+
+  /** Ends the call well, with the frame of a last message. */
+  end(frame?: Uint8Array): void {
+    if (this.closed) return;
+    this.#respond();
+    if (frame === undefined) this.#stream.end();
+    else this.#stream.end(frame);
+  }
+
+  /** Ends the call with a status that is not OK. */
+  fail(rpc: RpcStatus): void {
+    if (this.closed) return;
+    if (!this.#stream.headersSent) {
+      this.#stream.respond(trailersOnly(rpc), { endStream: true });
+    } else if (!this.#stream.writableEnded) {
+      this.#trailers = fieldsOf(rpc);
+      this.#stream.end();
+    }
+  }
+
+  /**
+   * Ends the call before its message is whole. The client may never end its side, so the stream is reset after the answer
+   * (RFC 9113 §8.1).
+   */
+  refuse(refusal: ApiError): void {
+    if (!this.#reading) return;
+    this.#reading = false;
+    this.method.refused?.(this, refusal);
+    this.#chunks = noChunks;
+    this.#observer.refused(this);
+    // Not in the middle of reading from the stream.
+    setImmediate(() => {
+      this.fail(statusOf(refusal));
+      // A stream that is closed while earlier answers wait cannot be reset any more.
+      if (this.#stream.writableLength === 0) this.#stream.close();
+    });
+  }
+
+  /** Resets the stream, whatever waits on it. */
+  reset(code: number): void {
+    this.#stream.close(code);
+  }
+
+  #respond(): void {
+    if (this.#stream.headersSent) return;
+    this.#stream.on('wantTrailers', () => this.#stream.sendTrailers(this.#trailers));
+    this.#stream.respond(responseHeaders, trailersFollow);
+  }
+
+  #take(chunk: Buffer): void {
+    if (!this.#reading) return;
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    this.#observer.grew(this, chunk.length);
+    this.#readFrames();
+  }
+
+  /** Hands over the whole frames of a stream, as long as their answers are taken; of another call it checks the length. */
+  #readFrames(): void {
+    const { streams = false } = this.method;
+    while (this.#reading && this.#length >= headerBytes && !this.#stream.isPaused()) {
+      const bytes = frameBytes(this.#joined());
+      if (bytes - headerBytes > this.#maxMessage) this.refuse(tooLarge(this.#maxMessage));
+      else if (!streams && this.#length > bytes) this.refuse(notOne);
+      else if (streams && this.#length >= bytes) this.method.receive(this, this.#takeFrame(bytes));
+      else return;
+    }
+  }
+
+  #goOn(): void {
+    this.#stream.resume();
+    this.#readFrames();
+  }
+
+  /** Of several chunks the first has at least the head of a frame. */
+  #joined(): Buffer {
+    if (this.#chunks.length > 1 && this.#chunks[0]!.length < headerBytes) {
+      this.#chunks = [Buffer.concat(this.#chunks)];
+    }
+    return this.#chunks[0]!;
+  }
+
+  #takeFrame(bytes: number): Buffer {
+    const all = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#length -= bytes;
+    this.#chunks = this.#length === 0 ? [] : [all.subarray(bytes)];
+    this.#messages += 1;
+    this.#observer.grew(this, -bytes);
+    return all.subarray(0, bytes);
+  }
+
+  #end(): void {
+    if (!this.#reading) return;
+    const { streams = false } = this.method;
+    const isWhole = this.#length >= headerBytes && this.#length === frameBytes(this.#joined());
+    if (!isWhole && !(streams && this.#length === 0)) {
+      this.refuse(notOne);
+      return;
+    }
+    const frame = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    this.#stop();
+    if (streams) this.end();
+    else this.method.receive(this, frame);
+  }
+
+  #stop(): void {
+    this.#reading = false;
+    this.#chunks = noChunks;
+    this.#observer.whole(this);
+  }
+
+  #close(): void {
+    this.#reading = false;
+    this.#chunks = noChunks;
+    this.#observer.closed(this);
+    this.onClosed();
+  }
+}
+
+const notOne = new ApiError('invalid_protobuf', 'Send one whole message');
+
+/** The one block of headers that answers a call which fails before anything was sent. */
+export function trailersOnly(rpc: RpcStatus): OutgoingHttpHeaders {
+  return { ...responseHeaders, ...fieldsOf(rpc) };
+}
+
+function fieldsOf(rpc: RpcStatus): OutgoingHttpHeaders {
+  return Object.fromEntries(statusFields(rpc));
+}

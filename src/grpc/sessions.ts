@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Session } from 'node:http2';
+import type { ServerHttp2Session } from 'node:http2';
 import type { Clock } from '../clock.ts';
 import type { Connection } from './acceptor.ts';
 
@@ -14,9 +14,6 @@ const graceMs = 30_000;
 /** How often a connection is pinged, and how long its peer may take to answer, ms. */
 const pingEveryMs = 120_000;
 const pingTimeoutMs = 20_000;
-
-/** The identifier that says "no more streams" without refusing one under way (RFC 9113 §6.8). */
-const lastStream = 2 ** 31 - 1;
 
 /** Of successive multiples of the golden ratio no two are near each other. */
 const goldenRatio = 0.618_033_988_75;
@@ -68,7 +65,7 @@ export class Sessions {
       const isGone = each.silent && now >= each.pingedAt + pingTimeoutMs;
       if (isGone || now >= endsAt + graceMs) session.destroy();
       else if (session.closed) continue;
-      else if (now >= endsAt || now >= connection.busyAt + maxIdleMs) end(session);
+      else if (now >= endsAt || now >= connection.busyAt + maxIdleMs) session.close();
       else if (now >= each.pingedAt + pingEveryMs) this.#ping(each, now);
     }
   }
@@ -84,7 +81,7 @@ export class Sessions {
         resolve();
       };
       if (this.#sessions.size === 0) this.#onEmpty();
-      for (const { session } of this.#sessions) end(session);
+      for (const { session } of this.#sessions) session.close();
     });
   }
 
@@ -95,11 +92,4 @@ export class Sessions {
       each.silent = false;
     });
   }
-}
-
-/** Announces the end twice: a client may begin calls until it has read that (RFC 9113 §6.8). */
-function end(session: ServerHttp2Session): void {
-  if (session.destroyed) return;
-  session.goaway(constants.NGHTTP2_NO_ERROR, lastStream);
-  session.close();
 }

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { Client, credentials, status } from '@grpc/grpc-js';
+import { service as healthService } from 'grpc-health-check';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { type GrpcListener, listenGrpc } from '../../src/grpc/listener.ts';
+import { call } from '../support/grpc-call.ts';
+import { RecordingReceiver } from '../support/recording-receiver.ts';
+
+let listener: GrpcListener;
+const clients: Client[] = [];
+const listeners: GrpcListener[] = [];
+
+beforeEach(async () => {
+  const parts = { receiver: new RecordingReceiver(), clock: systemClock, onError: () => {} };
+  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
+  listeners.push(listener);
+});
+
+afterAll(async () => {
+  for (const client of clients) client.close();
+  await Promise.all(listeners.map((each) => each.close(0)));
+});
+
+describe('the health service', () => {
+  const health = () => {
+    const client = new Client(`127.0.0.1:${listener.port}`, credentials.createInsecure());
+    clients.push(client);
+    return client;
+  };
+  const { Check, List, Watch } = healthService as never as Record<'Check' | 'List' | 'Watch', Method>;
+  type Method = {
+    path: string;
+    requestSerialize: (value: object) => Buffer;
+    responseDeserialize: (bytes: Buffer) => unknown;
+  };
+  const ask = async (method: Method, request: object) => {
+    const outcome = await call(health(), method.path, method.requestSerialize(request));
+    return outcome.answer === undefined ? outcome.code : method.responseDeserialize(outcome.answer);
+  };
+
+  it.each(['', 'Usage.Usage', 'Metrics.Metrics'])('says whether `%s` takes data', async (service) => {
+    expect(await ask(Check, { service })).toEqual({ status: 'SERVING' });
+    listener.setServing(false);
+    expect(await ask(Check, { service })).toEqual({ status: 'NOT_SERVING' });
+  });
+
+  it('does not know other services', async () => {
+    expect(await ask(Check, { service: 'Other' })).toBe(status.NOT_FOUND);
+  });
+
+  it('refuses what it cannot read', async () => {
+    const { code } = await call(health(), Check.path, Buffer.from([0x0a]));
+    expect(code).toBe(status.INVALID_ARGUMENT);
+  });
+
+  it('lists them', async () => {
+    const statuses = Object.fromEntries(
+      ['', 'Usage.Usage', 'Metrics.Metrics'].map((service) => [service, { status: 'SERVING' }]),
+    );
+    expect(await ask(List, {})).toEqual({ statuses });
+  });
+
+  it('tells who watches of every change, and ends the watch when the listener closes', async () => {
+    const open = (service: string) =>
+      health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, {
+        service,
+      });
+    const seen: unknown[] = [];
+    const known = open('').on('data', (answer) => seen.push(answer));
+    const unknown = open('Other').on('data', (answer) => seen.push(answer));
+    await Promise.all([once(known, 'data'), once(unknown, 'data')]);
+    listener.setServing(false);
+    listener.setServing(false);
+    await once(known, 'data');
+    const ended = Promise.all([once(known, 'end'), once(unknown, 'end')]);
+    await listener.close(60_000);
+    await ended;
+    expect(seen.toSorted(byStatus)).toEqual([
+      { status: 'NOT_SERVING' },
+      { status: 'SERVICE_UNKNOWN' },
+      { status: 'SERVING' },
+    ]);
+  });
+
+  const byStatus = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+});

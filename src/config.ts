@@ -9,7 +9,7 @@ import { parseSize, showSize } from './size.ts';
 /** The server's settings, checked and frozen. */
 export type Config = Readonly<Settings & { burst: number }>;
 
-/** Where settings come from, passed in so that loading touches no process. */
+/** Where settings come from. They are passed in, so loading does not read the process. */
 export interface ConfigSources {
   /** Flags only: what follows the command's name. */
   readonly argv: readonly string[];
@@ -18,7 +18,7 @@ export interface ConfigSources {
   readonly readFile: (path: string) => string;
 }
 
-/** A value as it was given, and by whom; `by` says so in a message and is empty for a flag. */
+/** A value as it was given, and its source; `by` names the source in a message and is empty for a flag. */
 interface Given {
   readonly raw: unknown;
   readonly by: string;
@@ -29,7 +29,7 @@ type Checked = Map<keyof Settings, Given & { readonly value: string | number | b
 const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
-/** They name a file with a secret. By mistake the value is the secret itself, so no message shows it. */
+/** They name a file with a secret. The value may be the secret itself, by mistake, so no message shows it. */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set(['tlsCert', 'tlsKey'] as const);
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
@@ -79,7 +79,7 @@ function fromFlags(argv: readonly string[]): Layer {
 const serviceLink =
   /^FLAGMETER_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
-/** Variables that Kubernetes has set for a Service, and that are no settings. */
+/** The variables of the environment that Kubernetes has set for a Service. */
 export function serviceLinksIn(env: ConfigSources['env']): readonly string[] {
   return Object.keys(env).filter(isServiceLink);
 }
@@ -88,7 +88,7 @@ function isServiceLink(name: string): boolean {
   return serviceLink.test(name) && !settings.some(({ variable }) => variable === name);
 }
 
-/** An empty variable counts as one that is not set: that is how compose files leave a setting out. */
+/** An empty variable counts as unset: that is how compose files leave a setting out. */
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
@@ -137,7 +137,7 @@ function readObject(path: string, readFile: ConfigSources['readFile']): object {
   return object;
 }
 
-/** The place and the reason of the first error. The file is not quoted: it may hold a secret. */
+/** Place and reason of the first error. The file is not quoted: it may hold a secret. */
 function whereBroken(text: string): string {
   const errors: ParseError[] = [];
   parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -171,7 +171,7 @@ function must({ schema }: Setting): string {
     : `be a whole number, at least ${minimum}${unit}`;
 }
 
-/** What must hold between two settings; the first of each pair is the one to blame. */
+/** Relations between two settings; an error names the first one of a pair. */
 function checkRelations(checked: Checked): void {
   const relations = [
     ['queueLowPackets', 'below', 'queueHighPackets'],

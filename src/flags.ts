@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from './nearest.ts';
 
-/** The caller asked for something that does not exist or cannot be: exit code 2, with the message on stderr. */
+/** Wrong usage: exit code 2, with the message on stderr. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -36,7 +36,7 @@ export function* readArguments(
   command?: string,
 ): Generator<Argument> {
   const types = known.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }]);
-  // What is wrong is said here: the messages of a strict parseArgs repeat values, which may be secrets.
+  // Not strict: its messages repeat values, which may be secrets. Errors are found here instead.
   const options = Object.fromEntries(types) as ParseArgsConfig['options'] & {};
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
   for (const token of tokens) {

@@ -42,7 +42,7 @@ export class AlreadyPrepared extends Error {
   readonly code = 'already_prepared';
 
   constructor() {
-    super('Cannot prepare the store: it is prepared already');
+    super('Cannot prepare the store: it is already prepared');
   }
 }
 

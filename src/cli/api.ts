@@ -5,7 +5,7 @@ import { Failure, failureOf } from './failure.ts';
 import { type Answer, fieldsOf, notUnderstood, send, textOf } from './send.ts';
 import { type Access, openAccess, serverUrlOf } from './session.ts';
 
-/** How often a request is sent again that the server has too many of, and how long it may make us wait each time, s. */
+/** How often a request is sent again after a 429, and how long each wait may be, s. */
 const maxWaits = 5;
 const longestWait = 60;
 
@@ -21,15 +21,15 @@ export type Query = Readonly<Record<string, string>>;
 /** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
 export interface Api {
   readonly url: string;
-  /** @returns the JSON of the answer, `undefined` for none @throws {Failure} when the server refuses */
+  /** @returns the JSON of the answer; `undefined` for an empty one @throws {Failure} when the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
   /** What the API answers to a query. @throws {Failure} when the server refuses */
   read(path: readonly string[], query: Query): Promise<Item>;
-  /** Every item of a list, from all of its pages, or the first of them. @throws {Failure} when the server refuses */
+  /** The items of a list, from all of its pages. @throws {Failure} when the server refuses */
   list(path: readonly string[], filters?: Query, most?: number): Promise<readonly Item[]>;
 }
 
-/** Opens the management API of the server that a command is meant for. @throws {UsageError} */
+/** Opens the management API of the server that the command line names. @throws {UsageError} */
 export function connect(context: Context, given: Given): Api {
   const url = serverUrlOf(context, given.value('url'));
   return openApi(context, url, openAccess(context, url));
@@ -63,7 +63,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
   };
 }
 
-/** Asks once more with another token, when the server refuses the first, and while it has too many requests. */
+/** Sends a request again: once with a new token when the server refuses the first one, and after each 429. */
 async function ask(
   context: Context,
   access: Access,
@@ -101,7 +101,7 @@ function waitOf({ retryAfter }: Answer, waits: number): number | undefined {
   return wait <= longestWait ? wait : undefined;
 }
 
-/** @throws {UsageError} for a segment that a URL takes for a step through its path (RFC 3986 §5.2.4): it would lead elsewhere */
+/** @throws {UsageError} for a dot segment (RFC 3986 §5.2.4): it would address something else */
 function targetOf(url: string, path: readonly string[]): string {
   const wrong = path.find((segment) => ['', '.', '..'].includes(segment));
   if (wrong !== undefined) throw new UsageError(`Cannot use the name '${wrong}': it cannot be in an address`);

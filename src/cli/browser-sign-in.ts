@@ -10,20 +10,20 @@ import {
 import { type Arrival, openCallback } from './callback.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { plain } from './plain.ts';
+import { printable } from './printable.ts';
 import { discover, requestTokens, type TokenHost } from './token-host.ts';
 import type { StoredSession } from './token-store.ts';
 
-/** This program, as every token host knows it: a public client. */
+/** The client id of this program, a public client, at every token host. */
 export const cliClientId = 'flagmeter-cli';
 
-const noBrowser = 'No browser was found here; with one on another machine: flagmeter login --device';
+const noBrowser = 'No browser was found here. To use one on another machine: flagmeter login --device';
 
 /** How long a person has to sign in, ms. */
 const patienceMs = 10 * 60_000;
 
 /**
- * Has a person sign in with a browser: authorization code with PKCE (RFC 6749 §4.1, RFC 7636) and a redirect to this
+ * Signs a person in with a browser: authorization code with PKCE (RFC 6749 §4.1, RFC 7636) and a redirect to this
  * machine (RFC 8252 §7.3).
  * @param show whether to open a browser, or only to print the address
  * @throws {Failure}
@@ -81,22 +81,22 @@ export async function signInWithBrowser(
 }
 
 /**
- * A token host that calls itself something else may pass on what is meant for another (RFC 9700 §4.4).
+ * A token host with another issuer may forward codes to someone else (mix-up attack, RFC 9700 §4.4).
  * @throws {Failure}
  */
 export function checkIssuer({ server: { issuer } }: TokenHost, authUrl: string): void {
   if (issuer.replace(/\/$/, '') === authUrl) return;
   throw new Failure(
     'failed',
-    `The token host at ${authUrl} says that its address is ${issuer}: use that one, with --url or --auth-url`,
+    `The token host at ${authUrl} says that its address is ${issuer}: use that address, with --url or --auth-url`,
   );
 }
 
-/** Tells the person in the browser how it ended, too. */
+/** Shows the outcome in the browser, too. */
 async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Promise<StoredSession> {
   try {
     const session = await work();
-    arrival.show('You are signed in. You can close this page and go on in the terminal.');
+    arrival.show('You are signed in. You can close this page and go back to the terminal.');
     return session;
   } catch (error) {
     arrival.show('This did not work; the terminal says why. You can close this page.');
@@ -104,7 +104,7 @@ async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Pro
   }
 }
 
-/** What the browser brought, from the host that was asked (RFC 9207 §2.4). @throws {Failure} */
+/** The authorization response. It must name the issuer that was asked (RFC 9207 §2.4). @throws {Failure} */
 function readAnswer(
   { parameters }: Arrival,
   { server }: TokenHost,
@@ -121,12 +121,12 @@ function readAnswer(
         `The answer to the sign-in does not come from ${server.issuer}; start again`,
       );
     const description = error.error_description ?? 'The sign-in was refused';
-    throw new Failure('unauthorized', plain(`${description} (${error.error})`));
+    throw new Failure('unauthorized', printable(`${description} (${error.error})`));
   }
   throw new Failure('failed', 'The answer to the sign-in has no code; start again');
 }
 
-/** 256 random bits, as RFC 7636 §4.1 wants them. */
+/** 256 random bits (RFC 7636 §4.1). */
 function randomText({ randomBytes }: Context): string {
   return randomBytes(32).toString('base64url');
 }

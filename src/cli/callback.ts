@@ -3,25 +3,25 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Failure } from './failure.ts';
 
-/** A listener on this machine that the token host sends the browser back to (RFC 8252 §7.3). */
+/** A listener on this machine that the token host redirects the browser to (RFC 8252 §7.3). */
 export interface Callback {
   readonly redirectUri: string;
-  /** What the browser brings, once it brings the right state. @throws {Failure} when nobody came in time */
+  /** The request of the browser with the right state. @throws {Failure} when it did not come in time */
   readonly arrived: Promise<Arrival>;
   close(): void;
 }
 
-/** A browser that came back and waits for a page. */
+/** A browser that was redirected here and waits for a page. */
 export interface Arrival {
   readonly parameters: URLSearchParams;
-  /** Shows the person how it ended. */
+  /** Shows the outcome in the browser. */
   show(text: string): void;
 }
 
 const path = '/callback';
 
 /**
- * Waits for the browser on a free port. Whoever comes with another state is turned away, and the wait goes on.
+ * Waits for the browser on a free port. Requests with another state are refused, and the wait continues.
  * @param patienceMs how long it waits
  */
 export async function openCallback(state: string, patienceMs: number): Promise<Callback> {
@@ -37,13 +37,13 @@ export async function openCallback(state: string, patienceMs: number): Promise<C
       if (request.method !== 'GET' || target !== path) {
         answer(response, 404, 'There is nothing here.');
       } else if (!isSame(parameters.get('state') ?? '', state)) {
-        answer(response, 400, 'This is not the sign-in that the command line waits for.');
+        answer(response, 400, 'This is not the sign-in that the command line is waiting for.');
       } else {
         resolve({ parameters, show: (text) => answer(response, 200, text) });
       }
     });
   });
-  // Whoever waits hears of the failure; until then nobody need.
+  // A failure before anyone waits for it is not an unhandled rejection.
   arrived.catch(() => {});
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject).listen(0, '127.0.0.1', resolve);

@@ -3,7 +3,7 @@ import { type KnownFlag, readArguments, UsageError } from '../flags.ts';
 /** A flag of a command, as its help text and shell completion show it. */
 export interface Flag extends KnownFlag {
   readonly description: string;
-  /** A second line of its description: where it is taken from when it is not given. */
+  /** A second line of its description: its default. */
   readonly more?: string;
   /** All that its value can be. */
   readonly values?: readonly string[];
@@ -16,7 +16,7 @@ export interface Flag extends KnownFlag {
   readonly excludes?: readonly string[];
 }
 
-/** The one argument of a command that is no flag. */
+/** The argument of a command that is not a flag. */
 export interface Operand {
   /** Its placeholder. */
   readonly name: string;
@@ -36,10 +36,10 @@ export interface Command {
 
 /** What a command was called with. */
 export interface Given {
-  /** Empty when the command takes none. */
+  /** Empty when the command has no operand. */
   readonly operand: string;
   has(flag: string): boolean;
-  /** The value of a flag; of one given twice the last. */
+  /** The value of a flag; the last one when it was given twice. */
   value(flag: string): string | undefined;
   /** Every value of a flag that can be given more than once. */
   all(flag: string): readonly string[];
@@ -72,7 +72,7 @@ function valuesOf({ flags }: Command, name: string): readonly string[] | undefin
   return flags.find((flag) => flag.name === name)?.values;
 }
 
-/** A value as it is listed, whatever case it was typed in. */
+/** A value in the case in which it is listed. */
 function asListed(value: string, values: readonly string[] = []): string {
   return values.find((each) => each.toLowerCase() === value.toLowerCase()) ?? value;
 }

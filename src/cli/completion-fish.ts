@@ -1,6 +1,6 @@
 import type { FlagValue, Place } from './completion.ts';
 
-/** The script that has fish complete the command line. */
+/** The completion script for fish. */
 export function fishScript(places: readonly Place[]): string {
   return `# Completion of flagmeter for fish: flagmeter completion fish > ~/.config/fish/completions/flagmeter.fish
 # Whether the words before the cursor are these, or begin with them.
@@ -33,7 +33,7 @@ function takes(value: FlagValue | undefined): string {
   return value.kind === 'file' ? ' -r -F' : ' -x';
 }
 
-/** In single quotes of fish, which has its own way of escaping. */
+/** A text in single quotes. fish has its own escapes. */
 function quoted(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }

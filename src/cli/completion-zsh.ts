@@ -1,6 +1,6 @@
 import { type FlagValue, groupPattern, type Place, quoted, valueArms } from './completion.ts';
 
-/** The script that has zsh complete the command line; it can also be a file of `fpath`. */
+/** The completion script for zsh; it can also be a file of `fpath`. */
 export function zshScript(places: readonly Place[]): string {
   return `#compdef flagmeter
 # Completion of flagmeter for zsh: source <(flagmeter completion zsh)

@@ -5,19 +5,19 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Person, personAt } from './prompt.ts';
 
-/** What the commands that talk to a server may touch of the world. */
+/** Everything outside themselves that the commands of the client use. */
 export interface Context extends Terminal {
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** Who can be asked; `undefined` for a script. */
+  /** The person at the terminal; `undefined` in a script. */
   readonly person: Person | undefined;
   /** Whether standard output shows bold type. */
   readonly bold: boolean;
-  /** Columns of the terminal that standard output is; `undefined` when it is none. */
+  /** Columns of the terminal; `undefined` when standard output is not a terminal. */
   readonly width: number | undefined;
-  /** Shows a page in the person's browser; false when none was found. */
+  /** Opens a page in a browser; false when no browser was found. */
   readonly openBrowser: (url: string) => boolean;
 }
 
@@ -37,7 +37,7 @@ export function contextOf(terminal: Terminal): Context {
   };
 }
 
-/** What starts a browser: what `BROWSER` names, or what the desktop has for it. */
+/** Starts the browser that `BROWSER` names, or the default one of the desktop. */
 function openBrowser(url: string, env: Terminal['env']): boolean {
   const desktop = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const hasDesktop = process.platform === 'darwin' || env['DISPLAY'] || env['WAYLAND_DISPLAY'];

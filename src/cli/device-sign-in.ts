@@ -10,11 +10,11 @@ import {
 import { checkIssuer, cliClientId } from './browser-sign-in.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { plain } from './plain.ts';
+import { printable } from './printable.ts';
 import { discover, exchange, GrantRefused, requestTokens, type TokenHost } from './token-host.ts';
 import type { StoredSession } from './token-store.ts';
 
-/** What is waited longer after `slow_down`, and between two polls when the host does not say (RFC 8628 §3.5, §3.2), s. */
+/** Added to the wait after `slow_down`, and the wait between polls when the host names none (RFC 8628 §3.5, §3.2), s. */
 const step = 5;
 
 /**
@@ -49,7 +49,7 @@ async function begin(
 ): Promise<DeviceAuthorizationResponse> {
   const endpoint = server.device_authorization_endpoint;
   if (endpoint === undefined)
-    throw new Failure('failed', `${authUrl} cannot have people sign in with a browser on another machine`);
+    throw new Failure('failed', `${authUrl} does not support signing in with a browser on another machine`);
   const client: Client = { client_id: cliClientId };
   const request = deviceAuthorizationRequest(server, client, None(), { scope }, options);
   return exchange(endpoint, request, (response) =>
@@ -60,15 +60,15 @@ async function begin(
 function instructions(codes: DeviceAuthorizationResponse): string {
   const { user_code: code, verification_uri: page, verification_uri_complete: pageWithCode } = codes;
   const short =
-    pageWithCode === undefined ? '' : `The code is part of this address: ${plain(pageWithCode)}\n`;
+    pageWithCode === undefined ? '' : `The code is part of this address: ${printable(pageWithCode)}\n`;
   return (
     'Open this address in a browser on any machine and enter the code to sign in:\n\n' +
-    `  ${plain(page)}\n  ${plain(code)}\n\n${short}` +
+    `  ${printable(page)}\n  ${printable(code)}\n\n${short}` +
     `Waiting for up to ${Math.ceil(codes.expires_in / 60)} minutes; Ctrl-C stops it\n`
   );
 }
 
-/** Asks until the person has decided (RFC 8628 §3.4, §3.5). */
+/** Polls until the person has decided (RFC 8628 §3.4, §3.5). */
 async function poll(
   { clock, sleep }: Context,
   { expires_in: lifetime, interval = step }: DeviceAuthorizationResponse,
@@ -86,7 +86,7 @@ async function poll(
   }
 }
 
-/** How long to wait after a poll that gave nothing, s. @throws what ends the polling */
+/** The wait after a poll without tokens, s. @throws what ends the polling */
 function waitAfter(error: unknown, wait: number): number {
   if (error instanceof GrantRefused) {
     if (error.code === 'authorization_pending') return wait;

@@ -4,8 +4,8 @@ import { revoke } from './token-host.ts';
 import type { StoredSession } from './token-store.ts';
 
 /**
- * Makes the tokens of a session invalid, from their server's next request on.
- * @throws {Failure} when the server cannot be told
+ * Invalidates the tokens of a session.
+ * @throws {Failure} when the server cannot be reached, or refuses
  */
 export async function endSession(context: Context, url: string, session: StoredSession): Promise<void> {
   if (session.refreshToken !== undefined) {

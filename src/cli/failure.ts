@@ -1,4 +1,4 @@
-/** How a command ends, as `flagmeter help` says. 0 is success, and 2 a command that is used wrongly. */
+/** Exit codes, as `flagmeter help` lists them. 0 is success, and 2 is wrong usage. */
 export const exitCodes = {
   failed: 1,
   unauthorized: 3,
@@ -9,7 +9,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** A command that did not do what it was asked for; its message says why, on one line, and holds nothing secret. */
+/** A command failed. The message says why, on one line, and holds nothing secret. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly kind: keyof typeof exitCodes;
@@ -22,7 +22,7 @@ export class Failure extends Error {
   }
 }
 
-/** The kind of failure that an HTTP status stands for. */
+/** The kind of failure of an HTTP status. */
 export function failureOf(status: number): keyof typeof exitCodes {
   switch (status) {
     case 401:

@@ -10,7 +10,7 @@ const patienceMs = 150_000;
 const lookEveryMs = 50;
 
 /**
- * Does work while no other process that asks for the same lock does. A process that died locks nobody out for long.
+ * Does work while holding a lock. The lock of a process that died is taken over.
  * The lock is a file that appears with its owner's name in it: that also holds on a network file system.
  * @param path of the lock, in a directory that can be written
  * @throws {Failure} when another process keeps it
@@ -26,7 +26,7 @@ export async function underLock<T>(
   while (!take(path, owner)) {
     if (removeAbandoned(path, owner, clock.now())) continue;
     if (clock.monotonic() > deadline)
-      throw new Failure('unavailable', `Another flagmeter process does not give up ${path}: end it first`);
+      throw new Failure('unavailable', `Another flagmeter process holds ${path}: end it first`);
     await sleep(lookEveryMs);
   }
   try {
@@ -36,7 +36,7 @@ export async function underLock<T>(
   }
 }
 
-/** A file that is linked to its name comes with its content: nobody sees it empty. */
+/** Linking a written file makes it appear with its content: no process sees it empty. */
 function take(path: string, owner: string): boolean {
   const own = sideFile(path, owner);
   writeFileSync(own, owner, { mode: 0o600 });

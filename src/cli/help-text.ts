@@ -1,6 +1,6 @@
 import type { Command, Flag, Operand } from './command.ts';
 
-/** Where descriptions begin, and where lines end at the latest. */
+/** The column where descriptions begin, and the longest line. */
 const descriptionColumn = 30;
 const width = 100;
 const indent = '    ';
@@ -11,18 +11,18 @@ export function usageText({ name, operand, flags }: Command): string {
   return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
 }
 
-/** Words in lines that are no longer than `most`, but for a word that is. */
-function filled(words: readonly string[], most: number): string[] {
+/** Words in lines of at most `max` characters, except for a longer word. */
+function filled(words: readonly string[], max: number): string[] {
   const lines: string[] = [];
   for (const word of words) {
     const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
-    if (lines.length > 0 && longer.length <= most) lines[lines.length - 1] = longer;
+    if (lines.length > 0 && longer.length <= max) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
 }
 
-/** What the operands and flags of commands mean, each once; what several commands share comes last. */
+/** The descriptions of the operands and flags of commands, each once; those that commands share come last. */
 export function flagsText(commands: readonly Command[]): string {
   const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
   const flags = commands.flatMap((command) => command.flags.map((flag) => entryText(valued(flag), flag)));
@@ -31,7 +31,7 @@ export function flagsText(commands: readonly Command[]): string {
   return [...new Set([...operands, ...flags.filter((text) => !isShared(text)), ...shared])].join('');
 }
 
-/** One entry of a list: what it is about, and what that means. */
+/** One entry of a list: its head and its description. */
 export function entryText(
   head: string,
   { description, more }: { readonly description: string; readonly more?: string },

@@ -3,7 +3,7 @@ import { column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 import { fieldsOf } from './send.ts';
 
-/** The ledger: what became of packets and reports. */
+/** The ledger: which packets and reports were accepted, refused and noted. */
 export const ingest: Report = {
   name: 'ingest',
   summary: 'Report what was accepted and what was refused, why, and from which sender',
@@ -36,7 +36,7 @@ function byReason(title: string, outcome: string, entries: readonly Item[]): She
   return { columns, items };
 }
 
-/** The environment, or the name that is none of the application's. */
+/** The environment, or a name that is not an environment of the application. */
 function environmentOf({ environment, example }: Item): unknown {
   return environment ?? fieldsOf(example)['environment'];
 }
@@ -81,7 +81,7 @@ function groupBy(entries: readonly Item[], nameOf: (entry: Item) => string): rea
   return [...groups.values()];
 }
 
-/** How many of them there were, and when the last one came. */
+/** Their number, and when the last one came. */
 function sumOf(group: readonly Item[]): { count: number; lastAt: string } {
   return {
     count: group.reduce((sum, { count }) => sum + Number(count), 0),

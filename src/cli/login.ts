@@ -15,16 +15,16 @@ import { signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
 
 /**
- * Signs in and keeps the tokens for the commands that follow, in place of those that were kept for the server before.
+ * Signs in and stores the tokens for later commands, in place of the previous session at the server.
  * @throws {UsageError} for wrong flags
- * @throws {Failure} when nobody could be signed in; what was kept before is still there then
+ * @throws {Failure} when the sign-in fails; the previous session is kept then
  */
 export async function login(argv: readonly string[], context: Context): Promise<number> {
   const given = readGiven(loginCommand, argv);
   const url = serverUrlOf(context, given.value('url'));
   const authUrl = authUrlOf(context, given.value('auth-url'), url);
   if (isReadable(url) || isReadable(authUrl))
-    context.err('Caution: this address is not encrypted, so others on the way can read the tokens\n');
+    context.err('Caution: this address is not encrypted, so others on the network can read the tokens\n');
   const session = await signIn(given, context, authUrl);
   const end = (unused: StoredSession) => endSession(context, url, unused).catch(() => {});
   try {
@@ -54,7 +54,7 @@ async function signIn(given: Given, context: Context, authUrl: string): Promise<
   return given.has('store') ? { ...session, clientSecret } : session;
 }
 
-/** The secret never is an argument: every user of the machine can read those. */
+/** The secret is never an argument: every user of the machine can read those. */
 async function readSecret(given: Given, context: Context): Promise<string> {
   const file = given.value('client-secret-file');
   if (file !== undefined) return readSecretFile('client-secret-file', file, context);
@@ -66,7 +66,7 @@ async function readSecret(given: Given, context: Context): Promise<string> {
   );
 }
 
-/** @returns the session that was kept for the server before */
+/** Stores a session. @returns the previous one at the server */
 function keep(context: Context, url: string, session: StoredSession): Promise<StoredSession | undefined> {
   const store = openTokenStore(context);
   return store.exclusively(async () => {
@@ -79,5 +79,5 @@ function keep(context: Context, url: string, session: StoredSession): Promise<St
 async function nameAt(context: Context, url: string, { accessToken: token }: StoredSession): Promise<string> {
   const access = { token: async () => token, replace: async () => token };
   const me = await openApi(context, url, access).call('GET', ['users', 'me']);
-  return textOf(me, 'email') ?? textOf(me, 'name') ?? 'somebody without a name';
+  return textOf(me, 'email') ?? textOf(me, 'name') ?? 'an unnamed user';
 }

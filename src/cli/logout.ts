@@ -7,9 +7,9 @@ import { logoutCommand } from './session-commands.ts';
 import { openTokenStore, withSession } from './token-store.ts';
 
 /**
- * Forgets the session at a server, and ends it there.
+ * Ends the session at a server and deletes its tokens here.
  * @throws {UsageError} for wrong flags
- * @throws {Failure} when the server could not be told; the tokens are forgotten all the same
+ * @throws {Failure} when the server cannot be reached; the tokens are deleted all the same
  */
 export async function logout(argv: readonly string[], context: Context): Promise<number> {
   const url = serverUrlOf(context, readGiven(logoutCommand, argv).value('url'));
@@ -26,7 +26,7 @@ export async function logout(argv: readonly string[], context: Context): Promise
   }
   await endSession(context, url, session).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
-    throw new Failure('failed', `The tokens are forgotten here, but may still be valid: ${error.message}`);
+    throw new Failure('failed', `The tokens were deleted here, but may still be valid: ${error.message}`);
   });
   context.err(`Signed out of ${url}\n`);
   return 0;

@@ -4,7 +4,7 @@ import type { Column } from './resource.ts';
 import { labelOf, show } from './show.ts';
 import { makeTable, recordText } from './table.ts';
 
-/** Prints items as rows of a table, and says what there was no room for. */
+/** Prints items as rows of a table, and names the columns that did not fit. */
 export function printTable(
   { out, err, bold, width }: Context,
   columns: readonly Column[],
@@ -26,7 +26,7 @@ export function printJson({ out }: Context, value: unknown): void {
   out(`${JSON.stringify(value)}\n`);
 }
 
-/** Text that may be cut off where there is no room for it. */
+/** For text that may be truncated. */
 export const cut = { cut: true } as const;
 /** Numbers. */
 export const right = { right: true } as const;

@@ -1,6 +1,6 @@
 import { Failure } from './failure.ts';
 
-/** Who sits at the terminal and can be asked. */
+/** The person at the terminal. */
 export interface Person {
   /** Shows a question and gives the line that is typed, or an empty one when the input has ended. */
   ask(question: string): Promise<string>;
@@ -16,7 +16,7 @@ export type Keyboard = Pick<
 
 const key = { interrupt: '\u0003', end: '\u0004', backspace: '\b', erase: '\u0015', delete: '\u007f' };
 
-/** Asks over a keyboard. @param show writes to where the person looks */
+/** Asks over a keyboard. @param show writes to the terminal */
 export function personAt(keyboard: Keyboard, show: (text: string) => void): Person {
   return {
     async ask(question) {
@@ -41,7 +41,7 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
   };
 }
 
-/** What is typed up to the end of a line, when the terminal leaves everything to the program. */
+/** Reads a line in raw mode, where the terminal does no editing. */
 async function readRaw(keyboard: Keyboard): Promise<string> {
   let typed: string[] = [];
   let interrupted = false;
@@ -62,7 +62,7 @@ async function readRaw(keyboard: Keyboard): Promise<string> {
   return typed.join('');
 }
 
-/** Hands over what is typed until `take` has enough, or the input ends. */
+/** Passes on what is typed until `take` returns true, or the input ends. */
 function eachChunk(keyboard: Keyboard, take: (chunk: string) => boolean): Promise<void> {
   return new Promise((resolve) => {
     const onData = (chunk: string) => {

@@ -1,7 +1,7 @@
 import type { Api } from './api.ts';
 import type { Context } from './context.ts';
 import type { Reader } from './fields.ts';
-import { teamId, userId } from './lookup.ts';
+import { teamId, userId } from './find.ts';
 import { readSecretFile } from './secret-file.ts';
 import { readTime } from './time.ts';
 

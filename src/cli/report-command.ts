@@ -3,9 +3,9 @@ import { connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { queryOf, readFields } from './fields.ts';
-import { findApplication, missing } from './lookup.ts';
-import { plain } from './plain.ts';
+import { findApplication, missing } from './find.ts';
 import { printJson, printTable } from './print.ts';
+import { printable } from './printable.ts';
 import { readerOf } from './reader.ts';
 import { commandOf, itemsOf, type Report, range } from './report.ts';
 import { type ReportName, reports } from './reports.ts';
@@ -44,15 +44,15 @@ function environmentOf({ name, of }: Report, application: Item, given: Given): Q
   if (of === 'any environment') return {};
   const names = environments.map((each) => String(each['name']));
   if (names[0] !== undefined && names.length === 1) return { environment: names[0] };
-  const all = names.length === 0 ? 'the application has none' : `there is ${plain(names.join(', '))}`;
+  const all = names.length === 0 ? 'the application has none' : `there is ${printable(names.join(', '))}`;
   throw new UsageError(`Cannot use ${name} without --environment: ${all}`);
 }
 
 function print(context: Context, report: Report, application: Item, given: Given, answer: Item): void {
   const environment = answer['environment'] ?? 'all environments';
   const about = [application['name'], environment, `${show(answer['from'])} to ${show(answer['to'])}`];
-  context.out(`${plain(about.join(', '))}\n`);
-  if (report.headline) context.out(`${plain(report.headline(answer))}\n`);
+  context.out(`${printable(about.join(', '))}\n`);
+  if (report.headline) context.out(`${printable(report.headline(answer))}\n`);
   const flags = new Set(report.fields.flatMap(({ name }) => (given.has(name) ? [name] : [])));
   const sheets = report.tables(answer, flags).filter(({ items }) => items.length > 0);
   for (const { columns, items } of sheets) {

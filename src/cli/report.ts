@@ -4,20 +4,20 @@ import { appFlag, jsonFlag, rangeFlags, urlFlag } from './common-flags.ts';
 import { type Field, flag } from './fields.ts';
 import type { Column } from './resource.ts';
 
-/** Something that the management API reports of an application. */
+/** A report of the management API on an application. */
 export interface Report {
   /** The command, and the segment of its path. */
   readonly name: string;
   readonly summary: string;
-  /** Whether it is about one environment, or may be about all of them. */
+  /** Whether it covers one environment, or any of them. */
   readonly of: 'one environment' | 'any environment';
   /** Parameters of its query that only this report has. */
   readonly fields: readonly Field[];
-  /** A line above the tables, after what the report is about. */
+  /** A line above the tables, below the title. */
   headline?(report: Item): string;
-  /** What it shows, one table below the other; those without rows are left out. */
+  /** Its tables; those without rows are left out. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
-  /** What is said when no table has rows. */
+  /** The message when no table has rows. */
   readonly empty: string;
 }
 

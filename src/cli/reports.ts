@@ -91,7 +91,7 @@ function byTime<T extends { readonly at: number | undefined }>(items: readonly T
   return items.toSorted((a, b) => Number(a.at) - Number(b.at));
 }
 
-/** Everything that the command line reports, by its command. */
+/** The reports, by command. */
 export const reports = { usage, measurements, ingest } as const satisfies Readonly<Record<string, Report>>;
 
 export type ReportName = keyof typeof reports;

@@ -2,14 +2,14 @@ import { UsageError, unknownWord } from '../flags.ts';
 import { connect } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
-import { ownerPath } from './lookup.ts';
+import { ownerPath } from './find.ts';
 import { readerOf } from './reader.ts';
 import { articled, commandsOf, type Resource, type VerbCommand } from './resource.ts';
 import { verbs } from './resource-verbs.ts';
 import { type ResourceName, resources } from './resources.ts';
 
 /**
- * Does what the first argument says with a resource, with the arguments after it; a log is only listed, without a word.
+ * Runs the command on a resource that the first argument names; a log is listed without one.
  * @param more other words that its name can be followed by, for suggestions
  * @throws {UsageError} for what is no command, and wrong arguments
  * @throws {Failure} when the server refuses, or cannot be asked
@@ -41,10 +41,10 @@ function choose(resource: Resource, said: string | undefined, more: readonly str
   throw unknownWord(name, said, [...commands.map(({ word }) => word), ...more]);
 }
 
-/** A script deletes nothing by accident. @throws {UsageError} before anything is asked of the server */
+/** A script deletes nothing by accident. @throws {UsageError} before any request */
 function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: Context): void {
   if (person !== undefined || given.has('yes')) return;
-  const why = 'there is no terminal to ask whether it is meant';
+  const why = 'there is no terminal to ask for confirmation';
   throw new UsageError(`Cannot ${word} ${articled(one)} without --yes: ${why}`);
 }
 

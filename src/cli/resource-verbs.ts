@@ -4,9 +4,9 @@ import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { queryOf, type Reader, readFields } from './fields.ts';
-import { find, missing } from './lookup.ts';
-import { plain } from './plain.ts';
+import { find, missing } from './find.ts';
 import { printJson, printRecord, printTable } from './print.ts';
+import { printable } from './printable.ts';
 import { type Creation, capital, type Resource, type Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { labelOf, show } from './show.ts';
@@ -18,7 +18,7 @@ export interface Call {
   readonly context: Context;
   readonly api: Api;
   readonly reader: Reader;
-  /** Where the resource is: the path of its list. */
+  /** The path of its list. */
   readonly path: readonly string[];
 }
 
@@ -66,7 +66,7 @@ async function create({ resource, given, context, api, reader, path }: Call): Pr
   printMade(context, given, fieldsOf(made));
   const secret = secretOf?.(fieldsOf(made));
   if (secret !== undefined)
-    context.err(`${labelOf(secret)}: it is shown this once only; keep it in a safe place\n`);
+    context.err(`${labelOf(secret)}: it is shown only once; keep it in a safe place\n`);
 }
 
 async function update(call: Call): Promise<void> {
@@ -93,7 +93,7 @@ async function remove(call: Call): Promise<void> {
   const { one, key, remove: { word = 'delete', loses } = {} } = resource;
   const { person, err } = context;
   const { id, called } = await locate(call);
-  const what = plain(`the ${one} ${called} at ${api.url}`);
+  const what = printable(`the ${one} ${called} at ${api.url}`);
   if (person !== undefined && !given.has('yes')) {
     const answer = await person.ask(`${capital(word)} ${what}${loses ? `: ${loses}` : ''}? y or n: `);
     if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', `Nothing was ${word}d`);
@@ -103,7 +103,7 @@ async function remove(call: Call): Promise<void> {
   else err(`${capital(word)}d ${what}\n`);
 }
 
-/** The one that is meant: what its path ends with, and what people call it. */
+/** The item that the operand names: the last segment of its path, and its name for people. */
 async function locate({ resource, given, api, path }: Call): Promise<{ id: string; called: string }> {
   const { key, alias } = resource;
   if (alias === undefined) return { id: given.operand, called: given.operand };
@@ -112,7 +112,7 @@ async function locate({ resource, given, api, path }: Call): Promise<{ id: strin
   return { id, called: `${show(found[alias])} (${id})` };
 }
 
-/** Does something with one of the list, and when that is not there says what there is. */
+/** Does work on an item; when it does not exist, the failure names those that do. */
 async function explained<T>(
   { resource, api, path }: Call,
   id: string,

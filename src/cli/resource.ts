@@ -2,53 +2,53 @@ import type { Item } from './api.ts';
 import type { Command, Flag } from './command.ts';
 import { appFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
 import { type Field, flag, type OperandField } from './fields.ts';
-import type { Called } from './lookup.ts';
+import type { Naming } from './find.ts';
 import type { Heading } from './table.ts';
 
 /** A column of a list, for people. */
 export interface Column extends Heading {
-  /** What stands in it, as `show` writes values. */
+  /** The value of a cell, before `show` formats it. */
   of(item: Item): unknown;
 }
 
-/** Something of the management API that the command line lists and, unless it is a log, makes, changes and deletes. */
-export interface Resource extends Called {
+/** A kind of thing that the command line lists and, unless it is a log, creates, changes and deletes. */
+export interface Resource extends Naming {
   /** The command. */
   readonly name: string;
   readonly many: string;
-  /** What each belongs to, a flag that names it: an application, or a team. */
+  /** The flag that names its owner: an application or a team. */
   readonly within?: 'app' | 'team';
   /** The segment of its path. */
   readonly collection: string;
   readonly columns: readonly Column[];
   /** What narrows a list: parameters of its query. */
   readonly filters?: readonly Field[];
-  /** How many items are listed without `--limit`; all of them without. */
+  /** How many items are listed without `--limit`; by default all of them. */
   readonly defaultLimit?: number;
-  /** Whether one can be read at a path of its own; else it is found in the list. */
+  /** Whether an item has a path of its own to read it at; else it is found in the list. */
   readonly single?: true;
   readonly create?: Creation;
   readonly update?: Change;
   readonly remove?: Removal;
 }
 
-/** How one is made. */
+/** How one is created. */
 export interface Creation {
   /** The word of the command; `create` without. */
   readonly word?: string;
-  /** The field `name` of the body, unless it says another. */
+  /** Becomes the field `name` of the body, unless it names another one. */
   readonly operand: OperandField;
-  /** The operand is the last segment of its path instead, and what is there is replaced. */
+  /** The operand is the last segment of the path, and the request is a PUT. */
   readonly put?: true;
   readonly fields: readonly Field[];
-  /** What in the answer is shown this once only. */
+  /** The field of the answer that is shown only once. */
   secretOf?(made: Item): string | undefined;
 }
 
-/** How one is changed. A field that is not given stays as it is. */
+/** How one is changed. Fields that are not given stay as they are. */
 export interface Change {
   readonly fields: readonly Field[];
-  /** The request replaces all of it: these fields are sent as they are unless they are changed. */
+  /** The request replaces the whole item: these fields are sent unchanged unless they are given. */
   readonly whole?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export interface Change {
 export interface Removal {
   /** The word of the command; `delete` without. */
   readonly word?: string;
-  /** What is lost with it, for the question whether it is meant. */
+  /** What is lost with it: part of the request for confirmation. */
   readonly loses?: string;
 }
 
@@ -66,7 +66,7 @@ export type Verb = 'list' | 'show' | 'create' | 'update' | 'delete';
 /** A command on a resource. */
 export interface VerbCommand {
   readonly verb: Verb;
-  /** What comes after the name of the resource; empty for a log, which can only be listed. */
+  /** The second word of the command; empty for a log, which can only be listed. */
   readonly word: string;
   readonly command: Command;
 }

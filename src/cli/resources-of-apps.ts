@@ -15,17 +15,17 @@ function onlyIf(field: string, what: string): Field {
   return truth(field, `Only those that are ${what}, or are not`);
 }
 
-/** `null` for the server's own. @throws {UsageError} */
+/** A number; `null` for the server's default. @throws {UsageError} */
 function numberOrDefault(text: string, _: unknown, flagName: string): number | null {
   if (text === 'default') return null;
   if (/^\d{1,10}(\.\d{1,6})?$/.test(text)) return Number(text);
   throw new UsageError(`Cannot use --${flagName} ${text}: must be a number, or default`);
 }
 
-/** For a text that an empty one removes. */
+/** For a text that is removed by setting it to an empty one. */
 const removable = { read: (text: string) => (text === '' ? null : text) };
 
-/** The settings of an application, for when it is made and later. */
+/** The settings of an application: flags of both `create` and `update`. */
 const settings: readonly Field[] = [
   flag('origin ORIGIN', 'Origin whose pages may send packets; once for each', {
     many: true,

@@ -48,7 +48,7 @@ export const members: Resource = {
     put: true,
     fields: [],
   },
-  remove: { word: 'remove', loses: 'who is in no other team is deleted' },
+  remove: { word: 'remove', loses: 'a user in no other team is deleted' },
 };
 
 /** The first line of a file. */
@@ -154,7 +154,7 @@ export const clients: Resource = {
     ],
     secretOf: ({ clientSecret }) => (clientSecret === undefined ? undefined : 'clientSecret'),
   },
-  remove: { loses: 'whoever has signed in to it is signed out' },
+  remove: { loses: 'users who signed in to it are signed out' },
 };
 
 /** A column of a field within a field. */

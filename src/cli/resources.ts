@@ -2,7 +2,7 @@ import type { Resource } from './resource.ts';
 import { apps, envs, features, keys, metrics } from './resources-of-apps.ts';
 import { apiKeys, audit, clients, deletions, members, teams, users } from './resources-of-teams.ts';
 
-/** Everything of the management API that the command line lists, makes, changes and deletes, by its command. */
+/** The resources, by command. */
 export const resources = {
   apps,
   keys,

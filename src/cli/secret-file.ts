@@ -2,8 +2,8 @@ import { UsageError } from '../flags.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * The first line of the file that a flag names, `-` for standard input. No message repeats the flag's value: by mistake it
- * is the secret itself.
+ * The first line of the file that a flag names, `-` for standard input. No message repeats the flag's value: it may be
+ * the secret itself, by mistake.
  * @throws {UsageError} when it cannot be read
  */
 export function readSecretFile(flag: string, path: string, terminal: Terminal): string {

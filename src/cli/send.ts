@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { plain } from './plain.ts';
+import { printable } from './printable.ts';
 
 /** How long a server may take to answer, ms. */
 const patienceMs = 30_000;
@@ -49,26 +49,26 @@ export async function fetchWhole(context: Context, url: string, init: RequestIni
   }
 }
 
-/** The fields of a JSON object; none for anything else. */
+/** The fields of a JSON object; empty for anything else. */
 export function fieldsOf(json: unknown): Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null ? { ...json } : {};
 }
 
-/** A text of a JSON object that is shown to people. */
+/** A text field of a JSON object, safe to print. */
 export function textOf(json: unknown, field: string): string | undefined {
   const value = fieldsOf(json)[field];
-  return typeof value === 'string' ? plain(value) : undefined;
+  return typeof value === 'string' ? printable(value) : undefined;
 }
 
-/** The answer of what is no flagmeter server, or of something in between. */
+/** The answer of something that is not a flagmeter server, such as a proxy. */
 export function notUnderstood(url: string, status: number): Failure {
   const kind = status === 502 || status === 503 || status === 504 ? 'unavailable' : 'failed';
   return new Failure(kind, `${originOf(url)} does not answer as a flagmeter server does (status ${status})`);
 }
 
 function redirected(url: string, location: string | null): Failure {
-  const to = plain(location ?? 'another address');
-  return new Failure('failed', `${originOf(url)} sends on to ${to}; give the address of the server itself`);
+  const to = printable(location ?? 'another address');
+  return new Failure('failed', `${originOf(url)} redirects to ${to}; use the address of the server itself`);
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -92,7 +92,7 @@ function unreachable(url: string, error: unknown): Failure {
     const advice = 'NODE_EXTRA_CA_CERTS may name a file with the certificate of its authority';
     return new Failure('failed', `Cannot trust ${originOf(url)}: ${code}; ${advice}`);
   }
-  const reason = reasons[code ?? ''] ?? reasons[name] ?? plain(message);
+  const reason = reasons[code ?? ''] ?? reasons[name] ?? printable(message);
   return new Failure('unavailable', `Cannot reach ${originOf(url)}: ${reason}`);
 }
 
@@ -106,7 +106,7 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** What a text says in JSON; `undefined` for anything else. */
+/** Parses JSON; `undefined` when it is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,10 +1,10 @@
 import { UsageError } from '../flags.ts';
 
-/** Where a server is that nobody has named: where `serve` listens without settings. */
+/** The server that is used by default: where `serve` listens without settings. */
 export const usualUrl = 'http://127.0.0.1:8080';
 
 /**
- * The address of a server in the one way that it is kept and compared in: without a slash at its end.
+ * The address of a server in its normal form: without a slash at its end.
  * @param by the flag or variable that it was given by
  * @throws {UsageError}
  */
@@ -18,7 +18,7 @@ export function readServerUrl(text: string, by: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether what is sent there can be read on the way. */
+/** Whether others on the network can read what is sent there. */
 export function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|localhost)$/.test(hostname);

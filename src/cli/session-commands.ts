@@ -21,7 +21,7 @@ export const loginCommand: Command = {
     }),
     flag('client-secret-file FILE', 'First line is the secret of the API key; - is standard input', {
       file: true,
-      more: `default: ${clientVariables.clientSecret}, else it is asked for`,
+      more: `default: ${clientVariables.clientSecret}, else you are asked for it`,
       ...notByDevice,
     }),
     flag('store', 'Keep the secret too, so that the session lasts longer than an hour', notByDevice),
@@ -33,7 +33,7 @@ export const loginCommand: Command = {
 /** `flagmeter logout` */
 export const logoutCommand: Command = {
   name: 'logout',
-  summary: 'Sign out: forget the tokens, and make them invalid on the server',
+  summary: 'Sign out: delete the tokens, and invalidate them on the server',
   flags: [urlFlag],
 };
 

@@ -6,19 +6,19 @@ import { readServerUrl, usualUrl } from './server-url.ts';
 import { renewSession, signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
-/** An access token that lives no longer than this is renewed before it is used, ms. */
+/** An access token that expires sooner is renewed before it is used, ms. */
 const minLifeMs = 30_000;
 
 /** The right to use a server. */
 export interface Access {
-  /** An access token; renewed when it has expired. @throws {Failure} when there is none */
+  /** An access token, renewed when it has expired. @throws {Failure} without a session */
   token(): Promise<string>;
-  /** Another one in place of one that the server has refused. @throws {Failure} when there is none */
+  /** A new token for one that the server has refused. @throws {Failure} when the session cannot be renewed */
   replace(refused: string): Promise<string>;
 }
 
 /**
- * Which server is meant: that of `--url`, else of `FLAGMETER_URL`, else that of the last login, else the usual one.
+ * The address of the server: that of `--url`, else of `FLAGMETER_URL`, else of the last login, else the default.
  * @throws {UsageError}
  */
 export function serverUrlOf(context: Context, flag: string | undefined): string {
@@ -28,14 +28,14 @@ export function serverUrlOf(context: Context, flag: string | undefined): string 
   return openTokenStore(context).read().current ?? usualUrl;
 }
 
-/** Where its tokens come from: that of `--auth-url`, else of `FLAGMETER_AUTH_URL`, else the server itself. @throws {UsageError} */
+/** The address of its token host: that of `--auth-url`, else of `FLAGMETER_AUTH_URL`, else the server's. @throws {UsageError} */
 export function authUrlOf({ env }: Context, flag: string | undefined, url: string): string {
   if (flag !== undefined) return readServerUrl(flag, '--auth-url');
   const variable = env['FLAGMETER_AUTH_URL'];
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
-/** How a server is accessed: with a token or an API key of the environment, else as the last login there. @throws {UsageError} */
+/** The credentials for a server: a token or an API key of the environment, else the last login there. @throws {UsageError} */
 export function openAccess(context: Context, url: string): Access {
   const { env } = context;
   const token = env[clientVariables.token];
@@ -48,14 +48,14 @@ export function openAccess(context: Context, url: string): Access {
   return storedAccess(context, url, openTokenStore(context));
 }
 
-/** Where the credentials for a server come from, for people. */
+/** Says where the credentials come from. */
 export function sourceOf({ env }: Context): string {
   if (env[clientVariables.token]) return `the token in ${clientVariables.token}`;
   if (env[clientVariables.clientId]) return `the API key in ${clientVariables.clientId}`;
   return 'the last login';
 }
 
-/** Half an API key is an error: to ignore it would let the commands act as the user of the last login. */
+/** Half an API key is an error: if it were ignored, commands would act as the user of the last login. */
 export function halfOfKey(set: string, missing: string): UsageError {
   return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);
 }
@@ -92,11 +92,11 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
     if (session === undefined) throw signInFirst(url, `Not signed in to ${url}`);
     return session;
   };
-  // Only one process at a time: a refresh token that is used twice ends the session.
+  // One process at a time: reusing a refresh token ends the session.
   const renew = (isGood: (session: StoredSession) => boolean) =>
     store.exclusively(async () => {
       const session = find();
-      if (isGood(session)) return session.accessToken; // Another process has renewed it meanwhile.
+      if (isGood(session)) return session.accessToken; // Another process has renewed it.
       const next = await renewSession(context, session);
       store.write(withSession(store.read(), url, next));
       if (next === undefined) throw signInFirst(url, `The session at ${url} is over`);

@@ -1,4 +1,4 @@
-/** A value of the API as people read it in a table. */
+/** A value of the API as text for people. */
 export function show(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(show).join(', ');
@@ -16,7 +16,7 @@ export function labelOf(field: string): string {
 /** RFC 3339 in UTC, to the second. */
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** Of a thing within another its name tells enough; of a warning, its code. */
+/** A nested object is shown by its name, a warning by its code. */
 function nameOf(thing: object): unknown {
   const { name, code } = thing as Readonly<Record<string, unknown>>;
   return name ?? code ?? JSON.stringify(thing);

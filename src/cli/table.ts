@@ -1,6 +1,6 @@
-import { plain } from './plain.ts';
+import { printable } from './printable.ts';
 
-/** What takes two columns of a terminal: emoji, and the scripts of East Asia (Unicode TR 11). */
+/** Characters that take two columns of a terminal: emoji, and the scripts of East Asia (Unicode TR 11). */
 const wide =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
@@ -11,7 +11,7 @@ export interface Heading {
   readonly title: string;
   /** Numbers, which stand at the right. */
   readonly right?: true;
-  /** Text that may be cut off where there is no room for it. */
+  /** For text that may be truncated. */
   readonly cut?: true;
 }
 
@@ -19,7 +19,7 @@ export interface Heading {
 export interface Screen {
   /** Whether it shows bold type. */
   readonly bold: boolean;
-  /** Its columns; without a limit when undefined. */
+  /** Its columns; unlimited when undefined. */
   readonly width: number | undefined;
 }
 
@@ -27,21 +27,21 @@ export interface Screen {
 export interface Table {
   /** Every line ends with a line feed. */
   readonly text: string;
-  /** The titles of the columns that there was no room for. */
+  /** The titles of the columns that did not fit. */
   readonly leftOut: readonly string[];
 }
 
-/** What is left of a text that is cut off, at least. */
+/** The shortest width that a text is truncated to. */
 const minWidth = 10;
 const gap = '  ';
 
-/** Rows below their titles, in columns that are aligned, with no line wider than the screen. */
+/** Rows below their titles, in aligned columns, with no line wider than the screen. */
 export function makeTable(
   headings: readonly Heading[],
   rows: readonly (readonly string[])[],
   screen: Screen,
 ): Table {
-  const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(plain))];
+  const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
   const widths = fitting(headings, widthsOf(all), screen.width ?? Number.POSITIVE_INFINITY);
   const [head = '', ...lines] = all.map((row) => lineOf(row, widths, headings));
   const text = [screen.bold ? `\u001b[1m${head}\u001b[0m` : head, ...lines]
@@ -52,11 +52,11 @@ export function makeTable(
 
 /** Values behind their labels, one on a line, indented. */
 export function recordText(fields: readonly (readonly [label: string, value: string])[]): string {
-  const rows = fields.map((field) => field.map(plain));
+  const rows = fields.map((field) => field.map(printable));
   return rows.map((row) => `  ${lineOf(row, widthsOf(rows), [])}\n`).join('');
 }
 
-/** Widths that fit: the last columns go when not even all that can be cut makes room, then the widest texts are cut. */
+/** Widths that fit: columns are dropped from the end while truncating is not enough, then the widest texts are truncated. */
 function fitting(headings: readonly Heading[], natural: readonly number[], width: number): number[] {
   const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, minWidth) : each));
   let count = natural.length;

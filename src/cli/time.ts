@@ -11,7 +11,8 @@ const dateTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d
 export const timeForms = '7d, 24h or 30m ago, 2026-01-31, or 2026-01-31T12:00:00Z';
 
 /**
- * The time that a flag gives, RFC 3339 in UTC: so long before now, a day's beginning in UTC, or a time.
+ * Reads the time that a flag gives: a duration before now, a day (its beginning in UTC), or a time.
+ * @returns RFC 3339 in UTC
  * @param now Unix ms
  * @throws {UsageError}
  */
@@ -33,7 +34,7 @@ function parse(text: string, now: number): number {
     : Number.NaN;
 }
 
-/** `Date.parse` takes 30 February for 2 March. */
+/** `Date.parse` reads 30 February as 2 March. */
 function isDay(text: string): boolean {
   const at = date.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

@@ -22,7 +22,7 @@ import type { StoredSession } from './token-store.ts';
 
 /** A token host, and how this program talks to it. */
 export interface TokenHost {
-  /** What it says of itself (RFC 8414), with endpoints below the address that it was found at. */
+  /** Its metadata (RFC 8414), with endpoints below the address that it was found at. */
   readonly server: AuthorizationServer;
   readonly scopes: readonly string[];
   readonly options: HttpRequestOptions<'GET' | 'POST', URLSearchParams>;
@@ -38,7 +38,7 @@ export class GrantRefused extends Failure {
   }
 }
 
-/** Asks a token host what it can do. @throws {Failure} */
+/** Reads the metadata of a token host. @throws {Failure} */
 export async function discover(context: Context, authUrl: string): Promise<TokenHost> {
   const url = `${authUrl}/.well-known/openid-configuration`;
   const { status, json } = await send(context, url, { method: 'GET' });
@@ -62,7 +62,7 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   };
 }
 
-/** Where the endpoints are. The address may be another one than the issuer's, such as that of a tunnel. */
+/** The endpoints. The address may differ from the issuer's, as that of a tunnel does. */
 function serverAt(authUrl: string): AuthorizationServer {
   return {
     issuer: authUrl,
@@ -71,7 +71,7 @@ function serverAt(authUrl: string): AuthorizationServer {
   };
 }
 
-/** An endpoint that a host names; `undefined` when that is no web address, or is unencrypted and the host is not. */
+/** An endpoint of the metadata; `undefined` for one that is not a web address, or less secure than the host's own. */
 function endpointOf(json: unknown, field: string, authUrl: string): string | undefined {
   const text = textOf(json, field) ?? '';
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
@@ -82,7 +82,7 @@ function isPlain(authUrl: string): boolean {
   return new URL(authUrl).protocol === 'http:';
 }
 
-/** Unencrypted requests are for a host whose address the user gave as `http:`. */
+/** Unencrypted requests are allowed only when the user gave the address as `http:`. */
 function optionsFor(context: Context, authUrl: string): TokenHost['options'] {
   return {
     [customFetch]: (url, init) => fetchWhole(context, url, init as RequestInit),
@@ -158,7 +158,7 @@ export async function revoke(
   await exchange(`${authUrl}/connect/revocation`, request, processRevocationResponse);
 }
 
-/** What is known of a session before its tokens are. */
+/** What is known of a session before it has tokens. */
 export type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
 
 /** A grant: sends its request, and checks what the token endpoint answers. */
@@ -189,13 +189,13 @@ export async function requestTokens(
   };
 }
 
-/** Nothing is taken from the ID token, so a machine whose clock is wrong can sign in, too. */
+/** The ID token is not used, so a machine whose clock is wrong can sign in. */
 function clientOf(clientId: string): Client {
   return { client_id: clientId, [clockTolerance]: Number.MAX_SAFE_INTEGER };
 }
 
 /**
- * Reads the answer to a request to the token host. What the library says of an answer is not shown: it may hold a token.
+ * Reads the answer of the token host. The library's error messages are not shown: they may hold a token.
  * @throws {GrantRefused | Failure}
  */
 export async function exchange<T>(
@@ -212,11 +212,11 @@ export async function exchange<T>(
   }
 }
 
-/** What an error of the token host means (RFC 6749 §5.2). The library reads it from answers of 400 to 499 only. */
+/** An error of the token host (RFC 6749 §5.2). The library reads it from answers of 400 to 499 only. */
 function grantRefusal(url: string, status: number, json: unknown): Failure {
   const code = textOf(json, 'error');
   if (code === undefined) return notUnderstood(url, status);
-  const description = textOf(json, 'error_description') ?? 'The token host refuses';
+  const description = textOf(json, 'error_description') ?? 'The token host refused the request';
   const unauthorized = ['invalid_client', 'invalid_grant'].includes(code);
   return new GrantRefused(
     unauthorized ? 'unauthorized' : failureOf(status),

@@ -21,7 +21,7 @@ const sessionSchema = Type.Object({
   /** Address of the token host. */
   authUrl: Type.String(),
   clientId: Type.String(),
-  /** Only where it was asked for, so that the session can be renewed by itself. */
+  /** Only with `--store`: renews the session. */
   clientSecret: Type.Optional(Type.String()),
   scope: Type.String(),
   accessToken: Type.String(),
@@ -31,7 +31,7 @@ const sessionSchema = Type.Object({
 });
 
 const storedSchema = Type.Object({
-  /** Address of the server that was signed in to last. */
+  /** Address of the server of the last sign-in. */
   current: Type.Union([Type.String(), Type.Null()]),
   /** Sessions by the address of their server. */
   servers: Type.Record(Type.String(), sessionSchema),
@@ -40,20 +40,20 @@ const storedSchema = Type.Object({
 /** A sign-in at one server. */
 export type StoredSession = Static<typeof sessionSchema>;
 
-/** What is kept between two commands. */
+/** The content of the file. */
 export type Stored = Static<typeof storedSchema>;
 
-/** The file with the tokens of this user; nobody else may read it. */
+/** The file with the tokens of this user, which only they may read. */
 export interface TokenStore {
-  /** What is kept now. @throws {Failure} when the file cannot be read or understood */
+  /** Reads the file. @throws {Failure} when the file cannot be read or understood */
   read(): Stored;
-  /** Keeps something else, all or nothing. Only to be called within `exclusively`. */
+  /** Replaces the file atomically. Call it only within `exclusively`. */
   write(stored: Stored): void;
   /** Does work while no other process changes the file. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Opens the store in the user's folder for configuration (XDG Base Directory Specification). */
+/** Opens the store in the user's configuration folder (XDG Base Directory Specification). */
 export function openTokenStore(context: Context): TokenStore {
   const path = join(configurationFolder(context), 'flagmeter', 'credentials.json');
   return {
@@ -66,7 +66,7 @@ export function openTokenStore(context: Context): TokenStore {
   };
 }
 
-/** The same with another session for a server, or with none. */
+/** With another session for a server, or without one. */
 export function withSession(stored: Stored, url: string, session: StoredSession | undefined): Stored {
   const others = Object.entries(stored.servers).filter(([known]) => known !== url);
   return {
@@ -75,7 +75,7 @@ export function withSession(stored: Stored, url: string, session: StoredSession 
   };
 }
 
-/** The specification has a relative path ignored. */
+/** The specification says to ignore a relative path. */
 function configurationFolder({ env }: Context): string {
   const folder = env['XDG_CONFIG_HOME'] ?? '';
   return isAbsolute(folder) ? folder : join(env['HOME'] || homedir(), '.config');
@@ -111,7 +111,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** The new file is whole and on disk before it takes the place of the old one. */
+/** The new file is complete and on disk before it replaces the old one. */
 function write(path: string, stored: Stored, unique: string): void {
   const fresh = `${path}.${unique}`;
   try {

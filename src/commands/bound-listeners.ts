@@ -21,16 +21,16 @@ export interface BindDeps {
   readonly log: Log;
 }
 
-/** The service's addresses. They are bound before a data directory is touched, and answer 503 until there is a service. */
+/** The service's listeners. They are bound before a data directory is touched, and answer 503 until the service is ready. */
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
-  /** Begins to serve: each listener with the dispatch that is given for its hosts, gRPC with the receiver. */
+  /** Starts serving: each listener with the dispatch of its hosts, gRPC with the receiver. */
   serve(dispatches: ReadonlyMap<readonly Host[], Dispatch>, receiver: ReportReceiver): void;
   /**
-   * Reads the TLS files again, which new connections get from then on.
-   * @returns whether there are any
-   * @throws {Error} when they cannot be used; what was there before stays
+   * Reads the TLS files again, for new connections.
+   * @returns whether TLS is configured
+   * @throws {Error} when they cannot be used; the previous ones stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
   close(graceMs: number): Promise<void>;
@@ -85,7 +85,7 @@ const health = createRouter(
   healthRoutes(() => ({ ready: false, reason: 'the service is starting', commits: 0 })),
 );
 
-/** Answers while the service starts: only the health routes have something to say. */
+/** Answers while the service starts: the health routes, and 503 for everything else. */
 const starting: Dispatch = (request) =>
   ['/healthz', '/readyz'].includes(request.path) ? health(request) : problem(notStarted);
 
@@ -119,7 +119,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** A certificate for other names is no error: a proxy in front may not look at it. */
+/** A certificate for other names is not an error: a proxy in front may not check it. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],
@@ -136,6 +136,6 @@ function warnOfNames(
   const hosts = hostsWithout(tls, [...names]);
   if (hosts.length === 0) return;
   const hint =
-    'clients will refuse it; set --auth-url, --base-url and --metrics-url to a name that it is for';
+    'clients will refuse it; set --auth-url, --base-url and --metrics-url to a name of the certificate';
   log.warn('the certificate is not for a host of the public URLs', { certificate: certFile, hosts, hint });
 }

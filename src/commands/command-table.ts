@@ -16,7 +16,7 @@ import {
 export interface Entry {
   readonly summary: string;
   readonly commands: readonly Command[];
-  /** What the help text says besides, in lines of at most 100 columns. */
+  /** More of the help text, in lines of at most 100 columns. */
   readonly notes?: string;
 }
 
@@ -25,17 +25,14 @@ const server = {
   serve: simple(serveCommand),
   init: simple(
     initCommand,
-    'A data directory that is prepared already is left as it is, with exit code 1.\n',
+    'A data directory that is already prepared is left unchanged, with exit code 1.\n',
   ),
-  admin: simple(
-    resetPasswordCommand,
-    'Stop the server first: it has the users in memory, and holds the lock of the data directory.\n',
-  ),
+  admin: simple(resetPasswordCommand, 'Stop the server first: it holds the lock of the data directory.\n'),
   verify: simple(
     verifyCommand,
     `
-Every page of both files is checked. No service may use them meanwhile: stop it, or verify a copy.
-Exit code 1: a file is damaged. It says which one, and what to do.
+Every page of both files is checked. No service may be using them: stop it, or verify a copy.
+Exit code 1: a file is damaged. The output says which one, and what to do.
 `,
   ),
 } as const;
@@ -67,8 +64,8 @@ FLAGMETER_CLIENT_ID with FLAGMETER_CLIENT_SECRET each command makes a token for 
     commands: [...entryOf('keys').commands, rotateCommand],
     notes: `
 keys rotate works on the data directory of this machine, also while the server runs, which publishes
-the new key within seconds and signs with it a minute later. Tokens of the key before stay valid
-until they expire; its private part is gone.
+the new key within seconds and signs with it a minute later. Tokens of the previous key stay
+valid until they expire; its private part is deleted.
 `,
   },
   envs: entryOf('envs'),
@@ -79,8 +76,8 @@ until they expire; its private part is gone.
   ingest: simple(
     commandOf(reports.ingest),
     `
-What was refused is shown with its reason and status, what was noted (taken, but not all of it was
-kept) with its reason, and then every sender.
+Refused packets and reports are shown with their reason and status, noted ones (accepted, but in
+part dropped) with their reason, and then every sender.
 ${tableNotes}`,
   ),
   users: entryOf('users'),

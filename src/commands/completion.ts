@@ -9,7 +9,7 @@ import { commandTable, completionCommand } from './command-table.ts';
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 /**
- * Prints the script that has a shell complete commands and flags.
+ * Prints the completion script of a shell.
  * @throws {UsageError} for another shell
  */
 export function completion(argv: readonly string[], terminal: Terminal): number {

@@ -13,7 +13,7 @@ import { serverFlags } from './server-flags.ts';
 /**
  * Prepares a data directory and prints the first credentials, which are not shown again.
  * @throws {UsageError} for wrong flags, e-mail address or password
- * @throws {Error} when the directory is in use, cannot be written or is prepared already; nothing has changed then
+ * @throws {Error} when the directory is in use, cannot be written or is already prepared; nothing has changed then
  */
 export async function init(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, initCommand.flags);
@@ -39,14 +39,14 @@ async function prepare(
     const prepared = await openPrepared(data);
     await prepared?.lmdb.close();
     if (prepared !== undefined)
-      throw new Error(`Cannot prepare ${data}: it is prepared already; nothing was changed`);
+      throw new Error(`Cannot prepare ${data}: it is already prepared; nothing was changed`);
     return await prepareData(data, { ...wanted, clock: systemClock, randomBytes });
   } finally {
     lock.release();
   }
 }
 
-/** No more than a check against slips: the mail system alone knows which addresses exist. */
+/** Catches typing errors only: which addresses exist is known to the mail system alone. */
 function readEmail(email: string | undefined): string {
   if (email === undefined) throw new UsageError('Cannot prepare a store without --admin-email');
   if (email.length > 254 || !/^[^\s@<>,;"\p{Cc}]+@[^\s@<>,;"\p{Cc}]+$/u.test(email)) {

@@ -8,7 +8,7 @@ import { rotateCommand } from './server-commands.ts';
 import { serverFlags } from './server-flags.ts';
 
 /**
- * Makes a new key that signs tokens, of the same algorithm as the one before. A service that runs on the data directory
+ * Makes a new signing key with the same algorithm. A service that runs on the data directory
  * publishes it within seconds and signs with it a minute later.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the data directory is not prepared, or cannot be written
@@ -37,6 +37,6 @@ with it a minute later.
 
   New         ${kid} ${alg}
 ${before.join('')}
-Tokens of the key before stay valid until they expire; its private part is gone.
+Tokens of the previous key stay valid until they expire; its private part is deleted.
 `;
 }

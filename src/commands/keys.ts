@@ -4,8 +4,8 @@ import type { Terminal } from '../terminal.ts';
 import { rotate } from './keys-rotate.ts';
 
 /**
- * Rotates the key that signs tokens, or does what its first argument says with the keys of an application.
- * @throws {UsageError} when that is nothing known, and as the subcommand does
+ * Rotates the key that signs tokens, or runs a command on the keys of an application.
+ * @throws {UsageError} for an unknown subcommand, and as the subcommand does
  */
 export function keys(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = argv;

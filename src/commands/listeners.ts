@@ -14,7 +14,7 @@ export interface HostListener {
   readonly hosts: readonly Host[];
 }
 
-/** Where packets and reports come in. */
+/** The host that takes packets and reports. */
 const busyPaths = ['/api/frontend/telemetry', '/api/usage/stats', '/api/metrics'];
 
 /** Which hosts share which address: those without an address of their own share `--listen`. */

@@ -1,6 +1,6 @@
 import { basename, relative, sep } from 'node:path';
 
-/** Where a person has just started a server, and with what. */
+/** A server that a person has just started. */
 export interface StartedServer {
   /** Public URL of the management API. */
   readonly url: string;

@@ -7,7 +7,7 @@ const shortestPassword = 12;
 
 /**
  * The password in the first line of the file that a flag names; `undefined` without a file.
- * @throws {UsageError} when it cannot be read, or is none
+ * @throws {UsageError} when it cannot be read, or is not a password
  */
 export function readPassword(flag: string, path: string | undefined, terminal: Terminal): string | undefined {
   if (path === undefined) return undefined;

@@ -18,8 +18,8 @@ import { resetPasswordCommand } from './server-commands.ts';
 import { serverFlags } from './server-flags.ts';
 
 /**
- * Gives a user another password, and ends all of their sessions, for when an administrator's password is lost. The server
- * must be stopped, for it has the users in memory. Failed sign-ins are forgotten, so that the new password is accepted at once.
+ * Gives a user another password and ends all of their sessions, for a lost administrator's password. The server must be
+ * stopped: it has the users in memory. Failed sign-ins are forgotten, so that the new password is accepted at once.
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared, in use, or has no such user
  */

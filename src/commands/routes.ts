@@ -58,7 +58,7 @@ export function routesOf(parts: Core, listeners: readonly HostListener[]): Recor
   };
 }
 
-/** What everything that issues or takes tokens works on: one invalidation list, and one memory of verified tokens. */
+/** What every user of tokens shares: one invalidation list, and one cache of verified tokens. */
 function tokenParts(parts: Core, issuer: string, audience: string) {
   const { engine, directory, clock, randomBytes, signingKeys, config } = parts;
   const verified = new VerifiedTokens();
@@ -117,7 +117,7 @@ function managementDeps(core: Core, tokens: TokenDeps): ManagementDeps {
   };
 }
 
-/** Pages of public clients may use these. */
+/** The routes that pages of public clients may use. */
 function forClientPages({ directory, audience }: TokenDeps, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
 }

@@ -12,13 +12,13 @@ export interface ScanDeps {
   pause(ms: number): Promise<boolean>;
 }
 
-/** Between two steps, so that the scan takes a small part of the thread that makes reports, and of the disk. */
+/** The pause between two steps: the scan leaves most of the report thread and the disk to others. */
 const betweenStepsMs = 20;
 
-/** It waits for its turn among the teams, as one of them. */
+/** It takes turns with the teams, as one of them. */
 const owner = '';
 
-/** Reads the whole usage store in the background, when the start had no time to: damage should be found before a request hits it. */
+/** Reads the whole usage store in the background, so that damage is found before a request hits it. */
 export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promise<void> {
   let inOrder = true;
   for (const table of tablesOf(usage)) {
@@ -33,7 +33,7 @@ export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promi
       log.error('the usage store is damaged', { table, error });
     }
   }
-  if (inOrder) log.info('the usage store was looked through, and is in order');
+  if (inOrder) log.info('the usage store was checked and is in order');
 }
 
 function tablesOf(usage: UsageStore): readonly UsageTable[] {

@@ -23,10 +23,10 @@ import { type Service, startService } from './service.ts';
 /** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
 declare const FLAGMETER_WORKERS: string | undefined;
 
-/** How long the last 503s have to leave when the store has failed, ms. */
+/** How long the last 503s may take after the store has failed, ms. */
 const fatalGraceMs = 500;
 
-/** How much of the grace is kept for closing, at most; and how long closing may take without any grace. Both in ms. */
+/** The part of the grace that is reserved for closing, at most, and the time for closing without any grace, ms. */
 const maxClosingMs = 1000;
 const minClosingMs = 250;
 
@@ -55,7 +55,7 @@ interface Serving {
   readonly signals: Signals;
 }
 
-/** Whatever is wrong with an address or a TLS file shows before anything is prepared. */
+/** Errors of an address or a TLS file show before anything is prepared. */
 async function openAndServe(serving: Serving): Promise<number> {
   const { config, log, signals } = serving;
   const bound = await bindListeners({ config, engine: await loadEngine(), clock: systemClock, log });
@@ -125,7 +125,7 @@ function warnOfServiceLinks({ env }: Terminal, log: Log): void {
   });
 }
 
-/** On a data directory that is not prepared `serve` does what `init` does. */
+/** `serve` prepares an empty data directory as `init` does. */
 async function openOrPrepare(
   { data, signingAlg }: Config,
   log: Log,
@@ -166,11 +166,11 @@ interface Signals {
   /** Resolves with the exit code. */
   readonly toldToStop: Promise<number>;
   fail(): void;
-  /** Replaces what SIGHUP does; nothing at first. */
+  /** Sets what SIGHUP does; nothing at first. */
   onHangUp(action: () => void): void;
 }
 
-/** A server that was started at a terminal stops when that is closed: Ctrl-C could not reach it any more. */
+/** A server that was started at a terminal stops when the terminal is closed, since Ctrl-C can no longer reach it. */
 function listenToSignals({ interactive }: Terminal): Signals {
   let tell: (code: number) => void = () => {};
   const toldToStop = new Promise<number>((resolve) => {
@@ -189,10 +189,10 @@ function listenToSignals({ interactive }: Terminal): Signals {
   };
 }
 
-/** A process whose store failed does not wait for it: what it had answered is on disk, the rest was refused. */
+/** A process whose store failed does not wait for it: all that was accepted is on disk, the rest was refused. */
 async function stop(service: Service, config: Config, code: number): Promise<void> {
   const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
-  // Some of the grace is for what comes after the last answer: the last commit, and the end of the process.
+  // Part of the grace is for what follows the last answer: the last commit, and the end of the process.
   const deadline = setTimeout(() => process.exit(code), Math.max(minClosingMs, graceMs * 0.95));
   await service.stop(graceMs - Math.min(maxClosingMs, graceMs / 4));
   clearTimeout(deadline);

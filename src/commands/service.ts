@@ -33,25 +33,25 @@ export interface Service {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Work in the background begins so long after the service is ready, ms. */
+/** Delay between the ready line and the background work, ms. */
 const startWorkAfterMs = 50;
 
-/** Uses of keys that are not on disk yet may be this old, ms. */
+/** How often uses of keys are written, ms. */
 const flushEveryMs = 60_000;
 
-/** Watchers of the gRPC health service learn this late that the service is, or is not, ready. */
+/** How often the gRPC health service is updated, ms. */
 const tellEveryMs = 1000;
 
-/** `flagmeter keys rotate` in another process is noticed this late, ms. */
+/** How often the keys of `flagmeter keys rotate` in another process are looked for, ms. */
 const lookForKeysEveryMs = 2000;
 
-/** How often the files of the store are looked at, ms; each commit looks at them, too. */
+/** How often the files of the store are checked, ms; each commit checks them, too. */
 const lookAtFilesEveryMs = 1000;
 
-/** What was refused is in the ledger this late, when no packet takes it along. */
+/** How often refusals are written to the ledger when no packet is committed, ms. */
 const recordEveryMs = 1000;
 
-/** How often the readers of the stores are looked at, ms. */
+/** How often the readers of the stores are checked, ms. */
 const lookAtReadersEveryMs = 10_000;
 
 /**
@@ -76,12 +76,12 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   };
 }
 
-/** Starts what goes on in the background; gives a function that ends it. */
+/** Starts the background work. @returns ends it */
 function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
   const { config, directory, intake, health, readers, log } = core;
   const stopping = new AbortController();
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
-  // None of this is needed to be ready, so it begins after the ready line.
+  // The service is ready without this, so it begins after the ready line.
   const soon = (begin: () => Promise<unknown>) => rest(startWorkAfterMs).then((goOn) => goOn && begin());
   const sweeping = () =>
     sweepExpired({

@@ -12,7 +12,7 @@ import { serverFlags } from './server-flags.ts';
 const tellEveryMs = 2000;
 
 /**
- * Checks all files of a data directory for damage. No service may be using them.
+ * Checks all files of a data directory for damage. No service may use them at the same time.
  * @returns exit code: 0 when they are in order, 1 when one is damaged
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory is not prepared, or is in use
@@ -22,7 +22,7 @@ export function verify(argv: readonly string[], terminal: Terminal): number {
   const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
   const files = dataFilesIn(data);
   if (files.length === 0)
-    throw new Error(`Cannot verify ${data}: it is no prepared data directory; name one with --data`);
+    throw new Error(`Cannot verify ${data}: it is not a prepared data directory; name one with --data`);
   const lock = lockDataDirectory(data);
   try {
     checkPresence(data);
@@ -46,7 +46,7 @@ function isInOrder(file: string, { out, err }: Terminal): boolean {
       seen += 1;
       if (systemClock.monotonic() - toldAt < tellEveryMs) continue;
       toldAt = systemClock.monotonic();
-      err(`${file}: ${seen} pages so far, of ${fstatSync(descriptor).size} bytes\n`);
+      err(`${file}: ${seen} pages checked, of ${fstatSync(descriptor).size} bytes\n`);
     }
     out(`${file}: ${step.value ?? `in order, ${seen} pages in use`}\n`);
     return step.value === undefined;

@@ -117,7 +117,7 @@ export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> =
  */
 export function attachAccountStore(data: string): AccountStore {
   if (!existsSync(join(data, 'accounts/data.mdb')))
-    throw new Error(`Cannot use ${data}: it is no prepared data directory; name one with --data`);
+    throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
   return openTables(attachLaidOut(data, accountsLayout), false);
 }
 

@@ -130,7 +130,7 @@ describe('the command line', () => {
     const { id } = JSON.parse(made.stdout);
     const key = await run(home, 'keys', 'create', 'Backend', '--app', 'Shop');
     expect(key.stdout).toMatch(/^ {2}Key +fm_be_\w+$/m);
-    expect(key.stderr).toBe('Key: it is shown this once only; keep it in a safe place\n');
+    expect(key.stderr).toBe('Key: it is shown only once; keep it in a safe place\n');
     const listed = await run(home, 'apps', 'list');
     expect(listed.stdout).toMatch(
       /^ID +NAME +ENVIRONMENTS +CREATED +TEAM\napp_\w+ +Shop +Production +\S+ \S+ UTC +team_\w+\n$/,
@@ -153,7 +153,7 @@ describe('the command line', () => {
     expect(await run(home, 'apps', 'delete', 'Shop')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Cannot delete an application without --yes: there is no terminal to ask whether it is meant\n',
+      stderr: 'Cannot delete an application without --yes: there is no terminal to ask for confirmation\n',
     });
     expect(await run(home, 'apps', 'delete', 'Shop', '--yes')).toMatchObject({ code: 0, stdout: '' });
     expect(await run(home, 'apps', 'delete', 'Shop', '--yes')).toEqual({

@@ -101,7 +101,7 @@ describe('init', () => {
     expect(await runBinary(args)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('prepared already'),
+      stderr: expect.stringContaining('already prepared'),
     });
     const service = await startBinary({ data });
     const shop = await openShop(service.http, JSON.parse(stdout));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Command, readGiven } from '../../src/cli/command.ts';
 import { UsageError } from '../../src/flags.ts';
 
-const plain: Command = {
+const simple: Command = {
   name: 'apps list',
   summary: '',
   flags: [
@@ -41,14 +41,14 @@ describe('what a command is called with', () => {
   });
 
   it.each<[Command, string[], string]>([
-    [plain, ['x'], "Cannot use the argument 'x': apps list takes no argument but flags"],
-    [plain, ['--jason'], 'Unknown flag --jason; the nearest known one is --json'],
-    [plain, ['--json=yes'], 'Cannot use --json with a value: it takes none'],
-    [plain, ['--url'], 'Cannot use --url alone: a value must follow'],
+    [simple, ['x'], "Cannot use the argument 'x': apps list takes no argument but flags"],
+    [simple, ['--jason'], 'Unknown flag --jason; the nearest known one is --json'],
+    [simple, ['--json=yes'], 'Cannot use --json with a value: it takes none'],
+    [simple, ['--url'], 'Cannot use --url alone: a value must follow'],
     [rich, ['--name', 'n'], 'Cannot use users create without TYPE'],
     [rich, ['', '--name', 'n'], 'Cannot use users create without TYPE'],
     [rich, ['Backend'], 'Cannot use users create without --name'],
-    [plain, ['--frobnicate'], 'Unknown flag --frobnicate; flagmeter help apps list lists them'],
+    [simple, ['--frobnicate'], 'Unknown flag --frobnicate; flagmeter help apps list lists them'],
     [rich, ['front', '--name', 'n'], 'Cannot use users create with front: must be Frontend, Backend or -odd'],
     [rich, ['Backend', '--name', 'n', '--role', 'root'], 'Cannot use --role root: must be Admin or User'],
     [

@@ -111,7 +111,7 @@ describe('login --device', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await expect(login(['--url', urlOf(), '--device'], machine().context)).rejects.toThrow(
-      `${urlOf()} cannot have people sign in with a browser on another machine`,
+      `${urlOf()} does not support signing in with a browser on another machine`,
     );
   });
 
@@ -131,6 +131,6 @@ it('login without a browser says how to sign in with one elsewhere', async () =>
     if (text.includes('--device')) throw new Error(text);
   };
   await expect(login(['--url', running.url], { ...one.context, err })).rejects.toThrow(
-    'No browser was found here; with one on another machine: flagmeter login --device',
+    'No browser was found here. To use one on another machine: flagmeter login --device',
   );
 });

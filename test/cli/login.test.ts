@@ -118,7 +118,7 @@ describe('login as an API key', () => {
     const attempt = login(['--url', 'http://flags.invalid', '--client-id', 'x'], context);
     await expect(attempt).rejects.toMatchObject({ exitCode: 7 });
     expect(context.output.err).toBe(
-      'Caution: this address is not encrypted, so others on the way can read the tokens\n',
+      'Caution: this address is not encrypted, so others on the network can read the tokens\n',
     );
   });
 });
@@ -180,7 +180,7 @@ describe('login with a browser', () => {
     const attempt = login(['--url', `http://localhost:${port}`], withBrowser());
     await expect(attempt).rejects.toMatchObject({
       exitCode: 1,
-      message: `The token host at http://localhost:${port} says that its address is ${running.url}: use that one, with --url or --auth-url`,
+      message: `The token host at http://localhost:${port} says that its address is ${running.url}: use that address, with --url or --auth-url`,
     });
   });
 });
@@ -251,7 +251,7 @@ describe('logout', () => {
     const offline = { ...context, fetch: () => Promise.reject(new Error('no network')) };
     await expect(logout([], offline)).rejects.toMatchObject({
       exitCode: 1,
-      message: `The tokens are forgotten here, but may still be valid: Cannot reach ${running.url}: no network`,
+      message: `The tokens were deleted here, but may still be valid: Cannot reach ${running.url}: no network`,
     });
     expect(sessionOf(context)).toBeUndefined();
   });

@@ -83,7 +83,7 @@ describe.each<{
     };
     const attempt = run(`${resource} delete x${within()}`, {}, { fetch });
     await expect(attempt).rejects.toThrow(
-      /^Cannot delete an? [\w ]+ without --yes: there is no terminal to ask whether it is meant$/,
+      /^Cannot delete an? [\w ]+ without --yes: there is no terminal to ask for confirmation$/,
     );
     await expect(attempt).rejects.toBeInstanceOf(UsageError);
   });
@@ -143,7 +143,7 @@ describe('a secret', () => {
     };
     const text = await run(`${command} ${rest()}`);
     expect(text.out).toMatch(new RegExp(`^  ${label} +\\S{16,}$`, 'm'));
-    expect(text.err).toBe(`${label}: it is shown this once only; keep it in a safe place\n`);
+    expect(text.err).toBe(`${label}: it is shown only once; keep it in a safe place\n`);
     const json = await run(`${command} ${rest()} --json`);
     expect(JSON.parse(json.out)[field]).toMatch(/^\S{16,}$/);
     expect(json.err).toBe(text.err);
@@ -213,7 +213,7 @@ describe('what a command names', () => {
 });
 
 function withoutYes(what: string): string {
-  return `Cannot delete ${what} without --yes: there is no terminal to ask whether it is meant`;
+  return `Cannot delete ${what} without --yes: there is no terminal to ask for confirmation`;
 }
 
 describe('a refusal', () => {

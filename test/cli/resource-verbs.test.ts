@@ -113,11 +113,11 @@ describe('members', () => {
     expect(await json(`members show ${email}`)).toMatchObject({ id });
     expect(await json(`members add ${email}`)).toMatchObject({ id });
     await expect(run(`members remove ${email}`)).rejects.toThrow(
-      'Cannot remove a member without --yes: there is no terminal to ask whether it is meant',
+      'Cannot remove a member without --yes: there is no terminal to ask for confirmation',
     );
     const { questions, err } = await run(`members remove ${email}`, { answers: ['y'] });
     expect(questions).toEqual([
-      `Remove the member ${email} (${id}) at ${running.url}: who is in no other team is deleted? y or n: `,
+      `Remove the member ${email} (${id}) at ${running.url}: a user in no other team is deleted? y or n: `,
     ]);
     expect(err).toBe(`Removed the member ${email} (${id}) at ${running.url}\n`);
   });
@@ -131,7 +131,7 @@ it('sign-in clients have a secret only when they can keep it', async () => {
   expect(open.err).toBe('');
   const closed = await create('Closed', ' --type CONFIDENTIAL');
   expect(closed.out).toMatch(/^ {2}Client secret +\S{20,}$/m);
-  expect(closed.err).toBe('Client secret: it is shown this once only; keep it in a safe place\n');
+  expect(closed.err).toBe('Client secret: it is shown only once; keep it in a safe place\n');
   expect((await run('clients list')).out).toMatch(
     /^signin_\w+ +Closed +confidential +https:\/\/app\.example\/cb$/m,
   );

@@ -56,7 +56,7 @@ describe('a request', () => {
     await expect(get(`http://${http}/x?secret`)).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringMatching(
-        /^http:\/\/127\.0\.0\.1:\d+ sends on to \/elsewhere.*; give the address/,
+        /^http:\/\/127\.0\.0\.1:\d+ redirects to \/elsewhere.*; use the address/,
       ),
     });
     expect(seen).toEqual(['/x?secret']);

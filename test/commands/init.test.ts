@@ -83,7 +83,7 @@ describe('init', () => {
     await run(['--data', data, ...admin]);
     const before = readFileSync(join(data, 'accounts/data.mdb'));
     await expect(run(['--data', data, '--admin-email', 'other@example.com'])).rejects.toThrow(
-      `Cannot prepare ${data}: it is prepared already; nothing was changed`,
+      `Cannot prepare ${data}: it is already prepared; nothing was changed`,
     );
     expect(readFileSync(join(data, 'accounts/data.mdb')).equals(before)).toBe(true);
   });

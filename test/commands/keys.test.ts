@@ -67,7 +67,7 @@ test('keys rotate tells a person which keys there are now, and shows none of the
 test('keys rotate does not prepare a directory', async () => {
   const data = temporaryDirectory();
   await expect(run(['rotate', '--data', data])).rejects.toThrow(
-    `Cannot use ${data}: it is no prepared data directory`,
+    `Cannot use ${data}: it is not a prepared data directory`,
   );
   expect(readdirSync(data)).toEqual([]);
 });

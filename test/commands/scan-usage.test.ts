@@ -51,6 +51,6 @@ test('what the start has no time for is looked through in the background: damage
 test('a store in order is told of as such', async () => {
   const { data } = await openUsed();
   const { log, stop } = await startWithoutTime(data);
-  await vi.waitUntil(() => log().includes('was looked through, and is in order'), { timeout: 10_000 });
+  await vi.waitUntil(() => log().includes('was checked and is in order'), { timeout: 10_000 });
   await stop();
 });

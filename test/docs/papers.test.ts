@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { clientVariables } from '../../src/client-variables.ts';
+import { commandTable } from '../../src/commands/command-table.ts';
+import { settings } from '../../src/config-schema.ts';
+
+/** The papers name only what exists. A test that fails names the paper and the word. */
+
+const root = join(import.meta.dirname, '../..');
+const papers = [
+  ...['README.md', 'CONTRIBUTING.md', 'native/lmdb/README.md'],
+  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+].map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+const fence = /^```\w*\n(.*?)^```$/gms;
+
+/** All code of a text: the lines of its blocks, and its spans. */
+function codeOf(text: string): string[] {
+  const lines = [...text.matchAll(fence)].flatMap(([, block = '']) => block.split('\n'));
+  const spans = [...text.replace(fence, '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
+  return [...lines, ...spans.map((span) => span.replace(/\s+/g, ' '))];
+}
+
+/** What the papers name and `exists` does not know, as `paper: name`. */
+function unknown(names: (text: string) => string[], exists: (name: string, paper: string) => boolean) {
+  return papers.flatMap(({ path, text }) =>
+    names(text)
+      .filter((name) => !exists(name, path))
+      .map((name) => `${path}: ${name}`),
+  );
+}
+
+/** The anchors of a paper's headings, as GitHub makes them. */
+function anchorsOf(path: string): string[] {
+  const headings = readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.*)$/gm);
+  return Array.from(headings, ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** The words and flags of each run of the executable in the papers. */
+function runsOf(text: string): string[][] {
+  const lines = codeOf(text).map((line) => line.replace(/(^|\s)#.*$/, ''));
+  return lines.flatMap((line) =>
+    Array.from(line.matchAll(/(?:^|[\s(])(?:dist\/)?flagmeter ([a-z-][^|;)>&]*)/g), ([, words = '']) =>
+      words.trim().split(/[ =]+/),
+    ),
+  );
+}
+
+const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
+const commandFlags = commands.flatMap(({ flags }) => flags.map(({ name }) => name));
+const settingFlags = settings.map(({ flag }) => flag);
+
+/** Whether the executable takes a command with these flags. */
+function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
+  if (first === 'ready') return true; // Which is what it prints.
+  const entry = (commandTable as Readonly<Record<string, (typeof commandTable)['apps']>>)[first];
+  if (first === 'help') return second === '' || second in commandTable;
+  if (entry === undefined) return false;
+  const both = `${first} ${second}`;
+  const known = entry.commands.filter(({ name }) => name === first || name === both);
+  const isGroup = known.length === 0 && (second === '' || second === 'COMMAND');
+  if (known.length === 0) return isGroup;
+  const flags = [second, ...rest].filter((word) => word.startsWith('--')).map((word) => word.slice(2));
+  const taken = [...known.flatMap((command) => command.flags.map(({ name }) => name)), 'help'];
+  return flags.every((flag) => taken.includes(flag) || settingFlags.includes(flag));
+}
+
+describe('the papers name only what exists:', () => {
+  it('links and anchors', () => {
+    const links = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link);
+    const exists = (link: string, paper: string) => {
+      if (/^https?:/.test(link)) return true;
+      const [file = '', anchor] = link.split('#');
+      const path = file === '' ? paper : join(dirname(paper), file);
+      return existsSync(join(root, path)) && (anchor === undefined || anchorsOf(path).includes(anchor));
+    };
+    expect(unknown(links, exists)).toEqual([]);
+  });
+
+  it('paths of the repository', () => {
+    const path = /(?<![\w./-])((?:src|test|bench|docs|native|proto|\.ci)\/[\w./-]*\w|[\w-]+\.ts)\b/g;
+    const paths = (text: string) =>
+      codeOf(text).flatMap((code) => Array.from(code.matchAll(path), ([, name = '']) => name));
+    const files = new Set(
+      readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => basename(name)),
+    );
+    // The patches to LMDB name files of its package.
+    const exists = (name: string) =>
+      [root, join(root, 'node_modules/lmdb')].some((folder) => existsSync(join(folder, name))) ||
+      files.has(name);
+    expect(unknown(paths, exists)).toEqual([]);
+  });
+
+  it('commands of the executable, with their flags', () => {
+    const runs = (text: string) => runsOf(text).map((words) => words.join(' '));
+    expect(unknown(runs, (run) => isRun(run.split(' ')))).toEqual([]);
+  });
+
+  it('flags', () => {
+    const flags = (text: string) =>
+      codeOf(text).flatMap((code) => /^--([a-z][a-z-]*)(?=$|[ =])/.exec(code)?.slice(1) ?? []);
+    expect(unknown(flags, (flag) => [...settingFlags, ...commandFlags].includes(flag))).toEqual([]);
+  });
+
+  it('environment variables', () => {
+    const known: readonly string[] = [
+      ...settings.map(({ variable }) => variable),
+      ...Object.values(clientVariables),
+    ];
+    const names = (text: string) => text.match(/\bFLAGMETER_[A-Z_]*[A-Z]\b/g) ?? [];
+    expect(unknown(names, (name) => known.includes(name))).toEqual([]);
+  });
+
+  it('npm scripts and benchmarks', () => {
+    const scripts = (text: string) =>
+      Array.from(text.matchAll(/npm run ([a-z][\w:-]*(?: -- [a-z][\w-]*)?)/g), ([, script = '']) => script);
+    const benchmarks = readFileSync(join(root, 'bench/main.ts'), 'utf8');
+    const exists = (script: string) => {
+      const [name = '', argument] = script.split(' -- ');
+      const isBenchmark =
+        name !== 'bench' || argument === undefined || benchmarks.includes(`['${argument}',`);
+      return name in packageJson.scripts && isBenchmark;
+    };
+    expect(unknown(scripts, exists)).toEqual([]);
+  });
+
+  it('messages of the log', () => {
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readFileSync(join(root, 'src', name), 'utf8'))
+      .join('');
+    const messages = (text: string) =>
+      Array.from(text.matchAll(/^\| (`[^|]+) \| (?:info|warn|error) \|/gm), ([, cell = '']) => cell).flatMap(
+        (cell) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, message = '']) => message),
+      );
+    expect(papers.flatMap(({ text }) => messages(text)).length).toBeGreaterThan(5);
+    expect(unknown(messages, (message) => sources.includes(`'${message}'`))).toEqual([]);
+  });
+});
+
+it('the README is short', () => {
+  expect(papers[0]?.text.split('\n').length).toBeLessThanOrEqual(120);
+});

@@ -1,4 +1,6 @@
+import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
+import { text } from '../http/schema.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { findClient, matchesRedirect } from './clients.ts';
 import { type Form, parseParameters } from './form.ts';
@@ -18,7 +20,7 @@ export interface ReturnAddress {
   readonly state: string | null;
 }
 
-/** What `prompt` may ask for (OpenID Connect Core §3.1.2.1). Nobody is asked for consent: signing in is what he agrees to. */
+/** The values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: they give it by signing in. */
 const prompts = ['none', 'login', 'consent', 'select_account'] as const;
 export type Prompt = (typeof prompts)[number];
 
@@ -73,6 +75,29 @@ const longest = { state: 2048, nonce: 512, login_hint: 256, id_token_hint: 8192 
 
 /** Of S256: 256 bits in base64url (RFC 7636 §4.2). */
 const challengeForm = /^[\w-]{43}$/;
+
+const limited = (name: keyof typeof longest, description: string) =>
+  Type.Optional(Type.String({ maxLength: longest[name], description }));
+
+/** The parameters of an authorization request; any other is ignored. */
+export const authorizationParameters = Type.Object({
+  client_id: text('The sign-in client.'),
+  redirect_uri: text('One that the client has registered.'),
+  response_type: Type.Literal('code'),
+  response_mode: Type.Optional(Type.Literal('query')),
+  scope: text('Separated by spaces; `openid` is required.'),
+  code_challenge: Type.String({
+    pattern: challengeForm.source,
+    description: 'Of PKCE, which is required (RFC 7636).',
+  }),
+  code_challenge_method: Type.Literal('S256'),
+  state: limited('state', 'Returned as it is.'),
+  nonce: limited('nonce', 'Returned in the ID token.'),
+  prompt: Type.Optional(text(`Of ${prompts.join(', ')}; separated by spaces.`)),
+  max_age: Type.Optional(text('Seconds since the user signed in, at most.')),
+  login_hint: limited('login_hint', 'The e-mail address to be filled in.'),
+  id_token_hint: limited('id_token_hint', 'An ID token of the user who is expected.'),
+});
 
 /**
  * Reads an authorization request.

@@ -1,8 +1,10 @@
 import { ApiError } from '../errors.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import type { Reply, Request } from '../http/types.ts';
 import {
   AuthorizationError,
   type AuthorizationRequest,
+  authorizationParameters,
   readAuthorizationRequest,
   UnknownReturnAddress,
 } from './authorization-request.ts';
@@ -11,37 +13,74 @@ import { type AuthorizeSettings, answerRequest } from './authorize.ts';
 import { answerForm } from './authorize-form.ts';
 import { readForm } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
+import { pageOperation } from './page-operation.ts';
 import { failurePage } from './pages/failure-page.ts';
-
-const path = '/connect/authorize';
 
 /** A request that was posted is sent on as an address, which has to fit into the head of a request. */
 const longestQuery = 8192;
 
+const endpoint = {
+  path: '/connect/authorize',
+  access: { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' },
+} as const;
+
+const answers = {
+  200: 'The sign-in page, or a question.',
+  303: 'To the redirect URI of the client, with a code or an error (RFC 6749 §4.1.2).',
+  400: 'A page: the client or its redirect URI is not known.',
+};
+
 /** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages behind it. */
-export function authorizeRoutes(settings: AuthorizeSettings): readonly Route[] {
-  type Answer = (
-    settings: AuthorizeSettings,
-    request: Request,
-    asked: AuthorizationRequest,
-  ) => Promise<Reply>;
-  const handle = (answer: Answer) => async (request: Request) => {
-    try {
-      if (request.method === 'POST' && request.query === '') return await sendOn(request);
-      return await answer(settings, request, readAuthorizationRequest(settings, request.query));
-    } catch (error) {
-      return refuse(settings, error);
-    }
-  };
-  return [
-    { method: 'GET', path, handle: handle(answerRequest) },
-    { method: 'POST', path, handle: handle(answerForm) },
-  ];
+export const authorizeEndpoints: readonly Endpoint<AuthorizeSettings>[] = [
+  {
+    ...endpoint,
+    method: 'GET',
+    operation: pageOperation({
+      operationId: 'authorize',
+      summary: 'Sign a user in to a client',
+      query: authorizationParameters,
+      answers,
+    }),
+    bind: (settings) => (request) => answerPage(settings, request, answerRequest),
+  },
+  {
+    ...endpoint,
+    method: 'POST',
+    operation: pageOperation({
+      operationId: 'postAuthorization',
+      summary: 'Sign a user in to a client: the request as a form',
+      description: 'With a query, it is the form of the sign-in page.',
+      form: authorizationParameters,
+      answers: {
+        ...answers,
+        303: 'To the same request as a `GET`, or to the redirect URI of the client.',
+        403: 'The page again: the form is not right.',
+        429: 'The page again: too many attempts have failed.',
+        503: 'The page again: the service is busy.',
+      },
+    }),
+    bind: (settings) => (request) =>
+      request.query === ''
+        ? sendOn(request).catch((error) => refuse(settings, error))
+        : answerPage(settings, request, answerForm),
+  },
+];
+
+async function answerPage(
+  settings: AuthorizeSettings,
+  request: Request,
+  answer: (settings: AuthorizeSettings, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
+): Promise<Reply> {
+  try {
+    return await answer(settings, request, readAuthorizationRequest(settings, request.query));
+  } catch (error) {
+    return refuse(settings, error);
+  }
 }
 
 /**
- * A client may post its request (OpenID Connect Core §3.1.2.1), but a browser brings its cookie only to what it gets from
- * another site.
+ * A client may post its request (OpenID Connect Core §3.1.2.1), but coming from another site a browser sends its cookie only
+ * with a `GET`.
  */
 async function sendOn(request: Request): Promise<Reply> {
   const location = `?${new URLSearchParams([...(await readForm(request))])}`;

@@ -41,7 +41,8 @@ export function claimedId(authorization: string | undefined, form: Form): string
   return id ?? form.get('client_id') ?? '';
 }
 
-const unknownClient = 'The client is unknown or its secret is wrong';
+/** Why a client is refused. */
+export const unknownClient = 'The client is unknown or its secret is wrong';
 
 /** RFC 6749 §5.2 asks for the challenge. It names the error, too: some clients read no body that comes with one. */
 const basicChallenge = `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${unknownClient}"`;

@@ -1,59 +1,114 @@
-import type { Directory } from '../accounts/directory.ts';
+import Type, { type Static, type TObject, type TProperties } from 'typebox';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
-import { claimedId } from './client-credentials.ts';
+import type { DeclaredAnswer, Endpoint, Headers, Operation } from '../http/endpoint.ts';
+import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
+import { text } from '../http/schema.ts';
+import type { Reply, Request } from '../http/types.ts';
+import { claimedId, unknownClient } from './client-credentials.ts';
 import type { ClientFailures } from './client-failures.ts';
 import { type ClientRates, rateKeyOf } from './client-rates.ts';
 import { type AuthenticatedClient, authenticateClient } from './clients.ts';
-import { type Form, readForm } from './form.ts';
-import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
+import { type Form, fieldReader, readForm } from './form.ts';
+import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 
 /** What an endpoint for clients needs to know them. */
 export interface ClientEndpointDeps {
-  readonly directory: Pick<Directory, 'apiKeys' | 'clients'>;
+  readonly directory: Pick<Accounts, 'apiKeys' | 'clients'>;
   /** Shared by all such endpoints. */
   readonly failures: ClientFailures;
   readonly rates: ClientRates;
   readonly clock: Clock;
 }
 
-/** One request of a client. */
-export interface ClientRequest {
-  readonly form: Form;
+/** One request of a client that has proved who it is. */
+export interface ClientCall<Client, Fields> {
+  readonly client: Client;
+  readonly fields: Fields;
   readonly request: Request;
-  /** To be called once. @throws {OAuthError} `invalid_client`, `slow_down` */
-  authenticate(): AuthenticatedClient;
+}
+
+/** One form that clients may post to an endpoint, and how it is answered. */
+export interface ClientForm<Body, in Deps> {
+  readonly schema: TObject;
+  /** @throws {OAuthError} */
+  answer(client: AuthenticatedClient, form: Form, request: Request, deps: Deps): Body | Promise<Body>;
 }
 
 /**
- * Makes an endpoint that clients post a form to, with their credentials in it or in the header. Its refusals are those
- * of RFC 6749 §5.2; each client has only so many requests, and of failures each address, too.
- * @param answer gives the body of the 200, as JSON, or `undefined` for none; throws `OAuthError`
+ * Declares a form. The kind of client is checked before the fields.
+ * @param by the client as `handle` takes it; throws an `OAuthError` for another kind of client
  */
-export function clientEndpoint(
-  deps: ClientEndpointDeps,
+export function clientForm<Client, const Fields extends TProperties, Body, Deps>({
+  by,
+  fields,
+  handle,
+}: {
+  readonly by: (client: AuthenticatedClient, request: Request) => Client;
+  readonly fields: Fields;
+  readonly handle: (
+    call: ClientCall<Client, Static<Type.TObject<Fields>>>,
+    deps: Deps,
+  ) => Body | Promise<Body>;
+}): ClientForm<Body, Deps> {
+  const schema = Type.Object(fields);
+  const read = fieldReader(schema);
+  return {
+    schema,
+    answer: (client, form, request, deps) =>
+      handle({ client: by(client, request), fields: read(form), request }, deps),
+  };
+}
+
+/** An endpoint that clients post a form to, with their credentials in it or in the `Authorization` header. */
+export interface ClientDeclaration<Body, Deps> {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The clients that may call it, in words. */
+  readonly who: string;
+  readonly forms: readonly ClientForm<Body, Deps>[];
+  /** Picks one of several forms. @throws {OAuthError} */
+  readonly choose?: (form: Form) => ClientForm<Body, Deps>;
+  /** The answer of 200: JSON, or nothing. */
+  readonly answer: DeclaredAnswer<Body>;
+  /** What it refuses with 400, beside a malformed form. */
+  readonly refuses: OAuthRefusals;
+}
+
+/**
+ * Makes an endpoint for clients. Its refusals are those of RFC 6749 §5.2. The requests of each client are limited, and so are
+ * the failures of each address.
+ */
+export function clientEndpoint<Body extends object | undefined, Deps>(
   path: string,
-  answer: (request: ClientRequest) => object | undefined | Promise<object | undefined>,
-): Route {
-  async function handle(request: Request): Promise<Reply> {
+  declaration: ClientDeclaration<Body, Deps>,
+): Endpoint<ClientEndpointDeps & Deps> {
+  const { who, forms, choose = () => forms[0]! } = declaration;
+
+  async function handle(deps: ClientEndpointDeps & Deps, request: Request): Promise<Reply> {
     const form = await readForm(request);
     const authorization = request.header('authorization');
-    const client = claimedId(authorization, form);
-    const authenticate = () => {
-      const known = authenticateClient(deps.directory, authorization, form);
-      deps.rates.take(rateKeyOf(known, request.remoteAddress), deps.clock.monotonic());
-      return known;
-    };
     try {
-      return reply(await answer({ form, request, authenticate }));
+      const chosen = choose(form);
+      const client = authenticateClient(deps.directory, authorization, form);
+      deps.rates.take(rateKeyOf(client, request.remoteAddress), deps.clock.monotonic());
+      return reply(await chosen.answer(client, form, request, deps));
     } catch (error) {
-      if (isFailure(error)) deps.failures.note(client, request.remoteAddress, deps.clock.monotonic());
+      if (isFailure(error))
+        deps.failures.note(claimedId(authorization, form), request.remoteAddress, deps.clock.monotonic());
       throw error;
     }
   }
 
-  return { method: 'POST', path, handle: (request) => handle(request).catch(refuse) };
+  return {
+    method: 'POST',
+    path,
+    access: { credential: 'Client id and secret; the id alone of a public client', who },
+    operation: describe(declaration),
+    bind: (deps) => (request) => handle(deps, request).catch(refuse),
+  };
 }
 
 function reply(body: object | undefined): Reply {
@@ -61,7 +116,7 @@ function reply(body: object | undefined): Reply {
   return { status: 200, headers: uncached, body: JSON.stringify(body) };
 }
 
-/** Whether somebody may be guessing. */
+/** Whether a client may be guessing. */
 function isFailure(error: unknown): boolean {
   return error instanceof OAuthError && (error.code === 'invalid_client' || error.code === 'invalid_grant');
 }
@@ -76,4 +131,56 @@ function refuse(error: unknown): Reply {
       ...(retryAfter === undefined ? {} : { retryAfter }),
     }),
   );
+}
+
+/** The fields of every form: a client without an `Authorization` header names itself here (RFC 6749 §2.3.1). */
+const credentials = {
+  client_id: Type.Optional(text('Of a client that sends no `Authorization: Basic`.')),
+  client_secret: Type.Optional(Type.String({ format: 'password', description: 'A public client has none.' })),
+};
+
+const BasicChallenge: Headers = {
+  'WWW-Authenticate': {
+    component: 'BasicChallenge',
+    description: 'Only when the request had an `Authorization` header (RFC 6749 §5.2).',
+    schema: { type: 'string' },
+  },
+};
+
+function describe<Body, Deps>(declaration: ClientDeclaration<Body, Deps>): Operation {
+  const { operationId, summary, description, forms, answer, refuses } = declaration;
+  const schemas = forms.map(({ schema }) => Type.Object({ ...schema.properties, ...credentials }));
+  const wait = { 'Retry-After': RetryAfter };
+  return {
+    operationId,
+    summary,
+    ...(description !== undefined && { description }),
+    body: {
+      'application/x-www-form-urlencoded': {
+        schema: schemas.length === 1 ? schemas[0]! : Type.Union(schemas),
+      },
+    },
+    answers: {
+      200: { ...answer, headers: { ...answer.headers, 'Cache-Control': NotCached } },
+      400: oauthRefusal('The request is refused.', {
+        invalid_request: 'A parameter is there more than once',
+        ...refuses,
+      }),
+      401: oauthRefusal(`${unknownClient}.`, { invalid_client: unknownClient }, BasicChallenge),
+      413: oauthRefusal('The form is too long.', { invalid_request: 'A body may have 16384 bytes at most' }),
+      429: oauthRefusal(
+        'The client asks too often, or too many requests have failed.',
+        {
+          slow_down: 'This client asks too often; wait, then try again',
+          temporarily_unavailable: 'Too many requests have failed; wait, then try again',
+        },
+        wait,
+      ),
+      503: oauthRefusal(
+        'The service cannot take the request now.',
+        { temporarily_unavailable: 'The store cannot take the change; nothing of it was kept' },
+        wait,
+      ),
+    },
+  };
 }

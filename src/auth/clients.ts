@@ -37,8 +37,8 @@ export function maySignIn({ teams }: Pick<User, 'teams'>, { teamId }: OAuthClien
 }
 
 /**
- * The user's teams that a client acts in for him: of a team's client that team alone. Who runs it must not come by what its
- * members may do elsewhere.
+ * The user's teams that a client acts in for them: of a team's client that team alone. The operator of the client must not
+ * gain what its users may do elsewhere.
  */
 export function teamsThrough(
   { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
@@ -83,6 +83,11 @@ export function authenticateClient(
   const apiKey = client ? undefined : verifyClient(directory, claimed.id, claimed.secret);
   if (!apiKey) throw invalidClient(claimed.byHeader);
   return { kind: 'api-key', id: claimed.id, apiKey };
+}
+
+/** Takes any client. */
+export function anyClient(client: AuthenticatedClient): AuthenticatedClient {
+  return client;
 }
 
 /** @throws {OAuthError} `unauthorized_client` when it is an API key */

@@ -1,8 +1,11 @@
-import type { Route } from '../http/types.ts';
+import Type from 'typebox';
+import type { Endpoint } from '../http/endpoint.ts';
+import { count, shape, text } from '../http/schema.ts';
 import { grantedScope } from './authorization-request.ts';
-import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
+import { type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
 import { signInClientOf } from './clients.ts';
 import { type DeviceCodes, deviceCodeLifetime, pollInterval } from './device-codes.ts';
+import { jsonAnswer } from './json-answer.ts';
 import { OAuthError } from './oauth-error.ts';
 
 export interface DeviceAuthorizationDeps extends ClientEndpointDeps {
@@ -12,25 +15,60 @@ export interface DeviceAuthorizationDeps extends ClientEndpointDeps {
   readonly serviceScope: string;
 }
 
-/** `POST /connect/deviceauthorization` (RFC 8628 §3.1): gives the codes of a device that has no browser. */
-export function deviceAuthorizationRoutes(deps: DeviceAuthorizationDeps): readonly Route[] {
-  return [clientEndpoint(deps, '/connect/deviceauthorization', (request) => begin(deps, request))];
-}
-
 /** RFC 8628 §3.2. */
-function begin(deps: DeviceAuthorizationDeps, { form, request, authenticate }: ClientRequest): object {
-  const { clientId } = signInClientOf(authenticate());
-  const scope = grantedScope(form.get('scope'), deps.serviceScope);
-  if (scope === undefined)
-    throw new OAuthError('invalid_scope', `scope must hold openid; ${deps.serviceScope} is for the API`);
-  const { deviceCode, userCode } = deps.devices.begin({ clientId, scope, address: request.remoteAddress });
-  const page = `${deps.issuer}/connect/device`;
-  return {
-    device_code: deviceCode,
-    user_code: userCode,
-    verification_uri: page,
-    verification_uri_complete: `${page}?user_code=${userCode}`,
+const DeviceAuthorization = shape(
+  'DeviceAuthorization',
+  {
+    device_code: text('What the device polls the token endpoint with.'),
+    user_code: text('What the user enters.'),
+    verification_uri: text('Where the user enters it.'),
+    verification_uri_complete: text('The same page, with the code.'),
+    expires_in: count('Lifetime of both codes, seconds.'),
+    interval: count('Seconds to wait between two polls.'),
+  },
+  {
+    device_code: 'GmRh…',
+    user_code: 'WDJB-MJHT',
+    verification_uri: 'https://auth.example/connect/device',
+    verification_uri_complete: 'https://auth.example/connect/device?user_code=WDJB-MJHT',
     expires_in: deviceCodeLifetime,
     interval: pollInterval,
-  };
-}
+  },
+);
+
+const form = clientForm({
+  by: signInClientOf,
+  fields: { scope: Type.Optional(text('Has to hold `openid`.')) },
+  handle({ client: { clientId }, fields, request }, deps: DeviceAuthorizationDeps) {
+    const { issuer, serviceScope, devices } = deps;
+    const scope = grantedScope(fields.scope, serviceScope);
+    if (scope === undefined)
+      throw new OAuthError('invalid_scope', `scope must hold openid; ${serviceScope} is for the API`);
+    const { deviceCode, userCode } = devices.begin({ clientId, scope, address: request.remoteAddress });
+    const page = `${issuer}/connect/device`;
+    return {
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: page,
+      verification_uri_complete: `${page}?user_code=${userCode}`,
+      expires_in: deviceCodeLifetime,
+      interval: pollInterval,
+    };
+  },
+});
+
+/** `POST /connect/deviceauthorization` (RFC 8628 §3.1): gives the codes of a device that has no browser. */
+export const deviceAuthorizationEndpoint: Endpoint<DeviceAuthorizationDeps> = clientEndpoint(
+  '/connect/deviceauthorization',
+  {
+    operationId: 'authorizeDevice',
+    summary: 'Begin the sign-in of a device without a browser',
+    who: 'Sign-in client',
+    forms: [form],
+    answer: jsonAnswer(DeviceAuthorization, 'The codes.'),
+    refuses: {
+      unauthorized_client: 'An API key can only use the grant client_credentials',
+      invalid_scope: 'scope must hold openid; flagmeter is for the API',
+    },
+  },
+);

@@ -1,15 +1,19 @@
+import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { ApiError } from '../errors.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { parseQuery } from '../http/query.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import { text } from '../http/schema.ts';
+import type { Handler, Reply, Request } from '../http/types.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { BrowserCookie } from './browser.ts';
 import { findClient, maySignIn } from './clients.ts';
 import type { DeviceCodes, WaitingDevice } from './device-codes.ts';
 import { networkOf } from './network.ts';
 import { OAuthError } from './oauth-error.ts';
+import { pageOperation } from './page-operation.ts';
 import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
 import { failurePage } from './pages/failure-page.ts';
 import { loginPage } from './pages/login-page.ts';
@@ -19,10 +23,13 @@ import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 export interface DevicePageDeps extends FormSettings {
   readonly directory: Directory;
   readonly devices: DeviceCodes;
+  readonly guesses: KeyedLimits;
 }
 
-/** Wrong user codes that one network may try: a second, and at once. */
-const guessRate = { rate: 1 / 5, burst: 20 };
+/** Limits the wrong user codes of a network: one in 5 s, and 20 at once. */
+export function limitGuesses(): KeyedLimits {
+  return new KeyedLimits(1 / 5, 20);
+}
 
 /** The device whose user code stands in the page's address, and the client that it belongs to. */
 interface Found {
@@ -31,34 +38,70 @@ interface Found {
   readonly redirectUri: null;
 }
 
+const answers = {
+  200: 'The page for the code, the sign-in page, a question, or the result.',
+  404: 'The page again: the code is wrong or has expired.',
+  429: 'A page: too many codes were wrong.',
+};
+
+const endpoint = {
+  path: '/connect/device',
+  access: { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' },
+} as const;
+const query = Type.Object({ user_code: Type.Optional(text('The code that the device shows.')) });
+
 /** `GET` and `POST /connect/device`: where a user enters the code that a device shows, and decides (RFC 8628 §3.3). */
-export function devicePageRoutes(deps: DevicePageDeps): readonly Route[] {
-  const path = '/connect/device';
-  const guesses = new KeyedLimits(guessRate.rate, guessRate.burst);
-  const handle =
-    (answer: (deps: DevicePageDeps, request: Request, found: Found) => Reply | Promise<Reply>) =>
-    async (request: Request) => {
-      try {
-        const typed = parseQuery(request.query).get('user_code') ?? '';
-        if (typed.trim() === '') return codePage();
-        const found = find(deps, guesses, request, typed);
-        return found === undefined ? codePage(typed) : await answer(deps, request, found);
-      } catch (error) {
-        if (error instanceof OAuthError) return failurePage(error.status, error.message);
-        if (error instanceof ApiError) return failurePage(error.status, error.message, error.retryAfter);
-        throw error;
-      }
-    };
-  return [
-    { method: 'GET', path, handle: handle(show) },
-    { method: 'POST', path, handle: handle(decide) },
-  ];
+export const devicePageEndpoints: readonly Endpoint<DevicePageDeps>[] = [
+  {
+    ...endpoint,
+    method: 'GET',
+    operation: pageOperation({
+      operationId: 'showDevicePage',
+      summary: 'Enter the code of a device',
+      query,
+      answers,
+    }),
+    bind: (deps) => pageHandler(deps, show),
+  },
+  {
+    ...endpoint,
+    method: 'POST',
+    operation: pageOperation({
+      operationId: 'postDevicePage',
+      summary: 'Decide whether a device may act for the user',
+      description: 'The form of the page.',
+      query,
+      answers: {
+        ...answers,
+        403: 'The page again: the form is not right.',
+        503: 'The page again: the service is busy.',
+      },
+    }),
+    bind: (deps) => pageHandler(deps, decide),
+  },
+];
+
+function pageHandler(
+  deps: DevicePageDeps,
+  answer: (deps: DevicePageDeps, request: Request, found: Found) => Reply | Promise<Reply>,
+): Handler {
+  return async (request) => {
+    try {
+      const typed = parseQuery(request.query).get('user_code') ?? '';
+      if (typed.trim() === '') return codePage();
+      const found = find(deps, request, typed);
+      return found === undefined ? codePage(typed) : await answer(deps, request, found);
+    } catch (error) {
+      if (error instanceof OAuthError) return failurePage(error.status, error.message);
+      if (error instanceof ApiError) return failurePage(error.status, error.message, error.retryAfter);
+      throw error;
+    }
+  };
 }
 
 /** After too many wrong codes a right one has to wait, too (RFC 8628 §5.1). @throws {ApiError} `rate_limited` */
 function find(
-  { devices, directory }: DevicePageDeps,
-  guesses: KeyedLimits,
+  { devices, directory, guesses }: DevicePageDeps,
   request: Request,
   typed: string,
 ): Found | undefined {

@@ -1,6 +1,11 @@
-import type { Route } from '../http/types.ts';
-import { deviceCodeGrant } from './grant-device-code.ts';
+import Type, { type Static } from 'typebox';
+import type { Endpoint, Shown } from '../http/endpoint.ts';
+import { PublicHeaders } from '../http/openapi/headers.ts';
+import { flag, listOf } from '../http/schema.ts';
+import type { Handler, Route } from '../http/types.ts';
+import { jsonAnswer } from './json-answer.ts';
 import type { SigningKeys } from './signing-keys.ts';
+import { grantTypes } from './token-endpoint.ts';
 
 export interface DiscoverySettings {
   /** The public URL of the auth host. */
@@ -9,32 +14,87 @@ export interface DiscoverySettings {
   readonly keys: SigningKeys;
 }
 
+const url = Type.String({ format: 'uri' });
+const texts = listOf(Type.String());
+
+/** The names of OpenID Connect Discovery §3 and RFC 8414 §2. */
+const Metadata = Type.Object(
+  {
+    issuer: url,
+    authorization_endpoint: url,
+    token_endpoint: url,
+    device_authorization_endpoint: url,
+    userinfo_endpoint: url,
+    jwks_uri: url,
+    revocation_endpoint: url,
+    introspection_endpoint: url,
+    end_session_endpoint: url,
+    scopes_supported: texts,
+    response_types_supported: texts,
+    response_modes_supported: texts,
+    grant_types_supported: texts,
+    code_challenge_methods_supported: texts,
+    token_endpoint_auth_methods_supported: texts,
+    revocation_endpoint_auth_methods_supported: texts,
+    introspection_endpoint_auth_methods_supported: texts,
+    subject_types_supported: texts,
+    id_token_signing_alg_values_supported: texts,
+    claims_supported: texts,
+    prompt_values_supported: texts,
+    authorization_response_iss_parameter_supported: flag('RFC 9207.'),
+    claims_parameter_supported: flag('OpenID Connect Core §5.5.'),
+    request_parameter_supported: flag('OpenID Connect Core §6.1.'),
+    request_uri_parameter_supported: flag('OpenID Connect Core §6.2.'),
+  },
+  { component: 'Metadata' },
+);
+type Metadata = Shown<Static<typeof Metadata>>;
+
+const publicHeaders = {
+  'content-type': 'application/json',
+  'cache-control': 'public, max-age=300',
+  'access-control-allow-origin': '*',
+};
+
+const oauthPath = '/.well-known/oauth-authorization-server';
+
 /**
- * What clients configure themselves by: the same document as OpenID Connect Discovery (§4) and as RFC 8414 (§3) want it.
- * An issuer with a path has the latter in front of that path too (RFC 8414 §3.1).
+ * What clients configure themselves by: one document, as OpenID Connect Discovery (§4) and RFC 8414 (§3) ask for it. Pages of
+ * any origin may read it.
  */
-export function discoveryRoutes(settings: DiscoverySettings): readonly Route[] {
-  const { pathname } = new URL(settings.issuer);
-  const oauth = '/.well-known/oauth-authorization-server';
-  const paths = new Set([
-    '/.well-known/openid-configuration',
-    oauth,
-    `${oauth}${pathname.replace(/\/$/, '')}`,
-  ]);
-  const headers = {
-    'content-type': 'application/json',
-    'cache-control': 'public, max-age=300',
-    'access-control-allow-origin': '*',
-  };
-  return Array.from(paths, (path) => ({
+export const discoveryEndpoints: readonly Endpoint<DiscoverySettings>[] = [
+  discovery('/.well-known/openid-configuration', 'getOpenidConfiguration'),
+  discovery(oauthPath, 'getAuthorizationServerMetadata'),
+];
+
+/** An issuer with a path has the document of RFC 8414 in front of that path too (§3.1). */
+export function discoveryOfPath(settings: DiscoverySettings): readonly Route[] {
+  const path = new URL(settings.issuer).pathname.replace(/\/$/, '');
+  if (path === '') return [];
+  return [{ method: 'GET', path: `${oauthPath}${path}`, handle: show(settings) }];
+}
+
+function discovery(path: string, operationId: string): Endpoint<DiscoverySettings> {
+  return {
     method: 'GET',
     path,
-    handle: () => ({ status: 200, headers, body: JSON.stringify(metadata(settings)) }),
-  }));
+    access: { credential: 'None', who: 'Everybody' },
+    operation: {
+      operationId,
+      summary: 'Read what the auth host supports, and where',
+      security: [],
+      answers: { 200: jsonAnswer(Metadata, 'The metadata.', PublicHeaders) },
+    },
+    bind: show,
+  };
+}
+
+function show(settings: DiscoverySettings): Handler {
+  return () => ({ status: 200, headers: publicHeaders, body: JSON.stringify(metadata(settings)) });
 }
 
 /** What this service can do, and no more. */
-function metadata({ issuer, serviceScope, keys }: DiscoverySettings): object {
+function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
   const secrets = ['client_secret_basic', 'client_secret_post'];
   const clients = [...secrets, 'none'];
   return {
@@ -50,7 +110,7 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): object {
     scopes_supported: ['openid', 'email', serviceScope],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'client_credentials', 'refresh_token', deviceCodeGrant],
+    grant_types_supported: grantTypes,
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: clients,
     revocation_endpoint_auth_methods_supported: clients,

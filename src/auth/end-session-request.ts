@@ -10,7 +10,7 @@ import type { SessionDeps } from './sessions.ts';
 export interface EndSessionRequest {
   /** Who was signed in to the client, and in which session; `undefined` when the client does not say. */
   readonly hint: IdTokenHint | undefined;
-  /** Where the user goes afterwards, and with what; `undefined` when that is not known to be an address of the client. */
+  /** Where the user goes afterwards; `undefined` unless it is a registered address of the client. */
   readonly returnTo: { readonly uri: string; readonly state: string | null } | undefined;
 }
 
@@ -40,7 +40,7 @@ async function readHint(settings: TokenSettings, parameters: Form): Promise<IdTo
   return hint;
 }
 
-/** Any other address than a registered one is passed over: nobody is sent there, but he is signed out. */
+/** An address that is not registered is ignored: the user is signed out, but not sent there. */
 function readReturn(
   { directory, audience }: SessionDeps & TokenSettings,
   parameters: Form,

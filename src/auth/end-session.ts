@@ -1,6 +1,9 @@
+import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
 import { ApiError } from '../errors.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { text } from '../http/schema.ts';
+import type { Reply, Request } from '../http/types.ts';
 import type { AccessClaims, TokenSettings } from './access-token.ts';
 import { redirect } from './authorization-response.ts';
 import { bearerToken } from './bearer.ts';
@@ -8,6 +11,7 @@ import { BrowserCookie, isFromElsewhere } from './browser.ts';
 import { type EndSessionRequest, readEndSessionRequest } from './end-session-request.ts';
 import { addToList } from './invalidation.ts';
 import { OAuthError, uncached } from './oauth-error.ts';
+import { pageOperation } from './page-operation.ts';
 import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out-pages.ts';
 import { noteEnd } from './session-notes.ts';
 import { endSession, endSignIn, type SessionDeps } from './sessions.ts';
@@ -18,18 +22,57 @@ export interface EndSessionDeps extends SessionDeps, TokenSettings {
   readonly validate: ValidateToken;
 }
 
+const parameters = Type.Object({
+  id_token_hint: Type.Optional(text('An ID token that the client has.')),
+  client_id: Type.Optional(text('The client; that of the ID token when there is one.')),
+  post_logout_redirect_uri: Type.Optional(text('A redirect URI of the client; any other is ignored.')),
+  state: Type.Optional(text('Returned as it is.')),
+});
+
+const answers = {
+  200: 'The user is signed out, or is asked whether to sign out.',
+  204: 'The user of the access token is signed out.',
+  303: 'To `post_logout_redirect_uri`.',
+  400: 'A page: the request is malformed.',
+  401: 'The access token is not valid; without a body.',
+  503: 'A page: the store cannot take the change.',
+};
+
+const endpoint = {
+  path: '/connect/endsession',
+  access: {
+    credential: 'ID token, access token, or the cookie of the sign-in page',
+    who: 'The user who is signed in',
+  },
+  bind: (deps: EndSessionDeps) => (request: Request) => answer(deps, request).catch(refuse),
+} as const;
+
 /**
- * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). Whose sign-out it is says
- * the client, by its ID or access token, or the browser, by its cookie. All tokens that came from that sign-in die.
+ * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The ID or access token that the
+ * client sends tells which user, or the cookie of the browser. All tokens of that sign-in become invalid.
  */
-export function endSessionRoutes(deps: EndSessionDeps): readonly Route[] {
-  const path = '/connect/endsession';
-  const handle = (request: Request) => answer(deps, request).catch(refuse);
-  return [
-    { method: 'GET', path, handle },
-    { method: 'POST', path, handle },
-  ];
-}
+export const endSessionEndpoints: readonly Endpoint<EndSessionDeps>[] = [
+  {
+    ...endpoint,
+    method: 'GET',
+    operation: pageOperation({
+      operationId: 'endSession',
+      summary: 'Sign a user out',
+      query: parameters,
+      answers,
+    }),
+  },
+  {
+    ...endpoint,
+    method: 'POST',
+    operation: pageOperation({
+      operationId: 'postEndSession',
+      summary: 'Sign a user out: the parameters in a form',
+      query: parameters,
+      answers: { ...answers, 413: 'A page: the form is too long.' },
+    }),
+  },
+];
 
 async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
   const asked = await readEndSessionRequest(deps, request);
@@ -44,17 +87,17 @@ async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
       ...(signIn?.user.id === hint.sub ? { signIn } : {}),
     });
   } else if (signIn !== undefined) {
-    // Any page can send a browser here: that must not sign its user out.
+    // Any page can send a browser here, so that alone must not sign the user out.
     if (request.method === 'GET' || isFromElsewhere(request, deps.issuer))
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
     await end(deps, request, { userId: signIn.user.id, signIn });
   }
-  // Without proof that the user was signed in to the client, this is no way to send a browser anywhere.
+  // Redirecting needs proof that the user was signed in: this must not be an open redirector.
   if (asked.returnTo === undefined || (hint ?? signIn) === undefined) return signedOutPage();
   return goBack(asked.returnTo);
 }
 
-/** A client that shows an access token is no browser on its way: it gets a status, unless it wants to be sent somewhere. */
+/** A client that sends an access token is not a browser: it gets a status, unless it asks for a redirect. */
 async function answerClient(
   deps: EndSessionDeps,
   request: Request,
@@ -71,7 +114,7 @@ async function answerClient(
     : goBack(returnTo);
 }
 
-/** What is to end, as far as the request shows it. */
+/** What to end, as far as the request shows it. */
 interface Ending {
   readonly userId: string;
   /** The key of a session: its sign-in ends with it. */

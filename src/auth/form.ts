@@ -1,3 +1,4 @@
+import type { Static, TObject } from 'typebox';
 import { ApiError } from '../errors.ts';
 import { decodeText, readBody } from '../http/body.ts';
 import { parsePairs } from '../http/form-text.ts';
@@ -57,9 +58,35 @@ export function parseParameters(text: string): { form: Form; repeated: ReadonlyS
   return { form, repeated };
 }
 
-/** A parameter that must be there. @throws {OAuthError} `invalid_request` */
-export function parameter(form: Form, name: string): string {
-  const value = form.get(name);
-  if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`);
-  return value;
+/**
+ * Makes the reader of a form's fields. Fields that the schema does not have are ignored (RFC 6749 §3.2).
+ * @param schema whose strings may have a `pattern`, with its meaning as `description`
+ * @returns throws an `OAuthError` with `invalid_request` for a field that is missing or malformed
+ */
+export function fieldReader<Schema extends TObject>({
+  properties,
+  required,
+}: Schema): (form: Form) => Static<Schema> {
+  const fields = Object.entries(properties as Readonly<Record<string, FieldRules>>).map(([name, rules]) => ({
+    name,
+    must: rules.description,
+    pattern: rules.pattern === undefined ? undefined : new RegExp(rules.pattern),
+    isRequired: required?.includes(name) ?? false,
+  }));
+  return (form) => {
+    const values: Record<string, string> = {};
+    for (const { name, must, pattern, isRequired } of fields) {
+      const value = form.get(name);
+      if (value !== undefined) values[name] = value;
+      else if (isRequired) throw new OAuthError('invalid_request', `${name} is missing`);
+      if (value !== undefined && pattern?.test(value) === false)
+        throw new OAuthError('invalid_request', `${name} must be ${must}`);
+    }
+    return values as Static<Schema>;
+  };
+}
+
+interface FieldRules {
+  readonly pattern?: string;
+  readonly description?: string;
 }

@@ -1,6 +1,9 @@
+import Type from 'typebox';
+import { text } from '../http/schema.ts';
 import type { ApiKey } from '../store/records.ts';
 import { issueAccessToken, type TokenSettings } from './access-token.ts';
-import type { Form } from './form.ts';
+import { type ClientForm, clientForm } from './client-endpoint.ts';
+import type { AuthenticatedClient } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
 
@@ -10,21 +13,31 @@ export interface ClientCredentialsDeps extends TokenSettings {
 }
 
 /** RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
-export async function grantClientCredentials(
-  deps: ClientCredentialsDeps,
-  { clientId, role, teamId }: ApiKey,
-  form: Form,
-): Promise<TokenAnswer> {
-  const scope = checkScope(form.get('scope'), deps.serviceScope);
-  const accessToken = await issueAccessToken(deps, {
-    sub: clientId,
-    client_id: clientId,
-    scope,
-    role,
-    team: [teamId],
-    primaryTeam: teamId,
-  });
-  return tokenAnswer(accessToken, scope);
+export const clientCredentialsGrant: ClientForm<TokenAnswer, ClientCredentialsDeps> = clientForm({
+  by: apiKeyOf,
+  fields: {
+    grant_type: Type.Literal('client_credentials'),
+    // Without it the refusal is `invalid_scope`.
+    scope: Type.Optional(text('`openid` and the scope of this service, both.')),
+  },
+  async handle({ client: { clientId, role, teamId }, fields }, deps) {
+    const scope = checkScope(fields.scope, deps.serviceScope);
+    const accessToken = await issueAccessToken(deps, {
+      sub: clientId,
+      client_id: clientId,
+      scope,
+      role,
+      team: [teamId],
+      primaryTeam: teamId,
+    });
+    return tokenAnswer(accessToken, scope);
+  },
+});
+
+/** @throws {OAuthError} `unauthorized_client` */
+function apiKeyOf(client: AuthenticatedClient): ApiKey {
+  if (client.kind === 'api-key') return client.apiKey;
+  throw new OAuthError('unauthorized_client', 'A client that people sign in to cannot act for itself');
 }
 
 /** Both scopes are required and there is no other. @throws {OAuthError} `invalid_scope` */

@@ -1,22 +1,29 @@
-import type { OAuthClient, User } from '../store/records.ts';
+import Type from 'typebox';
+import { text } from '../http/schema.ts';
+import type { User } from '../store/records.ts';
 import type { TokenSettings } from './access-token.ts';
+import { type ClientForm, clientForm } from './client-endpoint.ts';
+import { signInClientOf } from './clients.ts';
 import type { Allowance, DeviceCodes } from './device-codes.ts';
-import { type Form, parameter } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type SessionDeps, signedInUser, startSession, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
-export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session, once. */
-export async function grantDeviceCode(
-  deps: SessionDeps & TokenSettings & { readonly devices: DeviceCodes },
-  { clientId }: OAuthClient,
-  form: Form,
-): Promise<TokenAnswer> {
-  const poll = deps.devices.poll(parameter(form, 'device_code'), clientId);
+export const deviceCodeGrant: ClientForm<TokenAnswer, DeviceGrantDeps> = clientForm({
+  by: signInClientOf,
+  fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('What the device polls with.') },
+  handle: ({ client, fields }, deps) => poll(deps, client.clientId, fields.device_code),
+});
+
+type DeviceGrantDeps = SessionDeps & TokenSettings & { readonly devices: DeviceCodes };
+
+async function poll(deps: DeviceGrantDeps, clientId: string, deviceCode: string): Promise<TokenAnswer> {
+  const poll = deps.devices.poll(deviceCode, clientId);
   switch (poll.outcome) {
     case 'pending':
       throw new OAuthError('authorization_pending', 'The user has not decided yet');

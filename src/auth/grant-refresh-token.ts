@@ -1,9 +1,11 @@
+import Type from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { anonymous } from '../accounts/actors.ts';
-import type { Request } from '../http/types.ts';
-import type { OAuthClient, User } from '../store/records.ts';
+import { text } from '../http/schema.ts';
+import type { User } from '../store/records.ts';
 import type { TokenSettings } from './access-token.ts';
-import { type Form, parameter } from './form.ts';
+import { type ClientForm, clientForm } from './client-endpoint.ts';
+import { signInClientOf } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
 import { isCurrent, readRefreshToken } from './refresh-token.ts';
 import { noteReuse } from './session-notes.ts';
@@ -12,20 +14,23 @@ import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
 /** RFC 6749 §6: a session goes on with new tokens, which replace the old ones. */
-export async function grantRefreshToken(
-  deps: SessionDeps & TokenSettings,
-  { clientId }: OAuthClient,
-  form: Form,
-  { remoteAddress }: Request,
-): Promise<TokenAnswer> {
-  const token = readRefreshToken(parameter(form, 'refresh_token'));
-  const redeem = (draft: AccountDraft) =>
-    token && redeemRefreshToken(deps, draft, { token, clientId, scope: form.get('scope') });
-  const refreshed = await deps.directory.by(anonymous(remoteAddress)).change(redeem);
-  if (refreshed === undefined) throw new OAuthError('invalid_grant', 'The refresh token is not valid');
-  const { turn, user, scope } = refreshed;
-  return signUserTokens(deps, turn, user, { scope, nonce: null });
-}
+export const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
+  by: signInClientOf,
+  fields: {
+    grant_type: Type.Literal('refresh_token'),
+    refresh_token: text('The latest one of the session.'),
+    scope: Type.Optional(text('A part of what was granted.')),
+  },
+  async handle({ client: { clientId }, fields, request }, deps) {
+    const token = readRefreshToken(fields.refresh_token);
+    const redeem = (draft: AccountDraft) =>
+      token && redeemRefreshToken(deps, draft, { token, clientId, scope: fields.scope });
+    const refreshed = await deps.directory.by(anonymous(request.remoteAddress)).change(redeem);
+    if (refreshed === undefined) throw new OAuthError('invalid_grant', 'The refresh token is not valid');
+    const { turn, user, scope } = refreshed;
+    return signUserTokens(deps, turn, user, { scope, nonce: null });
+  },
+});
 
 /** A refresh token as a client brings it, and the scope that it wants, if it says. */
 interface PresentedToken {

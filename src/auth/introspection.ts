@@ -1,9 +1,12 @@
-import type { Route } from '../http/types.ts';
+import Type, { type Static } from 'typebox';
+import type { Endpoint, Shown } from '../http/endpoint.ts';
+import { listOf, number, text } from '../http/schema.ts';
+import type { Request } from '../http/types.ts';
 import type { AccessClaims } from './access-token.ts';
 import { invalidClient } from './client-credentials.ts';
-import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
+import { type ClientCall, type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
 import type { AuthenticatedClient } from './clients.ts';
-import { parameter } from './form.ts';
+import { jsonAnswer } from './json-answer.ts';
 import { isCurrent, readRefreshToken } from './refresh-token.ts';
 import { endsAt, type SessionDeps, userOf } from './sessions.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
@@ -12,22 +15,66 @@ export interface IntrospectionDeps extends SessionDeps, Omit<ClientEndpointDeps,
   readonly validate: ValidateToken;
 }
 
-/** The answer for whatever is not valid now, or is not to be known of (RFC 7662 §2.2). */
-const inactive = { active: false };
+const Active = Type.Object({
+  active: Type.Literal(true),
+  token_type: Type.Optional(Type.Literal('Bearer', { description: 'Of an access token.' })),
+  client_id: text('The client that the token was issued to.'),
+  scope: text('The scopes, separated by spaces.'),
+  sub: text('Id of the user; of a token of an API key, its client id.'),
+  iat: number('When it was issued, seconds since 1970.'),
+  exp: number('When it expires, seconds since 1970.'),
+  iss: Type.Optional(text('The issuer.')),
+  aud: Type.Optional(text('The audience.')),
+  jti: Type.Optional(text('Id of the token.')),
+  sid: Type.Optional(text('Id of the session.')),
+  email: Type.Optional(text('E-mail address of the user.')),
+  name: Type.Optional(text('Full name of the user.')),
+  role: Type.Optional(text('Role of the user or the API key.')),
+  team: Type.Optional(listOf(Type.String(), 'Ids of the teams.')),
+  primaryTeam: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+const Inactive = Type.Object({ active: Type.Literal(false) });
+const Introspection = Type.Union([Active, Inactive], {
+  component: 'Introspection',
+  example: { active: false },
+});
+type Introspection = Shown<Static<typeof Introspection>>;
 
-/**
- * `POST /connect/introspect` (RFC 7662), for clients that have a secret: whether a token is good now, and what it says.
- * A client sees its own tokens, and the access tokens of whoever is in its team.
- */
-export function introspectionRoutes(deps: IntrospectionDeps): readonly Route[] {
-  return [clientEndpoint(deps, '/connect/introspect', (request) => introspect(deps, request))];
-}
+/** The answer for a token that is not valid, or that the client may not know of (RFC 7662 §2.2). */
+const inactive: Introspection = { active: false };
 
-async function introspect(deps: IntrospectionDeps, { form, request, authenticate }: ClientRequest) {
-  const client = authenticate();
+const form = clientForm({
+  by: confidentialClientOf,
+  fields: {
+    token: text('An access token or a refresh token.'),
+    token_type_hint: Type.Optional(text('Ignored: the token shows its type.')),
+  },
+  handle: introspect,
+});
+
+/** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and what it says. */
+export const introspectionEndpoint: Endpoint<IntrospectionDeps> = clientEndpoint('/connect/introspect', {
+  operationId: 'introspectToken',
+  summary: 'Ask about a token',
+  description:
+    'A client sees its own tokens, and the access tokens of the members of its team. Any other token is shown as not active.',
+  who: 'Clients with a secret: the token is their own, or an access token of a member of their team',
+  forms: [form],
+  answer: jsonAnswer(Introspection, 'Whether the token is valid, and what it says.'),
+  refuses: {},
+});
+
+/** @throws {OAuthError} `invalid_client` for a public client */
+function confidentialClientOf(client: AuthenticatedClient, request: Request): AuthenticatedClient {
   if (client.kind === 'sign-in' && client.client.secretHash === null)
     throw invalidClient(request.header('authorization') !== undefined);
-  const token = parameter(form, 'token');
+  return client;
+}
+
+async function introspect(
+  { client, fields: { token } }: ClientCall<AuthenticatedClient, { token: string }>,
+  deps: IntrospectionDeps,
+): Promise<Introspection> {
   const claims = await validOrNot(deps.validate, token);
   if (claims === undefined) return introspectRefreshToken(deps, token, client.id);
   return mayKnow(client, claims) ? { active: true, token_type: 'Bearer', ...claims } : inactive;
@@ -38,7 +85,7 @@ function mayKnow(client: AuthenticatedClient, { client_id, team }: AccessClaims)
   return client_id === client.id || (teamId !== null && team.includes(teamId));
 }
 
-function introspectRefreshToken(deps: SessionDeps, text: string, clientId: string): object {
+function introspectRefreshToken(deps: SessionDeps, text: string, clientId: string): Introspection {
   const token = readRefreshToken(text);
   const session = token && deps.engine.get('sessions', token.session);
   if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;

@@ -1,22 +1,65 @@
+import Type from 'typebox';
+import type { Endpoint } from '../http/endpoint.ts';
+import { PublicHeaders } from '../http/openapi/headers.ts';
 import { publicJson } from '../http/public-json.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
-import { publishedAheadSeconds, type SigningKeys } from './signing-keys.ts';
+import { listOf } from '../http/schema.ts';
+import type { Handler } from '../http/types.ts';
+import { jsonAnswer } from './json-answer.ts';
+import { type PublicJwk, publishedAheadSeconds, type SigningKeys } from './signing-keys.ts';
 
-/** A new key is published for so long before it signs, so what a cache has kept knows it. */
+/** A new key is published for this long before it signs, so that copies in caches have it by then. */
 const caching = { contentType: 'application/jwk-set+json', maxAgeSeconds: publishedAheadSeconds };
 
-/** `GET /.well-known/jwks.json`: the public keys that our tokens are verified with (RFC 7517 §5). */
-export function jwksRoutes(keys: SigningKeys): readonly Route[] {
-  let published = keys.published;
-  let answer = publicJson({ keys: published }, caching);
+const Key = Type.Unsafe<PublicJwk>({
+  type: 'object',
+  required: ['kid', 'kty', 'alg', 'use'],
+  properties: {
+    kid: { type: 'string', description: 'Id of the key.' },
+    kty: { type: 'string' },
+    alg: { type: 'string' },
+    use: { const: 'sig' },
+    ...Object.fromEntries(['crv', 'x', 'y', 'n', 'e'].map((name) => [name, { type: 'string' }])),
+  },
+});
+const KeySet = Type.Object({ keys: listOf(Key) }, { component: 'KeySet' });
+interface KeySet {
+  readonly keys: readonly PublicJwk[];
+}
 
-  function handle(request: Request): Reply {
+const taggedHeaders = { ...PublicHeaders, ETag: { required: true, schema: { type: 'string' } } } as const;
+
+const { content } = jsonAnswer(KeySet, '');
+
+/** `GET /.well-known/jwks.json`: the public keys that access tokens and ID tokens are verified with (RFC 7517 §5). */
+export const jwksEndpoint: Endpoint<{ readonly keys: SigningKeys }> = {
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  access: { credential: 'None', who: 'Everybody' },
+  operation: {
+    operationId: 'getKeys',
+    summary: 'Read the public keys that tokens are verified with',
+    security: [],
+    answers: {
+      200: {
+        description: 'The keys.',
+        headers: taggedHeaders,
+        content: { [caching.contentType]: content!['application/json']! },
+      },
+      304: { description: 'The caller has them already.', headers: taggedHeaders },
+    },
+  },
+  bind: ({ keys }) => showKeys(keys),
+};
+
+function showKeys(keys: SigningKeys): Handler {
+  const answerWith = (set: KeySet) => publicJson(set, caching);
+  let published = keys.published;
+  let answer = answerWith({ keys: published });
+  return (request) => {
     if (published !== keys.published) {
       published = keys.published;
-      answer = publicJson({ keys: published }, caching);
+      answer = answerWith({ keys: published });
     }
     return answer(request);
-  }
-
-  return [{ method: 'GET', path: '/.well-known/jwks.json', handle }];
+  };
 }

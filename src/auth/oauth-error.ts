@@ -1,3 +1,7 @@
+import Type from 'typebox';
+import type { DeclaredAnswer, Headers } from '../http/endpoint.ts';
+import { NotCached } from '../http/openapi/headers.ts';
+import { oneOf, text } from '../http/schema.ts';
 import type { Reply } from '../http/types.ts';
 
 /**
@@ -18,6 +22,9 @@ export type OAuthErrorCode =
   | 'invalid_token'
   | 'insufficient_scope'
   | 'temporarily_unavailable';
+
+/** The codes of refusals with one status, each with an example of its description. */
+export type OAuthRefusals = Readonly<Partial<Record<OAuthErrorCode, string>>>;
 
 /** No answer of the token endpoint may be kept by a cache (RFC 6749 §5.1). */
 export const uncached = {
@@ -63,5 +70,27 @@ export function oauthErrorReply({ code, message, status, challenge, retryAfter }
       ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfter)) }),
     },
     body: JSON.stringify({ error: code, error_description: message }),
+  };
+}
+
+/** Declares the refusals of an endpoint that have one status, in the form of RFC 6749 §5.2. */
+export function oauthRefusal(
+  description: string,
+  refusals: OAuthRefusals,
+  headers: Headers = {},
+): DeclaredAnswer {
+  const codes = Object.keys(refusals) as OAuthErrorCode[];
+  const schema = Type.Object({
+    error: oneOf(codes, 'What is wrong.'),
+    error_description: text('What is wrong with this one request, for people.'),
+  });
+  const examples = Object.entries(refusals).map(([error, error_description]) => [
+    error,
+    { value: { error, error_description } },
+  ]);
+  return {
+    description,
+    headers: { 'Cache-Control': NotCached, ...headers },
+    content: { 'application/json': { schema, examples: Object.fromEntries(examples) } },
   };
 }

@@ -1,7 +1,10 @@
+import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
-import type { Request, Route } from '../http/types.ts';
-import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
-import { parameter } from './form.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { text } from '../http/schema.ts';
+import type { Request } from '../http/types.ts';
+import { type ClientCall, type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
+import { type AuthenticatedClient, anyClient } from './clients.ts';
 import { invalidate } from './invalidate-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import { readRefreshToken } from './refresh-token.ts';
@@ -9,21 +12,40 @@ import { noteEnd } from './session-notes.ts';
 import { endSession, type SessionDeps } from './sessions.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
+const ofOther = 'The token was issued to another client';
+
 export interface RevocationDeps extends SessionDeps, Omit<ClientEndpointDeps, 'directory'> {
   readonly validate: ValidateToken;
 }
 
-/**
- * `POST /connect/revocation` (RFC 7009): a client gives back a token of its own, and with it the session that it belongs
- * to. What is no token, or no longer one, is answered like one that was.
- */
-export function revocationRoutes(deps: RevocationDeps): readonly Route[] {
-  return [clientEndpoint(deps, '/connect/revocation', (request) => revoke(deps, request))];
-}
+const form = clientForm({
+  by: anyClient,
+  fields: {
+    token: text('An access token or a refresh token.'),
+    token_type_hint: Type.Optional(text('Ignored: the token shows its type.')),
+  },
+  handle: revoke,
+});
 
-async function revoke(deps: RevocationDeps, { form, request, authenticate }: ClientRequest) {
-  const { id } = authenticate();
-  const token = parameter(form, 'token');
+/**
+ * `POST /connect/revocation` (RFC 7009): a client gives back a token of its own, and with it the session that the token
+ * belongs to.
+ */
+export const revocationEndpoint: Endpoint<RevocationDeps> = clientEndpoint('/connect/revocation', {
+  operationId: 'revokeToken',
+  summary: 'Revoke a token',
+  description:
+    'Ends the session that the token belongs to. A token that is not valid, or no longer, is answered with 200, too (RFC 7009 §2.2).',
+  who: 'The client that the token was issued to',
+  forms: [form],
+  answer: { description: 'The token is not valid any more, and that is on disk.', headers: {} },
+  refuses: { invalid_grant: ofOther },
+});
+
+async function revoke(
+  { client: { id }, fields: { token }, request }: ClientCall<AuthenticatedClient, { token: string }>,
+  deps: RevocationDeps,
+): Promise<undefined> {
   const refresh = readRefreshToken(token);
   if (refresh !== undefined) {
     await revokeSession(deps, refresh.session, id, request);
@@ -54,5 +76,5 @@ async function revokeSession(
 
 /** @throws {OAuthError} `invalid_grant` for what was issued to another client (RFC 7009 §2.1, RFC 6749 §5.2) */
 function checkOwner(owner: string, clientId: string): void {
-  if (owner !== clientId) throw new OAuthError('invalid_grant', 'The token was issued to another client');
+  if (owner !== clientId) throw new OAuthError('invalid_grant', ofOther);
 }

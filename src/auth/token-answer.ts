@@ -1,15 +1,22 @@
+import Type, { type Static } from 'typebox';
+import type { Shown } from '../http/endpoint.ts';
+import { count, shape, text } from '../http/schema.ts';
 import { accessTokenLifetime } from './access-token.ts';
 
 /** The answer of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */
-export interface TokenAnswer {
-  readonly access_token: string;
-  /** Seconds. */
-  readonly expires_in: number;
-  readonly token_type: 'Bearer';
-  readonly scope: string;
-  readonly refresh_token?: string;
-  readonly id_token?: string;
-}
+export const TokenAnswer = shape(
+  'Tokens',
+  {
+    access_token: text('A JWT, to be sent as `Authorization: Bearer`.'),
+    expires_in: count('Lifetime of the access token, seconds.'),
+    token_type: Type.Literal('Bearer'),
+    scope: text('The scopes that were granted, separated by spaces.'),
+    refresh_token: Type.Optional(text('For the next tokens; it can be used once. Only with a user.')),
+    id_token: Type.Optional(text('Who has signed in (OpenID Connect Core §2). Only with a user.')),
+  },
+  { access_token: 'eyJ…', expires_in: accessTokenLifetime, token_type: 'Bearer', scope: 'openid flagmeter' },
+);
+export type TokenAnswer = Shown<Static<typeof TokenAnswer>>;
 
 /** The answer for an access token just issued, and what comes beside it. */
 export function tokenAnswer(

@@ -1,16 +1,16 @@
-import type { Route } from '../http/types.ts';
-import type { ApiKey } from '../store/records.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import type { TokenSettings } from './access-token.ts';
-import { type ClientEndpointDeps, type ClientRequest, clientEndpoint } from './client-endpoint.ts';
-import { type AuthenticatedClient, signInClientOf } from './clients.ts';
+import { type ClientEndpointDeps, type ClientForm, clientEndpoint } from './client-endpoint.ts';
 import type { DeviceCodes } from './device-codes.ts';
-import { grantAuthorizationCode } from './grant-authorization-code.ts';
-import { grantClientCredentials } from './grant-client-credentials.ts';
-import { deviceCodeGrant, grantDeviceCode } from './grant-device-code.ts';
-import { grantRefreshToken } from './grant-refresh-token.ts';
+import type { Form } from './form.ts';
+import { authorizationCodeGrant } from './grant-authorization-code.ts';
+import { clientCredentialsGrant } from './grant-client-credentials.ts';
+import { deviceCodeGrant, deviceCodeGrantType } from './grant-device-code.ts';
+import { refreshTokenGrant } from './grant-refresh-token.ts';
+import { jsonAnswer } from './json-answer.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
-import type { TokenAnswer } from './token-answer.ts';
+import { TokenAnswer } from './token-answer.ts';
 
 export interface TokenEndpointSettings
   extends TokenSettings,
@@ -21,36 +21,45 @@ export interface TokenEndpointSettings
   readonly devices: DeviceCodes;
 }
 
+const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
+  ['authorization_code', authorizationCodeGrant],
+  ['client_credentials', clientCredentialsGrant],
+  ['refresh_token', refreshTokenGrant],
+  [deviceCodeGrantType, deviceCodeGrant],
+]);
+
+/** The values that `grant_type` may have. */
+export const grantTypes: readonly string[] = [...grants.keys()];
+
 /** `POST /connect/token` (RFC 6749 §3.2). */
-export function tokenRoutes(settings: TokenEndpointSettings): readonly Route[] {
-  return [clientEndpoint(settings, '/connect/token', (request) => grant(settings, request))];
-}
+export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/connect/token', {
+  operationId: 'issueTokens',
+  summary: 'Get tokens',
+  description:
+    'API keys use `client_credentials`; clients that people sign in to use the other grants. `grant_type` decides which fields are read.',
+  who: 'API key: `client_credentials`. Sign-in client: the other grants',
+  forms: [...grants.values()],
+  choose,
+  answer: jsonAnswer(TokenAnswer, 'The tokens.'),
+  refuses: {
+    invalid_grant: 'The code is not valid',
+    unauthorized_client: 'An API key can only use the grant client_credentials',
+    unsupported_grant_type: 'grant_type must be one of the documented ones',
+    invalid_scope: 'scope must be: openid flagmeter',
+    authorization_pending: 'The user has not decided yet',
+    slow_down: 'Wait five seconds longer between two requests from now on',
+    access_denied: 'The user refused',
+    expired_token: 'The device code has expired; begin again',
+  },
+});
 
-function grant(
-  settings: TokenEndpointSettings,
-  { form, request, authenticate }: ClientRequest,
-): Promise<TokenAnswer> {
-  switch (form.get('grant_type')) {
-    case 'client_credentials':
-      return grantClientCredentials(settings, apiKeyOf(authenticate()), form);
-    case 'authorization_code':
-      return grantAuthorizationCode(settings, signInClientOf(authenticate()), form, request);
-    case 'refresh_token':
-      return grantRefreshToken(settings, signInClientOf(authenticate()), form, request);
-    case deviceCodeGrant:
-      return grantDeviceCode(settings, signInClientOf(authenticate()), form);
-    case undefined:
-      throw new OAuthError('invalid_request', 'grant_type is missing');
-    default:
-      throw new OAuthError(
-        'unsupported_grant_type',
-        `grant_type must be client_credentials, authorization_code, refresh_token or ${deviceCodeGrant}`,
-      );
-  }
-}
-
-/** @throws {OAuthError} `unauthorized_client` */
-function apiKeyOf(client: AuthenticatedClient): ApiKey {
-  if (client.kind === 'api-key') return client.apiKey;
-  throw new OAuthError('unauthorized_client', 'A client that people sign in to cannot act for itself');
+function choose(form: Form): ClientForm<TokenAnswer, TokenEndpointSettings> {
+  const type = form.get('grant_type');
+  if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
+  const grant = grants.get(type);
+  if (grant !== undefined) return grant;
+  throw new OAuthError(
+    'unsupported_grant_type',
+    `grant_type must be client_credentials, authorization_code, refresh_token or ${deviceCodeGrantType}`,
+  );
 }

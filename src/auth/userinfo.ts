@@ -1,12 +1,17 @@
+import Type, { type Static } from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Endpoint, Headers, Operation, Shown } from '../http/endpoint.ts';
+import { NotCached } from '../http/openapi/headers.ts';
+import { flag, listOf, text } from '../http/schema.ts';
+import type { Reply, Request } from '../http/types.ts';
 import type { OAuthClient, User } from '../store/records.ts';
 import type { AccessClaims } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
 import { findClient, teamsThrough } from './clients.ts';
 import { isForm, readForm } from './form.ts';
 import { emailClaims } from './id-token.ts';
-import { OAuthError, type OAuthErrorCode, oauthErrorReply, uncached } from './oauth-error.ts';
+import { jsonAnswer } from './json-answer.ts';
+import { OAuthError, type OAuthErrorCode, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
 /** What the userinfo endpoint works on. */
@@ -38,19 +43,86 @@ const unasked: Reply = {
   headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' },
 };
 
-/** `GET` and `POST /connect/userinfo`: who the user of an access token is (OpenID Connect Core §5.3). */
-export function userinfoRoutes(deps: UserinfoDeps): readonly Route[] {
-  const path = '/connect/userinfo';
-  const handle = async (request: Request): Promise<Reply> => {
+/** What an access token's scopes tell of its user (OpenID Connect Core §5.3.2). */
+const UserClaims = Type.Object(
+  {
+    sub: text('Id of the user.'),
+    email: Type.Optional(text('With the scope `email`.')),
+    email_verified: Type.Optional(flag('Always false: addresses are not verified.')),
+    name: Type.Optional(text('Full name; this and the following with the scope of this service.')),
+    role: Type.Optional(text('Role of the user.')),
+    team: Type.Optional(listOf(Type.String(), 'Ids of the teams that the token is for.')),
+    primaryTeam: Type.Optional(Type.String()),
+  },
+  { component: 'UserClaims', example: { sub: 'user_1', email: 'ada@example.com', email_verified: false } },
+);
+type UserClaims = Shown<Static<typeof UserClaims>>;
+
+const BearerChallenge = {
+  'WWW-Authenticate': {
+    component: 'BearerChallenge',
+    description: 'Names an error only when the request had a token (RFC 6750 §3).',
+    required: true,
+    schema: { type: 'string' },
+  },
+};
+const notValid = 'The access token is not valid';
+const twoTokens = 'Send the token in the header or in the form, not in both';
+const noUser = 'The token is that of a client: no user has signed in';
+
+/** See `readableByPages`. */
+const Readable: Headers = {
+  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
+  'Access-Control-Expose-Headers': { required: true, schema: { const: 'www-authenticate' } },
+};
+const Refused: Headers = { ...Readable, ...BearerChallenge };
+
+const answers: Operation['answers'] = {
+  200: jsonAnswer(UserClaims, 'The claims of the user.', { ...Readable, 'Cache-Control': NotCached }),
+  400: oauthRefusal('The request is malformed.', { invalid_request: twoTokens }, Refused),
+  401: {
+    ...oauthRefusal('The token is not valid.', { invalid_token: notValid }, Refused),
+    description: 'The token is not valid. Without a token the answer has no body.',
+  },
+  403: oauthRefusal('The token lacks a scope or a user.', { insufficient_scope: noUser }, Refused),
+};
+const summary = 'Ask who the user of an access token is';
+const description = 'Pages of any origin may ask.';
+const security = [{ bearer: [] }];
+const endpoint = {
+  path: '/connect/userinfo',
+  access: { credential: 'Access token', who: 'A user who granted `openid`' },
+  bind: (deps: UserinfoDeps) => async (request: Request) => {
     const reply = await answer(deps, request);
     return { ...reply, headers: { ...reply.headers, ...readableByPages } };
-  };
-  return [
-    { method: 'GET', path, handle },
-    { method: 'POST', path, handle },
-    { method: 'OPTIONS', path, handle: () => preflight },
-  ];
-}
+  },
+} as const;
+
+/** `GET` and `POST /connect/userinfo`: who the user of an access token is (OpenID Connect Core §5.3). */
+export const userinfoEndpoints: readonly Endpoint<UserinfoDeps>[] = [
+  {
+    ...endpoint,
+    method: 'GET',
+    operation: { operationId: 'getUserinfo', summary, description, security, answers },
+  },
+  {
+    ...endpoint,
+    method: 'POST',
+    operation: {
+      operationId: 'postUserinfo',
+      summary,
+      description: `${description} The token may be in the form field \`access_token\` (RFC 6750 §2.2).`,
+      security,
+      answers,
+    },
+  },
+  {
+    method: 'OPTIONS',
+    path: endpoint.path,
+    access: { credential: 'None', who: 'Pages of any origin' },
+    bind: () => () => preflight,
+  },
+];
 
 async function answer(deps: UserinfoDeps, request: Request): Promise<Reply> {
   try {
@@ -72,29 +144,27 @@ async function readToken(request: Request): Promise<string | undefined> {
   const inHeader = bearerToken(request);
   const inForm =
     request.method === 'POST' && isForm(request) ? (await readForm(request)).get('access_token') : undefined;
-  if (inHeader !== undefined && inForm !== undefined)
-    throw refusal('invalid_request', 400, 'Send the token in the header or in the form, not in both');
+  if (inHeader !== undefined && inForm !== undefined) throw refusal('invalid_request', 400, twoTokens);
   return inHeader ?? inForm;
 }
 
 async function validate(deps: UserinfoDeps, token: string): Promise<AccessClaims> {
   const claims = await validOrNot(deps.validate, token);
   if (claims !== undefined) return claims;
-  throw refusal('invalid_token', 401, 'The access token is not valid');
+  throw refusal('invalid_token', 401, notValid);
 }
 
 /** What the token's scopes tell of its user. @throws {OAuthError} `insufficient_scope` */
 function userClaims(
   { directory, serviceScope }: UserinfoDeps,
   { sub, scope, client_id: clientId }: AccessClaims,
-): object {
+): UserClaims {
   const scopes = scope.split(' ');
   if (!scopes.includes('openid'))
     throw refusal('insufficient_scope', 403, 'The token needs the scope openid');
   const user = directory.users.get(sub);
   // A client that acts for itself must never be taken for a user (RFC 9700 §4.15).
-  if (user === undefined)
-    throw refusal('insufficient_scope', 403, 'The token is that of a client: no user has signed in');
+  if (user === undefined) throw refusal('insufficient_scope', 403, noUser);
   return {
     sub,
     ...(scopes.includes('email') ? emailClaims(user) : {}),
@@ -103,7 +173,7 @@ function userClaims(
 }
 
 /** The claims of the service's scope: the same as in the tokens of this client. */
-function memberClaims(user: User, client: OAuthClient | undefined): object {
+function memberClaims(user: User, client: OAuthClient | undefined): Omit<UserClaims, 'sub'> {
   const { teams, primaryTeam } = teamsThrough(user, client);
   return { name: user.name, role: user.role, team: teams, primaryTeam };
 }

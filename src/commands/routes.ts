@@ -1,23 +1,17 @@
 import { KeyedLimits } from '../admission/keyed-limits.ts';
-import { authorizeRoutes } from '../auth/authorize-routes.ts';
+import { authHost, pageTokens } from '../auth/auth-host.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-failures.ts';
 import { clientOrigins } from '../auth/client-origins.ts';
 import { ClientRates } from '../auth/client-rates.ts';
-import { deviceAuthorizationRoutes } from '../auth/device-authorization.ts';
 import { DeviceCodes } from '../auth/device-codes.ts';
-import { devicePageRoutes } from '../auth/device-page.ts';
-import { discoveryRoutes } from '../auth/discovery.ts';
-import { endSessionRoutes } from '../auth/end-session.ts';
-import { introspectionRoutes } from '../auth/introspection.ts';
+import { limitGuesses } from '../auth/device-page.ts';
+import { discoveryOfPath } from '../auth/discovery.ts';
+import { authDescription } from '../auth/document.ts';
 import { tokenInvalidation } from '../auth/invalidate-token.ts';
 import { forgetInvalidated } from '../auth/invalidation.ts';
-import { jwksRoutes } from '../auth/jwks.ts';
 import { provePassword } from '../auth/prove-password.ts';
-import { revocationRoutes } from '../auth/revocation.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
-import { tokenRoutes } from '../auth/token-endpoint.ts';
-import { userinfoRoutes } from '../auth/userinfo.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
 import { grpcWebRoutes } from '../grpc/web.ts';
@@ -78,15 +72,9 @@ type TokenDeps = ReturnType<typeof tokenParts>;
 
 function authRoutes({ passwords }: Core, tokens: TokenDeps): readonly Route[] {
   return [
-    ...authorizeRoutes({ ...tokens, passwords }),
-    ...deviceAuthorizationRoutes(tokens),
-    ...devicePageRoutes({ ...tokens, passwords }),
-    ...forClientPages(tokens, [...tokenRoutes(tokens), ...revocationRoutes(tokens)]),
-    ...introspectionRoutes(tokens),
-    ...endSessionRoutes(tokens),
-    ...userinfoRoutes(tokens),
-    ...jwksRoutes(tokens.keys),
-    ...discoveryRoutes(tokens),
+    ...forClientPages(tokens, routesFrom([pageTokens], tokens)),
+    ...routesFrom([...authHost, authDescription], { ...tokens, passwords, guesses: limitGuesses() }),
+    ...discoveryOfPath(tokens),
   ];
 }
 

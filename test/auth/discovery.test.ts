@@ -1,9 +1,10 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
-import { discoveryRoutes } from '../../src/auth/discovery.ts';
-import { jwksRoutes } from '../../src/auth/jwks.ts';
+import { discoveryEndpoints, discoveryOfPath } from '../../src/auth/discovery.ts';
+import { jwksEndpoint } from '../../src/auth/jwks.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import { createRouter } from '../../src/http/router.ts';
+import { bind } from './bind.ts';
 import { send } from './fixture.ts';
 import { algorithms, openForgery } from './forgery.ts';
 
@@ -12,7 +13,7 @@ const forgeries = await Promise.all(algorithms.map(openForgery));
 test.each(forgeries)(
   'the document says where everything is, and what $alg can do',
   async ({ alg, settings }) => {
-    const dispatch = createRouter(discoveryRoutes({ ...settings, serviceScope: 'flags' }));
+    const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
     const answer = await send(dispatch, '/.well-known/openid-configuration');
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({
@@ -39,7 +40,8 @@ test.each(forgeries)(
 test('an issuer with a path is found by both ways of putting the document', async () => {
   const [{ settings }] = forgeries as [(typeof forgeries)[0]];
   const issuer = 'https://example.com/auth';
-  const dispatch = createRouter(discoveryRoutes({ ...settings, issuer, serviceScope: 'flags' }));
+  const deps = { ...settings, issuer, serviceScope: 'flags' };
+  const dispatch = createRouter([...bind(discoveryEndpoints, deps), ...discoveryOfPath(deps)]);
   for (const path of [
     'openid-configuration',
     'oauth-authorization-server',
@@ -52,7 +54,7 @@ test('an issuer with a path is found by both ways of putting the document', asyn
 
 test('anybody can verify the tokens of each algorithm by the JWKS, which shows public parts only', async () => {
   const keys = openSigningKeys(forgeries.map(({ key }) => key));
-  const dispatch = createRouter(jwksRoutes(keys));
+  const dispatch = createRouter(bind([jwksEndpoint], { keys }));
   const { json, headers } = await send(dispatch, '/.well-known/jwks.json');
   expect(headers).toMatchObject({
     'access-control-allow-origin': '*',
@@ -78,10 +80,12 @@ test('whoever has the keys already is told so, until there is another one', asyn
   const [{ key: first }, { key: second }] = forgeries as [(typeof forgeries)[0], (typeof forgeries)[0]];
   let keys = openSigningKeys([first]);
   const dispatch = createRouter(
-    jwksRoutes({
-      ...keys,
-      get published() {
-        return keys.published;
+    bind([jwksEndpoint], {
+      keys: {
+        ...keys,
+        get published() {
+          return keys.published;
+        },
       },
     }),
   );

@@ -5,12 +5,12 @@ import { createUser } from '../../src/accounts/users.ts';
 import { createBearer, Unauthorized } from '../../src/auth/bearer.ts';
 import { type Browser, BrowserCookie, renewBrowser } from '../../src/auth/browser.ts';
 import { issueCode } from '../../src/auth/codes.ts';
-import { endSessionRoutes } from '../../src/auth/end-session.ts';
-import { introspectionRoutes } from '../../src/auth/introspection.ts';
+import { endSessionEndpoints } from '../../src/auth/end-session.ts';
+import { introspectionEndpoint } from '../../src/auth/introspection.ts';
 import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
-import { revocationRoutes } from '../../src/auth/revocation.ts';
+import { revocationEndpoint } from '../../src/auth/revocation.ts';
 import { startSignIn } from '../../src/auth/sign-ins.ts';
-import { tokenRoutes } from '../../src/auth/token-endpoint.ts';
+import { tokenEndpoint } from '../../src/auth/token-endpoint.ts';
 import { createValidation } from '../../src/auth/validate-token.ts';
 import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
@@ -19,6 +19,8 @@ import type { Dispatch } from '../../src/http/types.ts';
 import type { AuthorizationCode } from '../../src/store/auth-records.ts';
 import type { User } from '../../src/store/records.ts';
 import { openTestStore, testHealth } from '../accounts/fixture.ts';
+import { bind } from './bind.ts';
+import { expectDocumented } from './conformance.ts';
 import {
   type Answer,
   type AuthFixture,
@@ -93,12 +95,15 @@ export async function openSessionFixture(tokenRate = 0): Promise<SessionFixture>
 function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: NewClient): SessionFixture {
   const { settings, store, data, clock, signingKey } = fixture;
   const dispatch = routesOf(settings);
-  const post: SessionFixture['post'] = (path, form, headers = {}) =>
-    send(dispatch, path, {
+  const post: SessionFixture['post'] = async (path, form, headers = {}) => {
+    const answer = await send(dispatch, path, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
       body: new URLSearchParams(form).toString(),
     });
+    if (path.startsWith('/connect/')) expectDocumented(`POST ${path}`, answer);
+    return answer;
+  };
   const credentials: SessionFixture['credentials'] = ({ client, clientSecret }) => ({
     client_id: client.clientId,
     ...(clientSecret === null ? {} : { client_secret: clientSecret }),
@@ -178,10 +183,7 @@ function routesOf(settings: AuthSettings): Dispatch {
   const parts = { ...settings, validate: createValidation(settings) };
   const authenticate = createBearer(settings);
   return createRouter([
-    ...tokenRoutes(parts),
-    ...revocationRoutes(parts),
-    ...introspectionRoutes(parts),
-    ...endSessionRoutes(parts),
+    ...bind([tokenEndpoint, revocationEndpoint, introspectionEndpoint, ...endSessionEndpoints], parts),
     ...routesFrom([tokenInvalidation], parts),
     {
       method: 'GET',

@@ -3,10 +3,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type PasswordPool, startPasswordPool } from '../../src/accounts/password-pool.ts';
 import { nobodysPasswordHash } from '../../src/accounts/passwords.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import { authorizeRoutes } from '../../src/auth/authorize-routes.ts';
+import { authorizeEndpoints } from '../../src/auth/authorize-routes.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Reply } from '../../src/http/types.ts';
 import { workerFile } from '../support/service.ts';
+import { bind } from './bind.ts';
 import { openAuthFixture, requestOf } from './fixture.ts';
 import { challenge } from './sign-in-fixture.ts';
 import { encode } from './test-browser.ts';
@@ -20,7 +21,7 @@ async function openEndpoint() {
   onTestFinished(() => passwords.close());
   const passwordHash = await passwords.hash(person.password, randomBytes, 'admin');
   await createUser(directory, { ...person, name: 'Ada', role: 'User', teams: [team.id], passwordHash });
-  const dispatch = createRouter(authorizeRoutes({ ...settings, passwords }));
+  const dispatch = createRouter(bind(authorizeEndpoints, { ...settings, passwords }));
   const query = encode({
     response_type: 'code',
     client_id: 'flagmeter-console',

@@ -1,9 +1,10 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { jwksRoutes } from '../../src/auth/jwks.ts';
-import { tokenRoutes } from '../../src/auth/token-endpoint.ts';
+import { jwksEndpoint } from '../../src/auth/jwks.ts';
+import { tokenEndpoint } from '../../src/auth/token-endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
+import { bind } from './bind.ts';
 import { type Answer, openAuthFixture, send } from './fixture.ts';
 
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -12,7 +13,7 @@ const bothScopes = 'openid flagmeter';
 async function openEndpoint() {
   const fixture = await openAuthFixture();
   const client = await fixture.addClient('Admin');
-  const dispatch = createRouter([...tokenRoutes(fixture.settings), ...jwksRoutes(fixture.settings.keys)]);
+  const dispatch = createRouter(bind([tokenEndpoint, jwksEndpoint], fixture.settings));
   const credentials = { client_id: client.apiKey.clientId, client_secret: client.clientSecret };
   return { ...fixture, dispatch, credentials };
 }

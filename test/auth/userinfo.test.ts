@@ -3,10 +3,11 @@ import { createClient } from '../../src/accounts/clients.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser, deleteUser } from '../../src/accounts/users.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
-import { userinfoRoutes } from '../../src/auth/userinfo.ts';
+import { userinfoEndpoints } from '../../src/auth/userinfo.ts';
 import { createValidation } from '../../src/auth/validate-token.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { User } from '../../src/store/records.ts';
+import { bind } from './bind.ts';
 import { type Answer, openAuthFixture, type RequestDeps, send } from './fixture.ts';
 
 async function openUserinfo() {
@@ -19,7 +20,9 @@ async function openUserinfo() {
   const user = await createUser(directory, {
     ...{ email: 'ada@example.com', name: 'Ada', role: 'User', teams: [team.id], passwordHash: '' },
   });
-  const dispatch = createRouter(userinfoRoutes({ ...settings, validate: createValidation(settings) }));
+  const dispatch = createRouter(
+    bind(userinfoEndpoints, { ...settings, validate: createValidation(settings) }),
+  );
   const issue = (scope: string, { id, role, teams, primaryTeam } = user, clientId = client.clientId) =>
     issueAccessToken(settings, {
       ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openapi as auth } from '../auth/conformance.ts';
 import { openapi as management } from '../manage/support/openapi-document.ts';
 import { openapi as metrics } from '../openapi/document.ts';
 
@@ -57,6 +58,8 @@ test.each([
   ['the metrics host', metrics, 'Spectral', spectral],
   ['the management API', management, 'Redocly', redocly],
   ['the management API', management, 'Spectral', spectral],
+  ['the auth host', auth, 'Redocly', redocly],
+  ['the auth host', auth, 'Spectral', spectral],
 ] as const)('the document of $0: $2 finds nothing', async (_host, document, _linter, lint) => {
   expect(await lint(structuredClone(document))).toEqual([]);
 });

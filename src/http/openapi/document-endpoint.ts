@@ -1,5 +1,6 @@
 import type { Endpoint, Headers, Operation } from '../endpoint.ts';
 import { publicJson } from '../public-json.ts';
+import { PublicHeaders } from './headers.ts';
 import type { Json } from './json-schema.ts';
 
 const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
@@ -25,8 +26,7 @@ export function documentEndpoint<Settings>(
 }
 
 const headers: Headers = {
-  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
-  'Cache-Control': { required: true, schema: { type: 'string' } },
+  ...PublicHeaders,
   ETag: { required: true, schema: { type: 'string' } },
 };
 

@@ -1,4 +1,4 @@
-import type { Header, Parameter } from '../endpoint.ts';
+import type { Header, Headers, Parameter } from '../endpoint.ts';
 
 /** A request header that every operation with a body reads: see `readBody`. */
 export const contentEncoding = {
@@ -57,3 +57,9 @@ export const Challenge = {
   required: true,
   schema: { enum: ['Bearer', 'Bearer error="invalid_token"'] },
 } as const satisfies Header;
+
+/** Of an answer that pages of any origin may read, and that caches keep. */
+export const PublicHeaders = {
+  'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
+  'Cache-Control': { required: true, schema: { type: 'string' } },
+} as const satisfies Headers;

@@ -1,0 +1,56 @@
+import type { TObject } from 'typebox';
+import type { DeclaredAnswer, Headers, Operation, Parameter } from '../http/endpoint.ts';
+import { Location, NotCached } from '../http/openapi/headers.ts';
+
+/** What the OpenAPI document says of an endpoint that people use with a browser. */
+export interface PageDeclaration {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Parameters of the query. */
+  readonly query?: TObject;
+  /** The form that a page of ours posts, or a client. */
+  readonly form?: TObject;
+  /** What the answers with these statuses are; a redirect has a `Location`, any other answer is a page. */
+  readonly answers: Readonly<Record<number, string>>;
+}
+
+/** Declares the operation of a page. */
+export function pageOperation({ query, form, answers, ...words }: PageDeclaration): Operation {
+  return {
+    ...words,
+    security: [],
+    ...(query !== undefined && { parameters: parametersOf(query) }),
+    ...(form !== undefined && { body: { 'application/x-www-form-urlencoded': { schema: form } } }),
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([status, description]) => [status, answerOf(Number(status), description)]),
+    ),
+  };
+}
+
+function answerOf(status: number, description: string): DeclaredAnswer {
+  const headers = { 'Cache-Control': NotCached, ...headersOf(status) };
+  if (withoutBody.includes(status)) return { description, headers };
+  return { description, headers, content: { 'text/html; charset=utf-8': { schema: { type: 'string' } } } };
+}
+
+/** A redirect, a sign-out by access token, and its refusal. */
+const withoutBody = [303, 204, 401];
+
+function headersOf(status: number): Headers {
+  if (status === 303) return { Location };
+  if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } };
+  return status === 429 || status === 503 ? { 'Retry-After': { schema: { type: 'integer' } } } : {};
+}
+
+function parametersOf({ properties, required }: TObject): readonly Parameter[] {
+  return Object.entries(properties as Readonly<Record<string, { readonly description?: string }>>).map(
+    ([name, { description, ...schema }]) => ({
+      name,
+      in: 'query',
+      required: required?.includes(name) ?? false,
+      ...(description !== undefined && { description }),
+      schema,
+    }),
+  );
+}

@@ -1,0 +1,12 @@
+import { expect } from 'vitest';
+import { describeAuthHost } from '../../src/auth/document.ts';
+import { type Answered, conformanceOf } from '../support/conformance.ts';
+
+export const openapi = describeAuthHost({ issuer: 'https://auth.example' });
+
+export const { closed, departures } = conformanceOf(openapi);
+
+/** Fails when an answer is not as the document of the auth host says of the operation. */
+export function expectDocumented(operation: string, answered: Answered): void {
+  expect(departures(operation, answered), `${operation} ${answered.status}`).toEqual([]);
+}

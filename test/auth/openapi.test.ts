@@ -1,0 +1,136 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
+import { authDescription } from '../../src/auth/document.ts';
+import { cleanUp, token } from '../support/binary.ts';
+import { read } from '../support/conformance.ts';
+import { brokenReferences, checkExamples } from '../support/openapi.ts';
+import { closed, departures, expectDocumented, openapi } from './conformance.ts';
+import { openSignIn, type SignInFixture } from './sign-in-fixture.ts';
+import type { Parameters } from './test-browser.ts';
+
+const declared = [pageTokens, ...authHost, authDescription].flatMap(({ endpoints }) => endpoints);
+
+describe('the document of the auth host', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+  });
+
+  test('has every endpoint but the preflight', () => {
+    const routes = declared.map(({ method, path }) => `${method} ${path}`);
+    expect([...closed.operations.keys(), 'OPTIONS /connect/userinfo'].sort()).toEqual(routes.sort());
+  });
+
+  test('refers to nothing that is not there', () => {
+    expect(brokenReferences(openapi)).toEqual([]);
+  });
+
+  test('has examples of answers in the documented shape', () => {
+    const { wrong, seen } = checkExamples(closed);
+    expect(wrong).toEqual([]);
+    expect(seen).toBeGreaterThan(30);
+  });
+
+  test('calls every operation by a name of its own', () => {
+    const names = [...closed.operations.values()].map(({ operationId }) => operationId);
+    expect(new Set(names).size).toBe(closed.operations.size);
+  });
+});
+
+describe('a departure from the document is noticed:', () => {
+  const answer = {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  };
+
+  test.each([
+    ['a field that is missing', { ...answer, text: '{"device_code":"x"}' }],
+    ['a field that is not documented', { ...answer, text: '{"active":false,"why":"x"}' }],
+    ['a status that is not documented', { ...answer, status: 418, text: '' }],
+    ['a header that is missing', { ...answer, headers: {}, text: '{"active":false}' }],
+  ])('%s', (_, wrong) => {
+    expect(departures('POST /connect/introspect', wrong)).not.toEqual([]);
+  });
+});
+
+let fixture: SignInFixture;
+let credentials: Parameters;
+let access: string;
+beforeAll(async () => {
+  fixture = await openSignIn();
+  const { clientId: client_id, clientSecret: client_secret } = fixture.service.credentials;
+  credentials = { client_id, client_secret };
+  access = await token(fixture.service.http, fixture.service.credentials);
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+interface Sent {
+  readonly form?: Parameters;
+  readonly headers?: Record<string, string>;
+}
+
+const cli = { client_id: 'flagmeter-cli' };
+const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+
+describe('the service answers as documented', () => {
+  /** Over HTTP: what the endpoints for clients answer to more is held against the document in their own tests. */
+  test.each<[status: number, name: string, sent: () => Sent]>([
+    [200, 'POST /connect/token', () => ({ form: { ...grant, ...credentials } })],
+    [400, 'POST /connect/token', () => ({ form: { scope: 'openid' } })],
+    [401, 'POST /connect/token', () => ({ form: { ...grant, ...credentials, client_secret: 'wrong' } })],
+    [401, 'POST /connect/token', () => ({ form: grant, headers: { authorization: 'Basic eDp5' } })],
+    [413, 'POST /connect/token', () => ({ form: { ...grant, scope: 'x'.repeat(20_000) } })],
+    [200, 'POST /connect/revocation', () => ({ form: { ...credentials, token: 'unknown' } })],
+    [400, 'POST /connect/revocation', () => ({ form: credentials })],
+    [200, 'POST /connect/introspect', () => ({ form: { ...credentials, token: access } })],
+    [200, 'POST /connect/introspect', () => ({ form: { ...credentials, token: 'unknown' } })],
+    [401, 'POST /connect/introspect', () => ({ form: { ...cli, token: access } })],
+    [200, 'POST /connect/deviceauthorization', () => ({ form: { ...cli, scope: 'openid' } })],
+    [400, 'POST /connect/deviceauthorization', () => ({ form: { ...cli, scope: 'email' } })],
+    [401, 'GET /connect/userinfo', () => ({ headers: bearer('rubbish') })],
+    [403, 'GET /connect/userinfo', () => ({ headers: bearer(access) })],
+    [400, 'POST /connect/userinfo', () => ({ form: { access_token: access }, headers: bearer(access) })],
+    [403, 'POST /connect/userinfo', () => ({ form: { access_token: access } })],
+    [200, 'GET /.well-known/openid-configuration', () => ({})],
+    [200, 'GET /.well-known/oauth-authorization-server', () => ({})],
+    [200, 'GET /.well-known/jwks.json', () => ({})],
+    [304, 'GET /.well-known/jwks.json', () => ({ headers: { 'if-none-match': '*' } })],
+    [400, 'GET /connect/authorize', () => ({})],
+    [400, 'POST /connect/authorize', () => ({ headers: { 'content-type': 'text/plain' } })],
+    [303, 'POST /connect/authorize', () => ({ form: { client_id: 'x' } })],
+    [200, 'GET /connect/device', () => ({})],
+    [404, 'GET /connect/device?user_code=BCDF-GHJK', () => ({})],
+    [404, 'POST /connect/device?user_code=BCDF-GHJK', () => ({ form: {} })],
+    [200, 'GET /connect/endsession', () => ({})],
+    [400, 'GET /connect/endsession?id_token_hint=x', () => ({})],
+    [401, 'GET /connect/endsession', () => ({ headers: bearer('rubbish') })],
+    [204, 'POST /connect/endsession', () => ({ headers: bearer(access) })],
+    [200, 'GET /connect/openapi.json', () => ({})],
+  ])('%i to %s', async (status, name, sent) => {
+    const [method = '', target = ''] = name.split(' ');
+    const { form, headers = {} } = sent();
+    const body = form && new URLSearchParams(form as Record<string, string>);
+    const response = await fetch(`http://${fixture.service.http}${target}`, {
+      method,
+      headers,
+      redirect: 'manual',
+      ...(body && { body }),
+    });
+    const answered = await read(response);
+    expect(answered.status, answered.text).toBe(status);
+    expectDocumented(name.split('?')[0]!, answered);
+  });
+
+  test('200 and 303 to GET /connect/authorize', async () => {
+    for (const parameters of [{}, { prompt: 'none' }]) {
+      const url = `http://${fixture.service.http}${fixture.target(parameters)}`;
+      expectDocumented('GET /connect/authorize', await read(await fetch(url, { redirect: 'manual' })));
+    }
+  });
+});

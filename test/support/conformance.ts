@@ -1,0 +1,122 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { Json } from '../../src/http/openapi/json-schema.ts';
+import { type OpenApi, type Response, readOpenApi } from './openapi.ts';
+
+/** An answer as it came. */
+export interface Answered {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** Reads an answer that came over the network. */
+export async function read(response: globalThis.Response): Promise<Answered> {
+  const { status, headers } = response;
+  return { status, headers: Object.fromEntries(headers), text: await response.text() };
+}
+
+/** Headers that are part of the interface, where they are sent. */
+const promised = /^(access-control-.*|cache-control|retry-after|vary|etag|location|www-authenticate)$/;
+
+/** Holds a service against a document. */
+export interface Conformance {
+  /** The document, with no room for a field that it does not name. */
+  readonly closed: OpenApi;
+  /** The documented operation that a request is one of; `undefined` when it is none. */
+  operationOf(method: string, path: string): string | undefined;
+  /** What of an answer is not as the document says of the operation; empty when all is. */
+  departures(operation: string, answered: Answered): string[];
+  /** What of a body that was served is not as the document says; empty when all is. */
+  bodyDepartures(operation: string, body: string | Uint8Array): string[];
+}
+
+/** Makes the checks of an OpenAPI document. */
+export function conformanceOf(openapi: Json): Conformance {
+  const closed = readOpenApi(close(openapi));
+  const patterns = patternsOf(closed);
+  const { headers: named = {} } = openapi['components'] as { headers?: Record<string, object> };
+
+  function departures(operation: string, { status, headers, text }: Answered): string[] {
+    const documented = closed.operations.get(operation)!.responses[status];
+    if (documented === undefined) return [`status ${status} is not documented`];
+    return [
+      ...strayHeaders(documented, headers, named),
+      ...strayBody(closed, operation, status, documented, headers, text),
+    ];
+  }
+
+  function bodyDepartures(operation: string, body: string | Uint8Array): string[] {
+    const documented = closed.operations.get(operation)!.requestBody;
+    if (documented === undefined) return body.length === 0 ? [] : ['a body is not documented'];
+    const validate = closed.requestValidator(operation, 'application/json');
+    validate(JSON.parse(Buffer.from(body).toString()));
+    return errorsOf(validate);
+  }
+
+  function operationOf(method: string, path: string): string | undefined {
+    const found = patterns.filter((each) => each.method === method && each.path.test(path));
+    return found.sort((a, b) => a.parameters - b.parameters)[0]?.name;
+  }
+
+  return { closed, operationOf, departures, bodyDepartures };
+}
+
+/** The documented operations, with what their paths look like. */
+function patternsOf({ operations }: OpenApi) {
+  return [...operations.keys()].map((name) => {
+    const [method, template = ''] = name.split(' ');
+    const path = new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
+    return { name, method, path, parameters: template.split('{').length };
+  });
+}
+
+function strayHeaders(
+  { headers: documented = {} }: Response,
+  headers: Answered['headers'],
+  named: Readonly<Record<string, object>>,
+): string[] {
+  const known = new Map(Object.entries(documented).map(([name, each]) => [name.toLowerCase(), each]));
+  const sent = Object.keys(headers).filter((name) => promised.test(name));
+  const missing = [...known].filter(([name, each]) => isRequired(each, named) && !sent.includes(name));
+  return [
+    ...sent.filter((name) => !known.has(name)).map((name) => `header ${name} is not documented`),
+    ...missing.map(([name]) => `header ${name} is missing`),
+  ];
+}
+
+function isRequired(header: object, named: Readonly<Record<string, object>>): boolean {
+  const { $ref = '', required } = header as { $ref?: string; required?: boolean };
+  return required ?? ($ref !== '' && isRequired(named[$ref.split('/').at(-1)!]!, named));
+}
+
+function strayBody(
+  closed: OpenApi,
+  operation: string,
+  status: number,
+  { content }: Response,
+  headers: Answered['headers'],
+  text: string,
+): string[] {
+  if (content === undefined) return text === '' ? [] : ['a body is not documented'];
+  const type = headers['content-type'] ?? '';
+  if (content[type] === undefined) return [`content type ${type} is not documented`];
+  const validate = closed.responseValidator(operation, status, type);
+  validate(type.includes('json') ? JSON.parse(text) : text);
+  return errorsOf(validate);
+}
+
+function errorsOf({ errors }: ValidateFunction): string[] {
+  return (errors ?? []).map(({ instancePath, message, params }) =>
+    [instancePath || 'the body', message, JSON.stringify(params)].join(' '),
+  );
+}
+
+/** A copy in which objects have the properties that are named, and no other. */
+function close<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(close) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]) => [name, close(each)]);
+  const copy = Object.fromEntries(entries);
+  return 'properties' in value && 'type' in value ? { ...copy, unevaluatedProperties: false } : copy;
+}

@@ -51,6 +51,20 @@ function imports(sources: readonly Source[]): Import[] {
   );
 }
 
+/** Every file and package that loading a file loads, too: what its imports lead to, but for types and `import()`. */
+function loadedBy(entry: string): ReadonlySet<string> {
+  const loaded = new Set([entry]);
+  for (const path of loaded) {
+    const lines = src.find((source) => source.path === path)?.lines ?? [];
+    const text = lines.join('\n').replace(/^import type [^;]*;/gm, '');
+    for (const [, specifier = ''] of text.matchAll(/^(?:import|export|\}) (?:[^;']* )?(?:from )?'([^']+)'/gm))
+      loaded.add(
+        specifier.startsWith('.') ? relative(root, join(root, dirname(path), specifier)) : specifier,
+      );
+  }
+  return loaded;
+}
+
 /** The parts of the house from the top down: a part imports from itself and from what is below it. */
 const house = [
   ...['src/main.ts', 'src/commands', 'src/console'],
@@ -95,6 +109,15 @@ describe('dependencies', () => {
       .filter(({ target }) => target.startsWith('src/'))
       .filter(({ path, target }) => house.indexOf(partOf(target)) < house.indexOf(partOf(path)));
     expect(upward.map(({ path, line, specifier }) => `${path}:${line} ${specifier}`)).toEqual([]);
+  });
+
+  it.each([
+    ['src/main.ts', ['oauth4webapi', 'lmdb', '@grpc/grpc-js', 'jose', 'piscina', 'prom-client']],
+    ['src/commands/serve.ts', ['oauth4webapi']],
+  ])('of %s leave out what another command needs', (entry, packages) => {
+    expect(loadedBy('src/cli/login.ts')).toContain('oauth4webapi');
+    const loaded = loadedBy(entry);
+    expect(packages.filter((name) => loaded.has(name))).toEqual([]);
   });
 
   it.each([

@@ -115,6 +115,26 @@ describe('login --device', () => {
     );
   });
 
+  it('sends no code in the clear for a server that is asked by HTTPS', async () => {
+    const address = 'https://flags.example';
+    const asked: string[] = [];
+    const answer = async (url: string) => {
+      asked.push(url);
+      const endpoint = 'http://flags.example/connect/deviceauthorization';
+      const metadata = {
+        issuer: address,
+        scopes_supported: ['openid'],
+        device_authorization_endpoint: endpoint,
+      };
+      return Response.json(metadata);
+    };
+    const { context } = machine({}, { fetch: answer });
+    await expect(login(['--url', address, '--device'], context)).rejects.toThrow(
+      `${address} does not support signing in with a browser on another machine`,
+    );
+    expect(asked).toEqual([`${address}/.well-known/openid-configuration`]);
+  });
+
   it.each(['--client-id=x', '--store', '--no-browser', '--client-secret-file=x'])(
     'takes no %s',
     async (flag) => {

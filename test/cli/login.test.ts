@@ -205,6 +205,42 @@ describe('login at something else', () => {
     await expect(attempt).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(message) });
   });
 
+  it.each<[string, number, object, RegExp, number]>([
+    [
+      'tokens of a type that it does not know',
+      200,
+      { access_token: 'secret', token_type: 'mac', expires_in: 60 },
+      /does not answer as a flagmeter server does \(status 200\)$/,
+      1,
+    ],
+    [
+      'tokens without a lifetime',
+      200,
+      { access_token: 'secret', token_type: 'Bearer' },
+      /does not answer as a flagmeter server does \(status 200\)$/,
+      1,
+    ],
+    [
+      'an error of 5xx',
+      503,
+      { error: 'temporarily_unavailable', error_description: 'Come back later\u0007' },
+      /^Come back later\ufffd \(temporarily_unavailable\)$/,
+      7,
+    ],
+  ])('that answers with %s says so, and shows no token', async (_what, status, body, message, exitCode) => {
+    const metadata = { issuer: 'http://elsewhere.example', scopes_supported: ['openid'] };
+    const address = await start((request, response) => {
+      const isToken = request.url === '/connect/token';
+      response.writeHead(isToken ? status : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isToken ? body : metadata));
+    });
+    const context = around({ answers: ['s'] });
+    const attempt = login(['--url', address, '--client-id', 'x'], context);
+    await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
+    await expect(attempt).rejects.not.toThrow('secret');
+    expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
+  });
+
   it('than the API keeps nothing, and ends what it got', async () => {
     const address = await start((_, response) => void response.writeHead(404).end('{}'));
     const context = withBrowser();

@@ -1,29 +1,11 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { isStoreFailure } from '../errors.ts';
-import { findDamagedPage, type Roots } from './find-damaged-page.ts';
-import { readNumber } from './lmdb-page.ts';
-import type { Reading } from './snapshot.ts';
-
-/** Offsets in a meta page. The first two pages of LMDB's file are meta pages: see lmdb-page.ts. */
-const magic = 0xbeefc0de;
-const at = { magic: 16, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136, transaction: 144 };
-const metaBytes = 152;
-const smallestPage = 512;
-
-/** A sound file may end before its last page number, by at most this many pages. */
-const maxMissing = 2 ** 20;
+import { checkPages, endsEarly } from './check-pages.ts';
 
 /** How long the files are checked before they are opened, ms. The rest is checked later. */
 const budgetMs = 1000;
-
-interface Meta {
-  readonly pageSize: number;
-  readonly lastPage: number;
-  readonly transaction: number;
-  readonly roots: Roots;
-}
 
 /** The data files that exist in a data directory. */
 export function dataFilesIn(data: string): readonly string[] {
@@ -95,60 +77,4 @@ export async function explainDamage<T>(
 function isDamage(error: unknown): error is Error {
   if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true;
   return isStoreFailure(error) && (error as Error & { code: number }).code < 0;
-}
-
-/**
- * Checks all pages of a data file and pauses after each. The file must not be written to meanwhile.
- * @returns the fault; `undefined` when the file is sound
- */
-export function* checkPages(descriptor: number): Reading<string | undefined> {
-  const { size } = fstatSync(descriptor);
-  if (size === 0) return 'it is empty';
-  const meta = newestMeta(descriptor);
-  if (meta === undefined)
-    return 'it is damaged, or not from this version: it does not start with the pages of a store';
-  const { pageSize, lastPage, roots } = meta;
-  const count = Math.floor(size / pageSize);
-  if (lastPage > count + maxMissing) return `it is damaged, or cut off after ${size} bytes`;
-  const pages = {
-    count,
-    end: Math.max(lastPage + 1, count),
-    read: (page: number, many: number) => read(descriptor, page * pageSize, many * pageSize),
-  };
-  const damaged = yield* findDamagedPage(pages, roots);
-  if (damaged === undefined) return undefined;
-  return count > lastPage ? `it is damaged: page ${damaged}` : `it is cut off after ${size} bytes`;
-}
-
-/** Whether a file has fewer pages than it has page numbers. */
-function endsEarly(descriptor: number): boolean {
-  const meta = newestMeta(descriptor);
-  return meta !== undefined && Math.floor(fstatSync(descriptor).size / meta.pageSize) <= meta.lastPage;
-}
-
-/** The meta page of the last commit; `undefined` unless both meta pages are valid. */
-function newestMeta(descriptor: number): Meta | undefined {
-  const first = readMeta(descriptor, 0);
-  const second = first && readMeta(descriptor, first.pageSize);
-  if (first === undefined || second?.pageSize !== first.pageSize) return undefined;
-  return second.transaction > first.transaction ? second : first;
-}
-
-function readMeta(descriptor: number, position: number): Meta | undefined {
-  const page = read(descriptor, position, metaBytes);
-  if (page.length < metaBytes || page.readUInt32LE(at.magic) !== magic) return undefined;
-  const pageSize = page.readUInt32LE(at.pageSize);
-  if (pageSize < smallestPage) return undefined;
-  return {
-    pageSize,
-    lastPage: readNumber(page, at.lastPage),
-    transaction: readNumber(page, at.transaction),
-    roots: { free: readNumber(page, at.freeRoot), main: readNumber(page, at.mainRoot) },
-  };
-}
-
-/** Up to `length` bytes from `position`: fewer at the end of the file. */
-function read(descriptor: number, position: number, length: number): Buffer {
-  const buffer = Buffer.alloc(length);
-  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position));
 }

@@ -1,6 +1,6 @@
 import { type Counts, countsCodec } from './cells.ts';
 import { digestBytes } from './instances.ts';
-import { prefixKey } from './key-prefix.ts';
+import { keysIn, prefixedKey, prefixKey } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -35,10 +35,7 @@ const daySeconds = 86_400;
 
 /** The key of a person's exposures. @param digest see `digestIdentity` */
 export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
-  const key = Buffer.allocUnsafe(4 + digestBytes);
-  key.writeUInt32BE(environment, 0);
-  key.set(digest, 4);
-  return key;
+  return prefixedKey(environment, digest);
 }
 
 /** A person's exposures; `undefined` when they have none. */
@@ -85,7 +82,7 @@ export function listPerson(
   if (people >= limit) return undefined;
   putPeople(store, key, people + 1);
   const day = Math.floor(seconds / daySeconds);
-  store.exposureDays.putSync(dayKey(day, key), nothing);
+  store.exposureDays.putSync(prefixedKey(day, key), nothing);
   return { day, rows: new Map() };
 }
 
@@ -93,7 +90,7 @@ export function listPerson(
 export function removeExposures(store: UsageStore, key: Buffer): void {
   const value = store.exposures.get(key);
   if (value === undefined) return;
-  store.exposureDays.removeSync(dayKey(value.readUInt32LE(0), key));
+  store.exposureDays.removeSync(prefixedKey(value.readUInt32LE(0), key));
   store.exposures.removeSync(key);
   putPeople(store, key, peopleOf(store, key) - 1);
 }
@@ -104,7 +101,7 @@ export function removeExposures(store: UsageStore, key: Buffer): void {
  */
 export function removeAllExposures(store: UsageStore, environment: number, limit: number): number {
   const people = { start: exposuresKey(environment, noDigest), end: prefixKey(environment + 1), limit };
-  const keys = [...store.exposures.getKeys(people)].map((key) => Buffer.from(key));
+  const keys = keysIn(store.exposures, people);
   for (const key of keys) removeExposures(store, key);
   return keys.length;
 }
@@ -117,7 +114,7 @@ export function removeAllExposures(store: UsageStore, environment: number, limit
  */
 export function sweepExposures(store: UsageStore, now: number, limit: number, keptDays = 30): number {
   const oldest = oldestKept(now, keptDays);
-  const end = dayKey(Math.max(0, Math.floor(oldest / daySeconds)), nothing);
+  const end = prefixedKey(Math.max(0, Math.floor(oldest / daySeconds)), nothing);
   const due = [...store.exposureDays.getKeys({ end, limit })];
   for (const listed of due) sweepPerson(store, listed, oldest);
   return due.length;
@@ -142,7 +139,7 @@ function sweepPerson(store: UsageStore, listed: Buffer, oldest: number): void {
   }
   const day = Math.floor(Math.min(...kept.map(([, { lastSeen }]) => lastSeen)) / daySeconds);
   store.exposureDays.removeSync(listed);
-  store.exposureDays.putSync(dayKey(day, key), nothing);
+  store.exposureDays.putSync(prefixedKey(day, key), nothing);
   putExposures(store, key, { day, rows: new Map(kept) });
 }
 
@@ -161,11 +158,4 @@ function putPeople(store: UsageStore, key: Buffer, people: number): void {
   const value = Buffer.allocUnsafe(4);
   value.writeUInt32LE(people, 0);
   store.exposures.putSync(key.subarray(0, 4), value);
-}
-
-function dayKey(day: number, key: Buffer): Buffer {
-  const listed = Buffer.allocUnsafe(4 + key.length);
-  listed.writeUInt32BE(day, 0);
-  listed.set(key, 4);
-  return listed;
 }

@@ -6,6 +6,7 @@ import {
   pagesOfList,
   pagesOfValue,
   type Reference,
+  type Roots,
   referencesOf,
 } from './lmdb-page.ts';
 import type { Reading } from './snapshot.ts';
@@ -18,14 +19,6 @@ export interface Pages {
   readonly end: number;
   /** Consecutive pages. */
   read(first: number, count: number): Buffer;
-}
-
-/** The roots of the trees of a file. */
-export interface Roots {
-  /** The tree of the free list. */
-  readonly free: number;
-  /** The tree of tables, which are trees themselves. */
-  readonly main: number;
 }
 
 interface Step extends Reference {

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { prefixKey } from './key-prefix.ts';
+import { keysIn, prefixedKey, prefixKey } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -123,7 +123,7 @@ export function findInstance(
 /** A person's profile from the last mint, as JSON. */
 export function findProfile(store: UsageStore, application: number, digest: Buffer): string | undefined {
   store.identities.resetReadTxn();
-  return readIdentity(store, identityKey(application, digest))?.profile.toString();
+  return readIdentity(store, prefixedKey(application, digest))?.profile.toString();
 }
 
 /**
@@ -135,7 +135,7 @@ export function putMint(store: UsageStore, mint: Mint): void {
   const key = keyOfInstance(application, instanceId)!;
   const known = readIdentity(store, key);
   const day = known?.day ?? dayOf(expiresAt);
-  if (known === undefined) store.identityDays.putSync(dayKey(day, key), nothing);
+  if (known === undefined) store.identityDays.putSync(prefixedKey(day, key), nothing);
   const before =
     known === undefined
       ? noLife
@@ -155,10 +155,10 @@ export function putUse(store: UsageStore, { application, instanceId, expiresAt }
 
 /** Removes a person of an application with their ids. Call it in a transaction. */
 export function removeIdentity(store: UsageStore, application: number, digest: Buffer): void {
-  const key = identityKey(application, digest);
+  const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
   if (known === undefined) return;
-  store.identityDays.removeSync(dayKey(known.day, key));
+  store.identityDays.removeSync(prefixedKey(known.day, key));
   store.identities.removeSync(key);
 }
 
@@ -168,9 +168,9 @@ export function removeIdentity(store: UsageStore, application: number, digest: B
  */
 export function removeAllIdentities(store: UsageStore, application: number, limit: number): number {
   const people = { start: prefixKey(application), end: prefixKey(application + 1), limit };
-  const digests = [...store.identities.getKeys(people)].map((key) => Buffer.from(key.subarray(4)));
-  for (const digest of digests) removeIdentity(store, application, digest);
-  return digests.length;
+  const keys = keysIn(store.identities, people);
+  for (const key of keys) removeIdentity(store, application, key.subarray(4));
+  return keys.length;
 }
 
 /**
@@ -180,7 +180,7 @@ export function removeAllIdentities(store: UsageStore, application: number, limi
  * @returns people visited: 0 when none is due any more
  */
 export function sweepInstances(store: UsageStore, now: number, limit: number): number {
-  const due = [...store.identityDays.getKeys({ end: dayKey(dayOf(now), nothing), limit })];
+  const due = [...store.identityDays.getKeys({ end: prefixedKey(dayOf(now), nothing), limit })];
   for (const listed of due) {
     const key = listed.subarray(4);
     const identity = readIdentity(store, key);
@@ -191,7 +191,7 @@ export function sweepInstances(store: UsageStore, now: number, limit: number): n
       store.identities.removeSync(key);
       continue;
     }
-    store.identityDays.putSync(dayKey(dayOf(end), key), nothing);
+    store.identityDays.putSync(prefixedKey(dayOf(end), key), nothing);
     putIdentity(store, key, { ...identity, day: dayOf(end) });
   }
   return due.length;
@@ -236,23 +236,9 @@ function hashOf(instanceId: string): Buffer {
 
 function keyOfInstance(application: number, instanceId: string): Buffer | undefined {
   const digest = digestOfInstance(instanceId);
-  return digest === undefined ? undefined : identityKey(application, digest);
-}
-
-function identityKey(application: number, digest: Buffer): Buffer {
-  const key = Buffer.allocUnsafe(4 + digestBytes);
-  key.writeUInt32BE(application, 0);
-  key.set(digest, 4);
-  return key;
+  return digest === undefined ? undefined : prefixedKey(application, digest);
 }
 
 function dayOf(at: number): number {
   return Math.floor(at / dayMs);
-}
-
-function dayKey(day: number, key: Buffer): Buffer {
-  const listed = Buffer.allocUnsafe(4 + key.length);
-  listed.writeUInt32BE(day, 0);
-  listed.set(key, 4);
-  return listed;
 }

@@ -7,13 +7,45 @@ export function prefixKey(number: number): Buffer {
   return key;
 }
 
+/** A key that continues with `rest` after the prefix of a number. */
+export function prefixedKey(number: number, rest: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(4 + rest.length);
+  key.writeUInt32BE(number, 0);
+  key.set(rest, 4);
+  return key;
+}
+
+/** A key of two numbers (u32, big-endian). */
+export function pairKey(first: number, second: number): Buffer {
+  const key = Buffer.allocUnsafe(8);
+  key.writeUInt32BE(first, 0);
+  key.writeUInt32BE(second, 4);
+  return key;
+}
+
+/** Keys from `start` (inclusive) to `end` (exclusive), at most `limit`. */
+interface KeyRange {
+  readonly start: Buffer;
+  readonly end: Buffer;
+  readonly limit: number;
+}
+
+/** The keys of a range, copied: LMDB reuses the buffers that it returns. */
+export function keysIn(table: Table, range: KeyRange): Buffer[] {
+  return Array.from(table.getKeys(range), (key) => Buffer.from(key));
+}
+
+/** Removes the records of a range. Call it in a transaction. @returns records removed */
+export function removeRange(table: Table, range: KeyRange): number {
+  const keys = keysIn(table, range);
+  for (const key of keys) table.removeSync(key);
+  return keys.length;
+}
+
 /**
  * Removes records whose keys start with the number of an environment or an application. Call it in a transaction.
  * @returns records removed, at most `limit`
  */
 export function removeByPrefix(table: Table, number: number, limit: number): number {
-  const range = { start: prefixKey(number), end: prefixKey(number + 1), limit };
-  const keys = [...table.getKeys(range)].map((key) => Buffer.from(key));
-  for (const key of keys) table.removeSync(key);
-  return keys.length;
+  return removeRange(table, { start: prefixKey(number), end: prefixKey(number + 1), limit });
 }

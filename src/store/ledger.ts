@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pairKey, removeRange } from './key-prefix.ts';
 import type { KeyType } from './records.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
@@ -77,13 +78,12 @@ export function subjectText(subject: LedgerSubject): string {
   return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
 }
 
-const prefixBytes = 8;
 const digestBytes = 16;
 
 /** The key of a row. */
 export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof LedgerTally>): Buffer {
   const digest = createHash('sha256').update(subject).digest();
-  return Buffer.concat([hourKey(application, hour), digest.subarray(0, digestBytes)]);
+  return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
 }
 
 /** Puts a row. Call it in the transaction of what it counts. */
@@ -103,9 +103,8 @@ export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | un
 
 /** Deletes at most `limit` rows of an application from before an hour. Call it in a transaction. */
 export function deleteLedger(store: UsageStore, application: number, before: number, limit: number): void {
-  const range = { start: hourKey(application, 0), end: hourKey(application, Math.max(0, before)), limit };
-  const keys = [...store.ledger.getKeys(range)].map((key) => Buffer.from(key));
-  for (const key of keys) store.ledger.removeSync(key);
+  const range = { start: pairKey(application, 0), end: pairKey(application, Math.max(0, before)), limit };
+  removeRange(store.ledger, range);
 }
 
 /** The rows of an application with `from ≤ hour < to`, latest hour first. */
@@ -117,7 +116,7 @@ export function* ledgerEntries(
   at?: Snapshot,
 ): Generator<LedgerEntry> {
   // A reverse range includes its start, and the key of an hour without a digest sorts before the rows of that hour.
-  const [start, end] = [hourKey(application, to), hourKey(application, from)];
+  const [start, end] = [pairKey(application, to), pairKey(application, from)];
   const range = { start, end, reverse: true, ...readAt(at) };
   for (const { key, value } of store.ledger.getRange(range)) {
     const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
@@ -141,12 +140,4 @@ type StoredRow = [subject: StoredSubject, count: number, lastAt: number, example
 function readSubject(stored: StoredSubject): LedgerSubject {
   const [environment, transport, route, outcome, status, code, userAgent, instance] = stored;
   return { environment, transport, route, outcome, status, code, userAgent, instance };
-}
-
-/** The first key at or after an hour. */
-function hourKey(application: number, hour: number): Buffer {
-  const key = Buffer.alloc(prefixBytes);
-  key.writeUInt32BE(application, 0);
-  key.writeUInt32BE(hour, 4);
-  return key;
 }

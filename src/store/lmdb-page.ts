@@ -24,6 +24,41 @@ export interface Reference {
   readonly bytes: number | undefined;
 }
 
+/** Offsets in a meta page. The first two pages of a file are meta pages; commits write them in turn. */
+const metaPage = { magic: 16, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136, transaction: 144 };
+export const metaBytes = 152;
+const magic = 0xbeefc0de;
+const smallestPage = 512;
+
+/** The roots of the trees of a file. */
+export interface Roots {
+  /** The tree of the free list. */
+  readonly free: number;
+  /** The tree of tables, which are trees themselves. */
+  readonly main: number;
+}
+
+/** What a meta page says of its file. */
+export interface Meta {
+  readonly pageSize: number;
+  readonly lastPage: number;
+  readonly transaction: number;
+  readonly roots: Roots;
+}
+
+/** Reads the first `metaBytes` of a meta page; `undefined` when they are not those of one. */
+export function readMeta(page: Buffer): Meta | undefined {
+  if (page.length < metaBytes || page.readUInt32LE(metaPage.magic) !== magic) return undefined;
+  const pageSize = page.readUInt32LE(metaPage.pageSize);
+  if (pageSize < smallestPage) return undefined;
+  return {
+    pageSize,
+    lastPage: readNumber(page, metaPage.lastPage),
+    transaction: readNumber(page, metaPage.transaction),
+    roots: { free: readNumber(page, metaPage.freeRoot), main: readNumber(page, metaPage.mainRoot) },
+  };
+}
+
 /** The references of a tree page; `undefined` when the page is damaged. */
 export function referencesOf(page: Buffer, number: number): readonly Reference[] | undefined {
   const references: Reference[] = [];
@@ -100,6 +135,6 @@ function isBranch(page: Buffer): boolean {
 }
 
 /** A 64-bit number, which is exact for the size of any real file. */
-export function readNumber(page: Buffer, at: number): number {
+function readNumber(page: Buffer, at: number): number {
   return Number(page.readBigUInt64LE(at));
 }

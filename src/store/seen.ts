@@ -1,5 +1,5 @@
 import { blocksPerEnvironment, cellsPerBlock } from './blocks.ts';
-import { prefixKey } from './key-prefix.ts';
+import { pairKey, prefixKey } from './key-prefix.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
@@ -52,8 +52,5 @@ function decode(value: Buffer): SeenBlock {
 }
 
 function seenKey(block: number): Buffer {
-  const key = Buffer.allocUnsafe(8);
-  key.writeUInt32BE(Math.floor(block / blocksPerEnvironment), 0);
-  key.writeUInt32BE(block % blocksPerEnvironment, 4);
-  return key;
+  return pairKey(Math.floor(block / blocksPerEnvironment), block % blocksPerEnvironment);
 }

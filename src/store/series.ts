@@ -1,3 +1,4 @@
+import { pairKey } from './key-prefix.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
@@ -28,15 +29,12 @@ export interface NewSeries {
 
 /** Puts a series into the dictionary. Call it in the transaction of the first cells that refer to it. */
 export function putSeries(store: UsageStore, series: NewSeries): void {
-  store.series.putSync(
-    seriesKey(series.environment, series.ordinal),
-    Buffer.from(JSON.stringify(series.name)),
-  );
+  store.series.putSync(pairKey(series.environment, series.ordinal), Buffer.from(JSON.stringify(series.name)));
 }
 
 /** The series of an environment by ascending ordinal. */
 export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot): Generator<NewSeries> {
-  const range = { start: seriesKey(environment, 0), end: seriesKey(environment + 1, 0), ...readAt(at) };
+  const range = { start: pairKey(environment, 0), end: pairKey(environment + 1, 0), ...readAt(at) };
   for (const { key, value } of store.series.getRange(range)) {
     yield { environment, ordinal: key.readUInt32BE(4), name: JSON.parse(value.toString()) };
   }
@@ -44,13 +42,6 @@ export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot)
 
 /** The name of a series; `undefined` when it does not exist. */
 export function seriesName(store: UsageStore, environment: number, ordinal: number): SeriesName | undefined {
-  const value = store.series.get(seriesKey(environment, ordinal));
+  const value = store.series.get(pairKey(environment, ordinal));
   return value === undefined ? undefined : JSON.parse(value.toString());
-}
-
-function seriesKey(environment: number, ordinal: number): Buffer {
-  const key = Buffer.alloc(8);
-  key.writeUInt32BE(environment, 0);
-  key.writeUInt32BE(ordinal, 4);
-  return key;
 }

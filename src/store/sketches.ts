@@ -1,4 +1,5 @@
 import { seriesPerEnvironment } from './blocks.ts';
+import { removeRange } from './key-prefix.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
@@ -136,7 +137,5 @@ export function deleteSketches(
 ): number {
   if (limit === 0) return 0;
   const range = { start: chunkKeyFrom(environment, 0), end: chunkKeyFrom(environment, before), limit };
-  const keys = [...store.sketches.getKeys(range)].map((key) => Buffer.from(key));
-  for (const key of keys) store.sketches.removeSync(key);
-  return keys.length;
+  return removeRange(store.sketches, range);
 }

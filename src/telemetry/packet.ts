@@ -4,8 +4,9 @@ import { ApiError, type ErrorCode } from '../errors.ts';
 import { named } from '../http/openapi/named-schemas.ts';
 import { checkName } from '../ingest/check-name.ts';
 import { Named } from '../ingest/named.ts';
+import { isPlainPacket, maxCount } from './plain-packet.ts';
 
-const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+const Count = Type.Integer({ minimum: 0, maximum: maxCount });
 
 const Variants = Named(Type.Unsafe<readonly number[]>(Type.Array(Count, { minItems: 1, maxItems: 3 })));
 
@@ -50,7 +51,7 @@ const checker = Compile(PacketSchema);
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function checkPacket(body: unknown): Packet {
-  if (!checker.Check(body)) throw explain(body);
+  if (!isPlainPacket(body) && !checker.Check(body)) throw explain(body);
   const packet = body as Packet;
   checkName(packet.e, 'environment');
   return packet;

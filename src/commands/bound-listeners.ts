@@ -2,7 +2,8 @@ import { parseAddress } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type GrpcListener, listenGrpc } from '../grpc/listener.ts';
-import { healthRoutes } from '../http/health.ts';
+import { routesFrom } from '../http/endpoint.ts';
+import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
 import { checkTlsTime, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
@@ -81,13 +82,13 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   }
 }
 
-const health = createRouter(
-  healthRoutes(() => ({ ready: false, reason: 'the service is starting', commits: 0 })),
+const answerHealth = createRouter(
+  routesFrom([health], () => ({ ready: false, reason: 'the service is starting', commits: 0 })),
 );
 
 /** Answers while the service starts: the health routes, and 503 for everything else. */
 const starting: Dispatch = (request) =>
-  ['/healthz', '/readyz'].includes(request.path) ? health(request) : problem(notStarted);
+  ['/healthz', '/readyz'].includes(request.path) ? answerHealth(request) : problem(notStarted);
 
 /** Opens the gRPC listener. */
 function listenReports(

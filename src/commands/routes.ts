@@ -14,20 +14,15 @@ import { provePassword } from '../auth/prove-password.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
-import { grpcWebRoutes } from '../grpc/web.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { routesFrom } from '../http/endpoint.ts';
-import { documentRoute } from '../http/openapi/document-route.ts';
 import type { Route } from '../http/types.ts';
-import { identityRoutes as mintRoutes } from '../identities/identities.ts';
 import { description } from '../manage/document.ts';
 import { type ManagementDeps, managementApi } from '../manage/management-api.ts';
-import { welcomeRoutes } from '../manage/welcome.ts';
-import { metricsRoutes } from '../reports/metrics.ts';
-import { usageRoutes } from '../reports/usage.ts';
-import { telemetryRoutes } from '../telemetry/telemetry.ts';
+import { welcome } from '../manage/welcome.ts';
 import type { Core } from './core.ts';
 import { type Host, type HostListener, urlOf } from './listeners.ts';
+import { metricsDocument, metricsHost } from './metrics-host.ts';
 
 /** Every route, by its host. The listeners must be open: their ports may be part of the public URLs. */
 export function routesOf(parts: Core, listeners: readonly HostListener[]): Record<Host, readonly Route[]> {
@@ -37,18 +32,10 @@ export function routesOf(parts: Core, listeners: readonly HostListener[]): Recor
     parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
     parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
   );
-  const { metricsUrl, maxBody, maxReport } = parts.config;
-  const server = metricsUrl ?? urlOf(listeners, 'metrics', tls);
   return {
     auth: authRoutes(parts, tokens),
     api: apiRoutes(parts, tokens),
-    metrics: [
-      ...ingestRoutes(parts),
-      documentRoute('/swagger/v2/swagger.json', async () => {
-        const { describeMetricsHost } = await import('../openapi/document.ts');
-        return describeMetricsHost({ server, maxBody, maxReport });
-      }),
-    ],
+    metrics: metricsRoutes(parts, parts.config.metricsUrl ?? urlOf(listeners, 'metrics', tls)),
   };
 }
 
@@ -80,8 +67,7 @@ function authRoutes({ passwords }: Core, tokens: TokenDeps): readonly Route[] {
 
 function apiRoutes(core: Core, tokens: TokenDeps): readonly Route[] {
   return [
-    ...welcomeRoutes(tokens),
-    ...routesFrom([description], tokens),
+    ...routesFrom([welcome, description], tokens),
     ...forClientPages(tokens, [
       ...routesFrom([tokenInvalidation], tokens),
       ...routesFrom(managementApi, managementDeps(core, tokens)),
@@ -110,19 +96,20 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
   return crossOrigin(routes, clientOrigins(directory, audience));
 }
 
-function ingestRoutes(parts: Core): readonly Route[] {
-  const { config, clock, log, counting, receiver, instances } = parts;
+function metricsRoutes(core: Core, server: string): readonly Route[] {
+  const { config, clock, log, counting, receiver, instances } = core;
   const { maxBody, maxReport } = config;
+  const onError = (error: unknown) => log.error('a call failed', { error });
   return [
-    ...telemetryRoutes({ ...counting, instances, maxBody }),
-    ...mintRoutes({ ...counting, instances, maxBody }),
-    ...usageRoutes({ receiver, maxReport }),
-    ...metricsRoutes({ receiver, maxReport }),
-    ...grpcWebRoutes({
-      receiver,
-      maxReport,
+    ...routesFrom(metricsHost(config), {
+      ...counting,
       clock,
-      onError: (error) => log.error('a call failed', { error }),
+      instances,
+      receiver,
+      maxBody,
+      maxReport,
+      onError,
     }),
+    ...routesFrom([metricsDocument], { server, maxBody, maxReport }),
   ];
 }

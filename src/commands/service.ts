@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
 import type { GrpcListener } from '../grpc/listener.ts';
-import { expositionRoute } from '../http/exposition.ts';
-import { healthRoutes } from '../http/health.ts';
+import { routesFrom } from '../http/endpoint.ts';
+import { exposition } from '../http/exposition.ts';
+import { health } from '../http/health.ts';
 import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
@@ -128,14 +129,14 @@ function routersOf(core: Core, listeners: readonly HostListener[]): Map<readonly
   const routes = routesOf(core, listeners);
   const tally = new RequestTally();
   const hooks = { ...hooksOf(core), tally };
-  const health = healthRoutes(() => readinessOf(core));
+  const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The metrics are for operators: with separate hosts, the metrics host is open to everyone.
-  const exposition = expositionRoute(serviceMetrics(core, tally));
+  const forOperators = [...healthRoutes, ...routesFrom([exposition], serviceMetrics(core, tally))];
   return new Map(
     listeners.map(({ hosts }) => {
       const own = hosts.flatMap((host) => routes[host]);
-      const forOperators = hosts.includes('api') ? [...health, exposition] : health;
-      return [hosts, createRouter([...forOperators, ...own], hooks)];
+      const operations = hosts.includes('api') ? forOperators : healthRoutes;
+      return [hosts, createRouter([...operations, ...own], hooks)];
     }),
   );
 }

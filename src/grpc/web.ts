@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { ApiError, refusalOf } from '../errors.ts';
 import { readBody } from '../http/body.ts';
+import type { Group } from '../http/endpoint.ts';
 import { problem } from '../http/problem.ts';
-import { ClientGone, type Reply, type Request, type Route } from '../http/types.ts';
+import { ClientGone, type Reply, type Request } from '../http/types.ts';
 import { senderNameOf } from '../ingest/sender-name.ts';
 import type { ReportReceiver } from '../reports/report.ts';
 import type { Arrival } from '../reports/take.ts';
@@ -21,14 +22,17 @@ export interface GrpcWebDeps {
   onError(error: unknown): void;
 }
 
-/** The operations that take reports, as gRPC-Web over HTTP. They are for servers, so no page may call them: no CORS. */
-export function grpcWebRoutes(parts: GrpcWebDeps): readonly Route[] {
-  return operations.map((operation) => ({
+/** The operations that take reports, as gRPC-Web over HTTP. They are for servers: no answer has CORS headers. */
+export const grpcWeb: Group<GrpcWebDeps> = {
+  tag: 'gRPC-Web',
+  description: 'The operations of gRPC, over HTTP.',
+  endpoints: operations.map((operation) => ({
     method: 'POST',
     path: pathOf(operation),
-    handle: (request) => receive(parts, operation, request),
-  }));
-}
+    access: { credential: 'Any application key in the message', who: 'Servers of the application' },
+    bind: (deps) => (request) => receive(deps, operation, request),
+  })),
+};
 
 const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 

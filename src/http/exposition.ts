@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Reply, Route } from './types.ts';
+import type { Group } from './endpoint.ts';
 
 /** One value, or a value for each set of labels. A label never holds what a stranger sent. */
 export type Readings = number | Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
@@ -15,22 +15,29 @@ export interface ServiceMetric {
 }
 
 /** `GET /metrics`: the service's own metrics in Prometheus' text format. */
-export function expositionRoute(metrics: readonly ServiceMetric[]): Route {
-  let registry: Promise<Registry> | undefined;
-  return {
-    method: 'GET',
-    path: '/metrics',
-    async handle(): Promise<Reply> {
-      registry ??= register(metrics);
-      const registered = await registry;
-      return {
-        status: 200,
-        headers: { 'content-type': registered.contentType, 'cache-control': 'no-store' },
-        body: await registered.metrics(),
-      };
+export const exposition: Group<readonly ServiceMetric[]> = {
+  tag: 'Exposition',
+  description: "The service's own metrics.",
+  endpoints: [
+    {
+      method: 'GET',
+      path: '/metrics',
+      access: { credential: 'None', who: 'Everybody who reaches the base host' },
+      bind(metrics) {
+        let registry: Promise<Registry> | undefined;
+        return async () => {
+          registry ??= register(metrics);
+          const registered = await registry;
+          return {
+            status: 200,
+            headers: { 'content-type': registered.contentType, 'cache-control': 'no-store' },
+            body: await registered.metrics(),
+          };
+        };
+      },
     },
-  };
-}
+  ],
+};
 
 /** The library is loaded with the first request, so that it does not delay the start. */
 async function register(metrics: readonly ServiceMetric[]): Promise<Registry> {

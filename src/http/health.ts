@@ -1,4 +1,7 @@
-import type { Route } from './types.ts';
+import Type from 'typebox';
+import type { Endpoint, Group } from './endpoint.ts';
+import { RetryAfter } from './openapi/headers.ts';
+import { count, jsonContent, text } from './schema.ts';
 
 /** The answer of `/readyz`; `ready` decides its status. */
 export interface Readiness {
@@ -9,25 +12,80 @@ export interface Readiness {
   readonly commits: number;
 }
 
-/** `GET /healthz`: the process is alive. `GET /readyz`: it accepts data. Every listener has both. */
-export function healthRoutes(readiness: () => Readiness): readonly Route[] {
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
-  return [
-    {
-      method: 'GET',
-      path: '/healthz',
-      handle: () => ({ status: 200, headers, body: '{"status":"alive"}' }),
-    },
-    {
-      method: 'GET',
-      path: '/readyz',
-      handle: () => {
-        const { ready, ...rest } = readiness();
-        const body = JSON.stringify({ status: ready ? 'ready' : 'unavailable', ...rest });
-        return ready
-          ? { status: 200, headers, body }
-          : { status: 503, headers: { ...headers, 'retry-after': '5' }, body };
+const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+const access = { credential: 'None', who: 'Everybody' };
+
+const alive: Endpoint<unknown> = {
+  method: 'GET',
+  path: '/healthz',
+  access,
+  operation: {
+    operationId: 'isAlive',
+    summary: 'Whether the process is alive',
+    security: [],
+    answers: {
+      200: {
+        description: 'It is.',
+        headers: {},
+        content: jsonContent(
+          Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }),
+        ),
       },
     },
-  ];
-}
+  },
+  bind: () => () => ({ status: 200, headers, body: '{"status":"alive"}' }),
+};
+
+const readiness = {
+  reason: text('Why not, for people; empty when ready.'),
+  commits: count('Commits since the start.'),
+};
+
+const ready: Endpoint<() => Readiness> = {
+  method: 'GET',
+  path: '/readyz',
+  access,
+  operation: {
+    operationId: 'isReady',
+    summary: 'Whether the service accepts data',
+    security: [],
+    answers: {
+      200: {
+        description: 'It does.',
+        headers: {},
+        content: jsonContent(
+          Type.Object(
+            { status: Type.Literal('ready'), ...readiness },
+            { example: { status: 'ready', reason: '', commits: 0 } },
+          ),
+        ),
+      },
+      503: {
+        description: 'Not now: the store cannot take data, or too much is waiting for the disk.',
+        headers: { 'Retry-After': RetryAfter },
+        content: jsonContent(
+          Type.Object(
+            { status: Type.Literal('unavailable'), ...readiness },
+            {
+              example: { status: 'unavailable', reason: 'too much is waiting for the disk', commits: 0 },
+            },
+          ),
+        ),
+      },
+    },
+  },
+  bind: (readinessNow) => () => {
+    const { ready, ...rest } = readinessNow();
+    const body = JSON.stringify({ status: ready ? 'ready' : 'unavailable', ...rest });
+    return ready
+      ? { status: 200, headers, body }
+      : { status: 503, headers: { ...headers, 'retry-after': '5' }, body };
+  },
+};
+
+/** `/healthz` and `/readyz`, which every listener has. */
+export const health: Group<() => Readiness> = {
+  tag: 'Operations',
+  description: 'The service itself.',
+  endpoints: [alive, ready],
+};

@@ -1,7 +1,6 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import type { Content } from './endpoint.ts';
 import type { Documented } from './openapi/json-schema.ts';
-import { printable } from './openapi/named-schemas.ts';
 
 /** Short names for the schemas of fields, and for those that the OpenAPI document names. */
 
@@ -31,15 +30,30 @@ export function name(description?: string) {
   return Type.String({ ...(description !== undefined && { description }), ...Name });
 }
 
-const Name = {
-  component: 'Name',
+/** A character class of anything but control characters. */
+export const printable = '[^\\u0000-\\u001f\\u007f-\\u009f]';
+
+/** Options of a schema whose values are names. */
+export const Name = {
   documented: {
+    component: 'Name',
     description: 'A name: 1 to 256 bytes of UTF-8, well-formed and without control characters.',
     type: 'string',
     minLength: 1,
     maxLength: 256,
     pattern: `^${printable}+$`,
     examples: ['checkout'],
+  },
+} satisfies Documented;
+
+/** Options of a schema whose values are RFC 3339 times. */
+export const Time = {
+  documented: {
+    component: 'Time',
+    description: 'A time in the form of RFC 3339, with any offset from UTC.',
+    type: 'string',
+    format: 'date-time',
+    examples: ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00.5+01:00'],
   },
 } satisfies Documented;
 

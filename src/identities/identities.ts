@@ -5,9 +5,9 @@ import { ApiError } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Reply, Request } from '../http/types.ts';
 import { Named } from '../ingest/named.ts';
-import { type MessageHandler, Pipeline, type PipelineDeps } from '../ingest/pipeline.ts';
+import type { MessageHandler, PipelineDeps } from '../ingest/pipeline.ts';
 import { personal } from '../ingest/sender-schemas.ts';
 import type { Instances, Profile } from './instances.ts';
 import { isIdentity } from './person.ts';
@@ -20,41 +20,34 @@ export interface IdentityDeps extends PipelineDeps {
 }
 
 /** The user to mint an instance id for. `isIdentity` checks the identity. */
-export const MintSchema = Type.Object({
-  identity: Type.String({
-    description: 'The user that the id stands for, as the application knows them.',
-    ...personal,
-  }),
-  groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
-  claims: Type.Optional(
-    Named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-      maxProperties: 50,
-      description: 'What the application says of the user; any text names a claim.',
+export const MintSchema = Type.Object(
+  {
+    identity: Type.String({
+      description: 'The user that the id stands for, as the application knows them.',
+      ...personal,
     }),
-  ),
-});
+    groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    claims: Type.Optional(
+      Named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+        maxProperties: 50,
+        description: 'What the application says of the user; any text names a claim.',
+      }),
+    ),
+  },
+  { component: 'Mint' },
+);
 
 const checker = Compile(MintSchema);
 
 const checkContentType = contentTypeCheck('application/json');
 
-/** `POST /api/frontend/identities`. Only servers mint: no answer has CORS headers, and there is no preflight. */
-export function identityRoutes(deps: IdentityDeps): readonly Route[] {
-  const mints = new Pipeline(deps, mintHandler(deps));
-  return [
-    {
-      method: 'POST',
-      path: '/api/frontend/identities',
-      handle: (request) => mints.receive(request),
-      noOptions: true,
-    },
-  ];
-}
-
 const source = { route: 'identities', transport: 'http' } as const;
 
-/** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
-function mintHandler(
+/**
+ * How mint requests are taken: the steps of `Pipeline`, in their order. The key is in a header, so a sender without one learns
+ * nothing else, and its body is not read. Only servers mint: no answer has CORS headers, and there is no preflight.
+ */
+export function mintHandler(
   deps: IdentityDeps,
 ): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, Reply> {
   return {
@@ -113,8 +106,8 @@ export function checkMint(body: unknown): Profile {
   return { identity, groups, claims };
 }
 
-const identityMust = 'identity must have 1 to 256 characters, none of them a control character';
-const groupsMust = 'groups must be an array of at most 100 strings; leave it out when there are none';
+export const identityMust = 'identity must have 1 to 256 characters, none of them a control character';
+export const groupsMust = 'groups must be an array of at most 100 strings; leave it out when there are none';
 const claimsMust =
   'claims must be an object of at most 50 strings, numbers and booleans; leave it out when there are none';
 

@@ -1,37 +1,46 @@
-import { printable, schemaNamed } from '../http/openapi/named-schemas.ts';
+import type { Documented } from '../http/openapi/json-schema.ts';
+import { Name, printable, Time } from '../http/schema.ts';
 
-/** Schemas that only what senders say needs: see `namedSchemas`. */
-export const senderSchemas = {
-  Hash: {
-    description:
-      'A hash that stands for a user: an integer of at most 256 digits, as a number or as a string.',
-    type: ['integer', 'string'],
-    pattern: '^-?[0-9]{1,256}$',
-    examples: [-5023478, '18446744073709551616'],
-  },
-  SentName: {
+/** Options of the schemas of what senders write: what the document says where the checkers ask less, or more. */
+
+/** A name; one that is not valid is left out of the report. */
+export const sentName = {
+  documented: {
+    component: 'SentName',
     description:
       'A name as a text, or as the number that it looks like: `42` is the name `"42"`. What is not 1 to 256 bytes of UTF-8, ' +
       'well-formed and without control characters, is left out, and the rest is counted.',
     type: ['string', 'number'],
     examples: ['checkout'],
   },
-  SentTime: {
+} satisfies Documented;
+
+/** The name of an environment. */
+export const environmentNamed = { documented: { anyOf: [Name.documented, { type: 'number' }] } };
+
+/** A time, which PHP writes without a colon in its offset. */
+export const sentTime = {
+  documented: {
+    component: 'SentTime',
     description: 'A time in the form of RFC 3339; the offset may also be written without its colon.',
     anyOf: [
-      schemaNamed('Time'),
+      Time.documented,
       { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?[+-]\\d{4}$' },
     ],
   },
-} as const;
+} satisfies Documented;
 
-/** Options of a TypeBox schema whose values are names; one that is not valid is left out of the report. */
-export const sentName = { documented: schemaNamed('SentName') };
-/** Options of a TypeBox schema whose values are names of environments. */
-export const environmentNamed = { documented: { anyOf: [schemaNamed('Name'), { type: 'number' }] } };
-/** Options of a TypeBox schema whose values are times as PHP writes them too. */
-export const sentTime = { documented: schemaNamed('SentTime') };
-/** Options of a TypeBox schema whose values are identities of users: characters are counted, not bytes. */
+/** The identity of a user: characters are counted, not bytes. */
 export const personal = { documented: { minLength: 1, maxLength: 256, pattern: `^${printable}+$` } };
-/** Options of a TypeBox schema whose values are hashes of users. */
-export const hashed = { documented: schemaNamed('Hash') };
+
+/** The hash of a user. */
+export const hashed = {
+  documented: {
+    component: 'Hash',
+    description:
+      'A hash that stands for a user: an integer of at most 256 digits, as a number or as a string.',
+    type: ['integer', 'string'],
+    pattern: '^-?[0-9]{1,256}$',
+    examples: [-5023478, '18446744073709551616'],
+  },
+} satisfies Documented;

@@ -45,7 +45,7 @@ export const MetricsReportSchema = Type.Object(
     counters: listOf(Metric, { description: 'Values that are summed.' }),
     observations: listOf(Observation, { description: 'Values of which the last one stays.' }),
   },
-  { documented: { anyOf: lists.map((list) => ({ required: [list] })) } },
+  { component: 'MetricsReport', documented: { anyOf: lists.map((list) => ({ required: [list] })) } },
 );
 
 type MetricsBody = Static<typeof MetricsReportSchema>;

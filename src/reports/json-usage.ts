@@ -46,19 +46,22 @@ const UsageStat = Type.Object({
 });
 
 /** A usage report as JSON: the fields of the protobuf message `FeatureStat`. */
-export const UsageReportSchema = Type.Object({
-  ...headFields,
-  stats: Type.Unsafe<readonly Static<typeof UsageStat>[] | null>({
-    type: ['array', 'null'],
-    items: UsageStat,
-    description: 'May be empty, but not missing: a misspelt name would count nothing.',
-  }),
-  totalUniqueUsers: count(),
-  appVersion: optionalName({}),
-  uniqueUserHashes: hashes(),
-  definitionCacheHits: count(),
-  definitionCacheMisses: count(),
-});
+export const UsageReportSchema = Type.Object(
+  {
+    ...headFields,
+    stats: Type.Unsafe<readonly Static<typeof UsageStat>[] | null>({
+      type: ['array', 'null'],
+      items: UsageStat,
+      description: 'May be empty, but not missing: a misspelt name would count nothing.',
+    }),
+    totalUniqueUsers: count(),
+    appVersion: optionalName({}),
+    uniqueUserHashes: hashes(),
+    definitionCacheHits: count(),
+    definitionCacheMisses: count(),
+  },
+  { component: 'UsageReport' },
+);
 
 type UsageBody = Static<typeof UsageReportSchema>;
 

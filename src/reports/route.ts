@@ -2,29 +2,28 @@ import { ApiError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Handler } from '../http/types.ts';
 import { senderNameOf } from '../ingest/sender-name.ts';
 import type { MetricsReport, ReportReceiver, UsageReport } from './report.ts';
 import { type ReportFormat, takeReport } from './take.ts';
 
-/** What the routes of reports need of the rest of the service. */
+/** What the endpoints of reports need of the rest of the service. */
 export interface ReportRouteDeps {
   readonly receiver: ReportReceiver;
-  /** Most bytes of a body, inflated. */
+  /** Maximum length of a body in bytes, inflated. */
   readonly maxReport: number;
 }
 
 /**
- * A route that takes one kind of report as JSON. Servers send reports, browsers do not: no answer has CORS headers.
+ * Makes the handler that takes one kind of report as JSON. Servers send reports, browsers do not: no answer has CORS headers.
  * @param answer what to answer, of the number of `stats` received
  */
-export function reportRoute<Report extends UsageReport | MetricsReport>(
+export function reportHandler<Report extends UsageReport | MetricsReport>(
   { receiver, maxReport }: ReportRouteDeps,
-  path: string,
   format: ReportFormat<Report>,
   answer: (statCount: number) => object,
-): Route {
-  async function handle(request: Request): Promise<Reply> {
+): Handler {
+  return async (request) => {
     try {
       const statCount = await takeReport(receiver, format, {
         transport: 'http',
@@ -39,8 +38,7 @@ export function reportRoute<Report extends UsageReport | MetricsReport>(
       if (error instanceof ApiError) return problem(error);
       throw error;
     }
-  }
-  return { method: 'POST', path, handle, noOptions: true };
+  };
 }
 
 const checkContentType = contentTypeCheck('application/json');

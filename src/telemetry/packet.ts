@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError, type ErrorCode } from '../errors.ts';
-import { named } from '../http/openapi/named-schemas.ts';
+import { Name } from '../http/schema.ts';
 import { checkName } from '../ingest/check-name.ts';
 import { Named } from '../ingest/named.ts';
 import { isPlainPacket, maxCount } from './plain-packet.ts';
@@ -14,33 +14,36 @@ const Variants = Named(Type.Unsafe<readonly number[]>(Type.Array(Count, { minIte
  * Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. Only the
  * size of the body limits how many; names that are not valid are left out later (see `EnvironmentSeries`).
  */
-export const PacketSchema = Type.Object({
-  k: Type.String({ minLength: 1, maxLength: 256, description: 'Frontend or Mobile application key.' }),
-  e: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the environment.', ...named }),
-  f: Type.Optional(
-    Named(Variants, {
-      description: 'Counts by feature, then by variant: `[checks, used, viewed]`, trailing zeros left out.',
-    }),
-  ),
-  m: Type.Optional(
-    Named(Type.Number(), {
-      description: 'Values by metric. Counters are summed; of a gauge the last value stays.',
-    }),
-  ),
-  i: Type.Optional(
-    Type.String({
-      description:
-        'Minted instance id. One that is unknown or expired is left out, and the packet is counted.',
-    }),
-  ),
-  u: Type.Optional(
-    Type.String({
-      description:
-        'Identity that the client asserts: counted only where the application accepts them; `i` wins. One that is not ' +
-        '1 to 256 characters, none of them a control character, is left out, and the packet is counted.',
-    }),
-  ),
-});
+export const PacketSchema = Type.Object(
+  {
+    k: Type.String({ minLength: 1, maxLength: 256, description: 'Frontend or Mobile application key.' }),
+    e: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the environment.', ...Name }),
+    f: Type.Optional(
+      Named(Variants, {
+        description: 'Counts by feature, then by variant: `[checks, used, viewed]`, trailing zeros left out.',
+      }),
+    ),
+    m: Type.Optional(
+      Named(Type.Number(), {
+        description: 'Values by metric. Counters are added up; of a gauge the last value counts.',
+      }),
+    ),
+    i: Type.Optional(
+      Type.String({
+        description:
+          'Minted instance id. An id that is unknown or expired is left out, and the packet is counted.',
+      }),
+    ),
+    u: Type.Optional(
+      Type.String({
+        description:
+          'Identity that the client asserts. It is used only if the application accepts such identities and there is no `i`. One that is not ' +
+          '1 to 256 characters, none of them a control character, is left out, and the packet is counted.',
+      }),
+    ),
+  },
+  { component: 'Packet' },
+);
 
 export type Packet = Static<typeof PacketSchema>;
 

@@ -4,40 +4,25 @@ import { ApiError } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
-import type { Reply, Request, Route } from '../http/types.ts';
+import type { Reply, Request } from '../http/types.ts';
 import type { Instances } from '../identities/instances.ts';
 import { countOnce } from '../ingest/count-once.ts';
 import type { CountingDeps, KeyFinder } from '../ingest/deps.ts';
 import { identityOfKey } from '../ingest/message-identity.ts';
 import { peekerOf } from '../ingest/peek.ts';
-import { type MessageHandler, Pipeline } from '../ingest/pipeline.ts';
+import type { MessageHandler } from '../ingest/pipeline.ts';
 import type { AttributedSource } from '../ledger/ledger.ts';
 import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
 import { attribute } from './attribute.ts';
-import { allowOrigin, preflight } from './cors.ts';
+import { allowOrigin } from './cors.ts';
 import { checkPacket, hasUnknownField, type Packet } from './packet.ts';
 
-/** What the telemetry route needs of the rest of the service. */
+/** What telemetry needs of the rest of the service. */
 export interface TelemetryDeps extends CountingDeps {
   readonly instances: Instances;
-  /** Most bytes of a body, inflated. */
+  /** Maximum length of a body in bytes, inflated. */
   readonly maxBody: number;
-}
-
-const path = '/api/frontend/telemetry';
-
-/** `POST /api/frontend/telemetry`, and its preflight. A packet takes the steps of `Pipeline` in the order of `packetHandler`. */
-export function telemetryRoutes(deps: TelemetryDeps): readonly Route[] {
-  const packets = new Pipeline(deps, packetHandler(deps));
-  return [
-    { method: 'POST', path, handle: (request) => packets.receive(request) },
-    {
-      method: 'OPTIONS',
-      path,
-      handle: (request) => ({ status: 204, headers: preflight(request.header('origin')) }),
-    },
-  ];
 }
 
 /** Who sent a packet. */
@@ -48,7 +33,8 @@ interface PacketSender {
 
 const source = { route: 'telemetry', transport: 'http' } as const;
 
-function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Packet, PacketSender, Reply> {
+/** How packets are taken: the steps of `Pipeline`, in their order. */
+export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Packet, PacketSender, Reply> {
   return {
     ...source,
     read: (request, budget) => readBody(request, deps.maxBody, budget),

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ApiError, type ErrorCode } from '../../src/errors.ts';
-import { grpcWebRoutes } from '../../src/grpc/web.ts';
+import { grpcWeb } from '../../src/grpc/web.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Listener } from '../../src/http/types.ts';
@@ -43,7 +44,9 @@ beforeAll(async () => {
     refused: (...what) => receiver.refused(...what),
   };
   const onError = (error: unknown) => void errors.push(error);
-  const dispatch = createRouter(grpcWebRoutes({ receiver: current, clock: systemClock, maxReport, onError }));
+  const dispatch = createRouter(
+    routesFrom([grpcWeb], { receiver: current, clock: systemClock, maxReport, onError }),
+  );
   const engine = await loadEngine();
   listener = await engine.listen({ host: '127.0.0.1', port: 0, dispatch });
   url = `http://127.0.0.1:${listener.port}`;

@@ -2,8 +2,10 @@ import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { type IdentityDeps, identityRoutes } from '../../src/identities/identities.ts';
+import { identities } from '../../src/identities/endpoint.ts';
+import type { IdentityDeps } from '../../src/identities/identities.ts';
 import type { StoreHealth } from '../../src/store/store-health.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { send } from '../auth/fixture.ts';
@@ -180,7 +182,7 @@ test.each<[string, Partial<IdentityDeps>, string]>([
     ledger: { refusedUnread: () => {} },
     ...state,
   };
-  const dispatch = createRouter(identityRoutes(parts as unknown as IdentityDeps));
+  const dispatch = createRouter(routesFrom([identities(65_536)], parts as unknown as IdentityDeps));
   const answer = await send(dispatch, '/api/frontend/identities', { method: 'POST' });
   expect(answer).toMatchObject({ status: 503, json: { code } });
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);

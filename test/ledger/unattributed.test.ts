@@ -2,16 +2,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
 import { RateLimits } from '../../src/admission/rate-limits.ts';
+import { type MetricsHostDeps, metricsHost } from '../../src/commands/metrics-host.ts';
 import { LedgerTallies } from '../../src/commit/ledger-tallies.ts';
-import { grpcWebRoutes } from '../../src/grpc/web.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { identityRoutes } from '../../src/identities/identities.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { metricsRoutes } from '../../src/reports/metrics.ts';
 import { createReportReceiver, type ReceiverDeps } from '../../src/reports/receive.ts';
-import { usageRoutes } from '../../src/reports/usage.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
-import { telemetryRoutes } from '../../src/telemetry/telemetry.ts';
 import { openFixture, testHealth } from '../accounts/fixture.ts';
 import { requestOf } from '../auth/fixture.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -46,13 +43,7 @@ async function openHost() {
   };
   const receiver = createReportReceiver(parts as unknown as ReceiverDeps);
   const routed = { ...parts, receiver, onError: (error: unknown) => expect.unreachable(String(error)) };
-  const dispatch = createRouter([
-    ...telemetryRoutes(routed as never),
-    ...identityRoutes(routed as never),
-    ...usageRoutes(routed),
-    ...metricsRoutes(routed),
-    ...grpcWebRoutes(routed),
-  ]);
+  const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as MetricsHostDeps));
   return { ledger, tallies, health, dispatch };
 }
 

@@ -11,8 +11,9 @@ import type { Batch } from '../../src/commit/batch.ts';
 import { CommitFailed, type Committer } from '../../src/commit/committer.ts';
 import { Intake } from '../../src/commit/intake.ts';
 import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { identityRoutes } from '../../src/identities/identities.ts';
+import { identities } from '../../src/identities/endpoint.ts';
 import { Instances } from '../../src/identities/instances.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { createLog } from '../../src/log.ts';
@@ -184,7 +185,7 @@ test('an id whose body arrives after its application was deleted is not minted',
   const laneOf = (number: number) => intake.laneOf(number);
   const life = { ttlMs: 1000, graceMs: 0 };
   const dispatch = createRouter(
-    identityRoutes({
+    routesFrom([identities(1000)], {
       keys: directory,
       clock,
       health,

@@ -17,8 +17,12 @@ export function describeEndpoints(groups: readonly Group[], fixed: Json = {}): J
     }
   }
   return {
-    tags: groups.map(({ tag, description }) => ({ name: tag, description })),
+    tags: groups.filter(isDescribed).map(({ tag, description }) => ({ name: tag, description })),
     paths,
     components: { ...components.toJson(), ...fixed },
   };
+}
+
+function isDescribed({ endpoints }: Group): boolean {
+  return endpoints.some(({ operation }) => operation !== undefined);
 }

@@ -1,29 +1,23 @@
 import type { Header, Headers, Parameter } from '../endpoint.ts';
 
+/** Headers that the endpoints of several hosts declare. */
+
 /** A request header that every operation with a body reads: see `readBody`. */
-export const contentEncoding = {
+export const ContentEncoding: Parameter = {
+  component: 'ContentEncoding',
   name: 'Content-Encoding',
   in: 'header',
   description: 'The body is compressed. The size limit is that of the inflated body.',
   schema: { enum: ['gzip', 'identity'] },
-} as const;
+};
 
 /** A response header of every 429 and 503. */
-export const retryAfter = {
-  description: 'Seconds to wait before the next try; then back off exponentially.',
+export const RetryAfter: Header = {
+  component: 'RetryAfter',
+  description: 'Seconds to wait before the next attempt; then back off exponentially.',
   required: true,
   schema: { type: 'integer', minimum: 1 },
-} as const;
-
-/** A parameter of an operation, by its name in `components.parameters`. */
-export function parameterNamed(name: string) {
-  return { $ref: `#/components/parameters/${name}` } as const;
-}
-
-/** A header of a response, by its name in `components.headers`. */
-export function headerNamed(name: string) {
-  return { $ref: `#/components/headers/${name}` } as const;
-}
+};
 
 /** Of an answer that belongs to one caller. */
 export const NotCached = {
@@ -40,15 +34,6 @@ export const Location = {
   required: true,
   schema: { type: 'string' },
 } as const satisfies Header;
-
-/** A response header of every 429 and 503. */
-export const RetryAfter = { component: 'RetryAfter', ...retryAfter } as const satisfies Header;
-
-/** A request header that every operation with a body reads: see `readBody`. */
-export const ContentEncoding = {
-  component: 'ContentEncoding',
-  ...contentEncoding,
-} as const satisfies Parameter;
 
 /** The challenge of a 401 to a request that takes an access token. */
 export const Challenge = {

@@ -5,7 +5,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export interface Documented {
   /** The name under which the document describes it once. */
   readonly component?: string;
-  /** Takes the place of a plain type, or is added to it, where the checkers ask more than a JSON Schema says. */
+  /** Is added to what the schema says, where the checkers ask more than it does. With a `component` it takes its place. */
   readonly documented?: object;
   readonly example?: unknown;
 }
@@ -15,25 +15,14 @@ export type Refer = (name: string, describe: () => Json) => Json;
 
 /**
  * The JSON Schema that the document shows for a schema that validates: the same, but that the empty pattern of a map (see
- * `Named` in packet.ts) becomes `additionalProperties`, and for the options in `Documented`.
+ * `Named`) becomes `additionalProperties`, and for the options in `Documented`.
  */
-export function jsonSchema(schema: object, refer: Refer = refersTo): Json {
+export function jsonSchema(schema: object, refer: Refer): Json {
   const { component, documented, example: _, ...plain } = schema as Documented & Json;
   const more = documented === undefined ? {} : jsonSchema(documented, refer);
-  if (component === undefined) {
-    return '$ref' in more ? reference(more, plain) : { ...showAll(plain, refer), ...more };
-  }
-  return documented === undefined
-    ? refer(component, () => showAll(plain, refer))
-    : reference(
-        refer(component, () => more),
-        plain,
-      );
-}
-
-/** Where a document has a named schema. */
-export function refersTo(name: string) {
-  return { $ref: `#/components/schemas/${name}` } as const;
+  if ('$ref' in more) return reference(more, plain);
+  const describe = () => ({ ...showAll(plain, refer), ...more });
+  return component === undefined ? describe() : refer(component, describe);
 }
 
 function showAll(schema: Json, refer: Refer): Json {
@@ -46,6 +35,7 @@ function show(keyword: string, value: unknown, refer: Refer): Json {
     case 'properties':
       return { properties: mapValues(value as Readonly<Record<string, object>>, refer) };
     case 'items':
+    case 'contentSchema':
     case 'additionalProperties':
       return { [keyword]: typeof value === 'object' ? jsonSchema(value as object, refer) : value };
     case 'prefixItems':

@@ -1,24 +1,22 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/errors.ts';
-import { healthRoutes } from '../../src/http/health.ts';
-import { documentRoute } from '../../src/http/openapi/document-route.ts';
-import { checkMint, identityRoutes } from '../../src/identities/identities.ts';
-import { describeMetricsHost } from '../../src/openapi/document.ts';
-import { exampleKeys } from '../../src/openapi/headers.ts';
-import { decodeMetrics } from '../../src/reports/json-metrics.ts';
-import { decodeUsage } from '../../src/reports/json-usage.ts';
-import { metricsRoutes } from '../../src/reports/metrics.ts';
-import { usageRoutes } from '../../src/reports/usage.ts';
-import { checkPacket } from '../../src/telemetry/packet.ts';
-import { telemetryRoutes } from '../../src/telemetry/telemetry.ts';
-import { badPackets } from '../fixtures/packets/bad.ts';
-import { goodPackets } from '../fixtures/packets/good.ts';
-import { bodyOf, type Fills, type PacketRequest } from '../fixtures/packets/request.ts';
-import { badMetrics, badUsage } from '../fixtures/reports/bad.ts';
-import { goodMetrics, goodUsage } from '../fixtures/reports/good.ts';
-import { timeFills } from '../fixtures/reports/times.ts';
-import { brokenReferences, checkExamples } from '../support/openapi.ts';
+import { describeMetricsHost, metricsDocument, metricsHost } from '../../../src/commands/metrics-host.ts';
+import { ApiError } from '../../../src/errors.ts';
+import { grpcWeb } from '../../../src/grpc/web.ts';
+import type { Group } from '../../../src/http/endpoint.ts';
+import { health } from '../../../src/http/health.ts';
+import { checkMint } from '../../../src/identities/identities.ts';
+import { exampleKeys } from '../../../src/ingest/declared.ts';
+import { decodeMetrics } from '../../../src/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/reports/json-usage.ts';
+import { checkPacket } from '../../../src/telemetry/packet.ts';
+import { badPackets } from '../../fixtures/packets/bad.ts';
+import { goodPackets } from '../../fixtures/packets/good.ts';
+import { bodyOf, type Fills, type PacketRequest } from '../../fixtures/packets/request.ts';
+import { badMetrics, badUsage } from '../../fixtures/reports/bad.ts';
+import { goodMetrics, goodUsage } from '../../fixtures/reports/good.ts';
+import { timeFills } from '../../fixtures/reports/times.ts';
+import { brokenReferences, checkExamples } from '../../support/openapi.ts';
 import { conforms, document, openapi, operations, problemsOf } from './document.ts';
 
 interface Kind {
@@ -62,16 +60,9 @@ describe('the document', () => {
   });
 
   test('has every route of the host, and no other', () => {
-    const none = {} as never;
-    const routes = [
-      ...telemetryRoutes(none),
-      ...identityRoutes(none),
-      ...usageRoutes(none),
-      ...metricsRoutes(none),
-      documentRoute('/swagger/v2/swagger.json', async () => openapi),
-      ...healthRoutes(() => none),
-    ];
-    const names = routes.map(({ method, path }) => `${method} ${path}`);
+    const groups: Group[] = [...metricsHost({ maxBody: 1, maxReport: 1 }), metricsDocument, health];
+    const endpoints = groups.filter((group) => group !== grpcWeb).flatMap((group) => group.endpoints);
+    const names = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect([...operations.keys()].sort()).toEqual(names.sort());
   });
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleKeys } from '../../src/openapi/headers.ts';
-import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
-import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
+import { exampleKeys } from '../../../src/ingest/declared.ts';
+import { cleanUp, createApplication, createKey, token } from '../../support/binary.ts';
+import { type LocalOptions, type LocalService, startLocal } from '../../support/service.ts';
 import { allowedOrigin, type Case, cases, packet, withoutCase } from './cases.ts';
 import { document, openapi, operations, problemsOf, statusesOf } from './document.ts';
 

@@ -1,5 +1,5 @@
-import { describeMetricsHost } from '../../src/openapi/document.ts';
-import { readOpenApi } from '../support/openapi.ts';
+import { describeMetricsHost } from '../../../src/commands/metrics-host.ts';
+import { readOpenApi } from '../../support/openapi.ts';
 
 export const openapi = describeMetricsHost({
   server: 'http://127.0.0.1:8080',

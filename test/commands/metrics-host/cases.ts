@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../src/errors.ts';
-import { exampleKeys } from '../../src/openapi/headers.ts';
+import type { ErrorCode } from '../../../src/errors.ts';
+import { exampleKeys } from '../../../src/ingest/declared.ts';
 
 /** The origin that the application of the cases allows. */
 export const allowedOrigin = 'https://shop.example';

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
+import { authDescription } from '../../src/auth/document.ts';
+import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
+import { metricsDocument, metricsHost } from '../../src/commands/metrics-host.ts';
+import type { Group } from '../../src/http/endpoint.ts';
+import { exposition } from '../../src/http/exposition.ts';
+import { health } from '../../src/http/health.ts';
+import { description } from '../../src/manage/document.ts';
+import { managementApi } from '../../src/manage/management-api.ts';
+import { welcome } from '../../src/manage/welcome.ts';
+
+const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
+  ['Base', [...managementApi, tokenInvalidation, description, welcome, exposition]],
+  ['Auth', [...authHost, pageTokens, authDescription]],
+  ['Metrics', [...metricsHost({ maxBody: 65_536, maxReport: 4_194_304 }), metricsDocument]],
+  ['All', [health]],
+];
+
+/** What the document says before the table. */
+const introduction = `# Who may call what
+
+Made from the declarations of the endpoints; after a change there, \`npx vitest run test/docs -u\` writes it again.
+
+Users and Admins are members of teams: people with a token, or API keys with that role. Of the management API each call is checked
+in this order: 401 without a valid access token; 429; 404 for what does not belong to a team of the caller, like for what does
+not exist; 403 for a User where it takes an Admin. \`test/manage/matrix.test.ts\` holds the status that each kind of
+caller gets.
+
+| Host | Endpoint | Credential | Who may call it |
+|---|---|---|---|
+`;
+
+test('docs/access.md says what the endpoints declare', async () => {
+  const rows = hosts.flatMap(([host, groups]) =>
+    groups
+      .flatMap(({ endpoints }) => endpoints)
+      .map(
+        ({ method, path, access }) =>
+          `| ${host} | \`${method} ${path}\` | ${access.credential} | ${access.who} |`,
+      ),
+  );
+  expect(new Set(rows).size).toBe(rows.length);
+  const document = `${introduction}${rows.join('\n')}\n`;
+  await expect(document).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/access.md'));
+});

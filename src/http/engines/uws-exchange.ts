@@ -1,4 +1,3 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { problem } from '../problem.ts';
 import type { ByteBudget, Dispatch, Reply, Request } from '../types.ts';
@@ -7,6 +6,7 @@ import { BodyInbox } from './body-inbox.ts';
 import { framingFault } from './head.ts';
 import { linger, maxHead } from './limits.ts';
 import { isPlainPath, resolvable } from './plain-path.ts';
+import type { HttpRequest, HttpResponse } from './uws-types.ts';
 
 /** uWebSockets.js ends a connection after 10 s; this many bytes of a body restart that time. */
 const bytesPerIdleTime = 8 * 1024;

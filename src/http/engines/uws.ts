@@ -1,4 +1,3 @@
-import type { AppOptions, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { readTls, type TlsFiles } from '../tls.ts';
@@ -6,6 +5,7 @@ import type { Engine, Listener, ListenOptions } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
 import { maxHead } from './limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
+import type { App, ListenSocket, Uws } from './uws-types.ts';
 
 /**
  * uWebSockets.js on Node. It answers `Expect: 100-continue` by itself, speaks HTTP/1.1 only, and drops a connection
@@ -21,24 +21,6 @@ export const uwsEngine: Engine = {
     const port = shares ? await freePort(host, options.port) : options.port;
     return server.listen(uws, { ...options, port });
   },
-};
-
-/** The parts of the package that are used: its own types lack the constant, and listening with a host and an option. */
-interface Uws {
-  App(): App;
-  SSLApp(options: AppOptions): App;
-  us_listen_socket_close(socket: us_listen_socket): void;
-  us_socket_local_port(socket: us_socket): number;
-  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
-}
-
-type App = Omit<TemplatedApp, 'listen'> & {
-  listen(
-    host: string,
-    port: number,
-    option: number,
-    listening: (socket: us_listen_socket | false) => void,
-  ): void;
 };
 
 /**
@@ -91,7 +73,7 @@ class Server {
 
   listen(uws: Uws, { host, port: wanted, tls }: ListenOptions): Promise<Listener> {
     return new Promise((resolve, reject) => {
-      const listening = async (socket: us_listen_socket | false) => {
+      const listening = async (socket: ListenSocket | false) => {
         if (socket === false)
           return reject(await bindFailure(host, wanted, new Error('uWebSockets.js gave no reason')));
         const port = uws.us_socket_local_port(socket);

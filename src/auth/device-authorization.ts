@@ -1,11 +1,10 @@
 import Type from 'typebox';
 import type { Endpoint } from '../http/endpoint.ts';
-import { count, shape, text } from '../http/schema.ts';
+import { count, jsonAnswer, shape, text } from '../http/schema.ts';
 import { grantedScope } from './authorization-request.ts';
 import { type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
 import { signInClientOf } from './clients.ts';
 import { type DeviceCodes, deviceCodeLifetime, pollInterval } from './device-codes.ts';
-import { jsonAnswer } from './json-answer.ts';
 import { OAuthError } from './oauth-error.ts';
 
 export interface DeviceAuthorizationDeps extends ClientEndpointDeps {

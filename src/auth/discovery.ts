@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
 import type { Endpoint, Shown } from '../http/endpoint.ts';
 import { PublicHeaders } from '../http/openapi/headers.ts';
-import { flag, listOf } from '../http/schema.ts';
+import { flag, jsonAnswer, listOf } from '../http/schema.ts';
 import type { Handler, Route } from '../http/types.ts';
-import { jsonAnswer } from './json-answer.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import { grantTypes } from './token-endpoint.ts';
 

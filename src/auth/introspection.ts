@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox';
 import type { Endpoint, Shown } from '../http/endpoint.ts';
-import { listOf, number, text } from '../http/schema.ts';
+import { jsonAnswer, listOf, number, text } from '../http/schema.ts';
 import type { Request } from '../http/types.ts';
 import type { AccessClaims } from './access-token.ts';
 import { invalidClient } from './client-credentials.ts';
 import { type ClientCall, type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
 import type { AuthenticatedClient } from './clients.ts';
-import { jsonAnswer } from './json-answer.ts';
 import { isCurrent, readRefreshToken } from './refresh-token.ts';
 import { endsAt, type SessionDeps, userOf } from './sessions.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';

@@ -1,15 +1,15 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
-import type { Endpoint, Group, Headers } from '../http/endpoint.ts';
+import type { Endpoint, Group } from '../http/endpoint.ts';
 import { Challenge, NotCached } from '../http/openapi/headers.ts';
-import { jsonContent, text } from '../http/schema.ts';
+import { jsonAnswer, text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
 import { type ClientRates, holderKeyOf } from './client-rates.ts';
 import { addToList } from './invalidation.ts';
 import { isWellFormedJwt } from './jwt-form.ts';
-import { OAuthError, oauthErrorReply, uncached } from './oauth-error.ts';
+import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 import { noteEnd } from './session-notes.ts';
 import { endSession, type SessionDeps } from './sessions.ts';
 import type { ValidateToken } from './validate-token.ts';
@@ -19,20 +19,10 @@ export interface InvalidateTokenDeps extends SessionDeps {
   readonly rates: ClientRates;
 }
 
-const Refused = Type.Object({
-  error: Type.Literal('invalid_token'),
-  error_description: text('What is wrong, for people.'),
-});
-
-function refused(description: string, error_description: string, headers: Headers = {}) {
-  return {
-    description,
-    headers: { ...headers, 'Cache-Control': NotCached },
-    content: {
-      'application/json': { schema: Refused, example: { error: 'invalid_token', error_description } },
-    },
-  };
-}
+const Invalidated = Type.Object(
+  { message: text('That it is done, for people.') },
+  { example: { message: 'The token is no longer valid' } },
+);
 
 const noToken = 'No bearer token is provided';
 const notJwt = 'The token is not a well-formed JWT';
@@ -48,18 +38,15 @@ const invalidateToken: Endpoint<InvalidateTokenDeps> = {
       'The token is the whole request, and may have any scope. It is refused from the next request on, and its session ends with its refresh token.',
     security: [{ oauth2: [] }],
     answers: {
-      200: {
-        description: 'The token is invalidated, and that is on disk.',
-        headers: { 'Cache-Control': NotCached },
-        content: jsonContent(
-          Type.Object(
-            { message: text('That it is done, for people.') },
-            { example: { message: 'The token is no longer valid' } },
-          ),
-        ),
-      },
-      400: refused('The token is not a well-formed JWT.', notJwt),
-      401: refused('There is no token, or it is not valid.', noToken, { 'WWW-Authenticate': Challenge }),
+      200: jsonAnswer(Invalidated, 'The token is invalidated, and that is on disk.', {
+        'Cache-Control': NotCached,
+      }),
+      400: oauthRefusal('The token is not a well-formed JWT.', { invalid_token: notJwt }),
+      401: oauthRefusal(
+        'There is no token, or it is not valid.',
+        { invalid_token: noToken },
+        { 'WWW-Authenticate': Challenge },
+      ),
     },
     refuses: { store_unavailable: 'The store cannot take the change; nothing of it was kept' },
   },

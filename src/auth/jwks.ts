@@ -2,9 +2,8 @@ import Type from 'typebox';
 import type { Endpoint } from '../http/endpoint.ts';
 import { PublicHeaders } from '../http/openapi/headers.ts';
 import { publicJson } from '../http/public-json.ts';
-import { listOf } from '../http/schema.ts';
+import { jsonAnswer, listOf } from '../http/schema.ts';
 import type { Handler } from '../http/types.ts';
-import { jsonAnswer } from './json-answer.ts';
 import { type PublicJwk, publishedAheadSeconds, type SigningKeys } from './signing-keys.ts';
 
 /** A new key is published for this long before it signs, so that copies in caches have it by then. */

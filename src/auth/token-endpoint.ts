@@ -1,4 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/schema.ts';
 import type { TokenSettings } from './access-token.ts';
 import { type ClientEndpointDeps, type ClientForm, clientEndpoint } from './client-endpoint.ts';
 import type { DeviceCodes } from './device-codes.ts';
@@ -7,7 +8,6 @@ import { authorizationCodeGrant } from './grant-authorization-code.ts';
 import { clientCredentialsGrant } from './grant-client-credentials.ts';
 import { deviceCodeGrant, deviceCodeGrantType } from './grant-device-code.ts';
 import { refreshTokenGrant } from './grant-refresh-token.ts';
-import { jsonAnswer } from './json-answer.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
 import { TokenAnswer } from './token-answer.ts';

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
 import type { Endpoint, Headers, Operation, Shown } from '../http/endpoint.ts';
 import { NotCached } from '../http/openapi/headers.ts';
-import { flag, listOf, text } from '../http/schema.ts';
+import { flag, jsonAnswer, listOf, text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { OAuthClient, User } from '../store/records.ts';
 import type { AccessClaims } from './access-token.ts';
@@ -10,7 +10,6 @@ import { bearerToken } from './bearer.ts';
 import { findClient, teamsThrough } from './clients.ts';
 import { isForm, readForm } from './form.ts';
 import { emailClaims } from './id-token.ts';
-import { jsonAnswer } from './json-answer.ts';
 import { OAuthError, type OAuthErrorCode, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 

@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
-import type { Content } from './endpoint.ts';
+import type { Content, DeclaredAnswer, Header, Headers } from './endpoint.ts';
 import type { Documented } from './openapi/json-schema.ts';
 
 /** Short names for the schemas of fields, and for those that the OpenAPI document names. */
@@ -79,4 +79,13 @@ export function bodyShape<Properties extends TProperties>(
 export function jsonContent(schema: TSchema): Content {
   const { example } = schema as Documented;
   return { 'application/json': { schema, ...(example !== undefined && { example }) } };
+}
+
+/** Declares an answer that is JSON. */
+export function jsonAnswer<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
+  schema: Schema,
+  description: string,
+  headers: Required = {} as Required,
+): DeclaredAnswer<Static<Schema>, Required> {
+  return { description, headers, content: jsonContent(schema) };
 }

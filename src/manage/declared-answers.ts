@@ -1,7 +1,7 @@
-import Type, { type Static, type TSchema } from 'typebox';
-import type { DeclaredAnswer, Header, Headers } from '../http/endpoint.ts';
+import Type, { type TSchema } from 'typebox';
+import type { DeclaredAnswer, Header } from '../http/endpoint.ts';
 import { Location } from '../http/openapi/headers.ts';
-import { jsonContent, orNull, text } from '../http/schema.ts';
+import { jsonAnswer, orNull, text } from '../http/schema.ts';
 
 /** The answers of the management API, as its endpoints declare them. */
 
@@ -24,35 +24,26 @@ export const EntityTagOfUser = {
 
 const tagged = { ETag: EntityTag } as const;
 
-/** One thing. */
-export function one<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
-  schema: Schema,
-  description: string,
-  headers: Required = {} as Required,
-): DeclaredAnswer<Static<Schema>, Required> {
-  return { description, headers, content: jsonContent(schema) };
-}
-
 /** One thing with its entity tag. */
 export function oneTagged<Schema extends TSchema>(schema: Schema, description: string) {
-  return one(schema, description, tagged);
+  return jsonAnswer(schema, description, tagged);
 }
 
 /** A thing that was created, and where it is. */
 export function made<Schema extends TSchema>(schema: Schema, description: string) {
-  return one(schema, description, { Location });
+  return jsonAnswer(schema, description, { Location });
 }
 
 /** A thing that was created, with its entity tag. */
 export function madeTagged<Schema extends TSchema>(schema: Schema, description: string) {
-  return one(schema, description, { Location, ...tagged });
+  return jsonAnswer(schema, description, { Location, ...tagged });
 }
 
 /** A page of a list. */
 export function page<Schema extends TSchema>(schema: Schema, order: string) {
   const { example } = schema as { example?: unknown };
   const items = Type.Array(schema);
-  return one(
+  return jsonAnswer(
     Type.Object({ items, nextCursor }, { example: { items: [example], nextCursor: null } }),
     `A page of the list. ${order}`,
   );

@@ -4,14 +4,14 @@ import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { count, listOf, shape, text, time } from '../http/schema.ts';
+import { count, jsonAnswer, listOf, shape, text, time } from '../http/schema.ts';
 import { exposuresKey, oldestKept, readExposures } from '../store/exposures.ts';
 import type { Application } from '../store/records.ts';
 import { seriesName } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { done, one } from './declared-answers.ts';
+import { done } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import {
   EnvironmentName,
@@ -81,7 +81,7 @@ export const identities: Group<IdentityDeps> = {
       summary: 'Read which variants an identity had',
       description: 'An identity that is not known has none.',
       query: { environment: EnvironmentName },
-      answers: { 200: one(Exposures, 'The exposures.') },
+      answers: { 200: jsonAnswer(Exposures, 'The exposures.') },
       refuses: { invalid_query: environmentMissing, unknown_environment: unknownEnvironment },
       handle({ application, params: { identity }, query }, deps: IdentityDeps) {
         const { name, number } = findEnvironment(application.environments, query.environment);

@@ -2,10 +2,9 @@ import Type from 'typebox';
 import type { Clock } from '../clock.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { text } from '../http/schema.ts';
+import { jsonAnswer, text } from '../http/schema.ts';
 import type { Retention } from '../store/retention.ts';
 import type { ManageDeps } from './caller.ts';
-import { one } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { IngestReport } from './ledger-shape.ts';
@@ -35,7 +34,7 @@ export const ingest: Group<IngestReportDeps> = {
       description:
         'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second.',
       query: { environment: Type.Optional(text('Only this environment.')), ...range },
-      answers: { 200: one(IngestReport, 'The report.') },
+      answers: { 200: jsonAnswer(IngestReport, 'The report.') },
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
       async handle({ application, query }, { reports, clock }: IngestReportDeps) {
         const { number, teamId, environments } = application;

@@ -4,10 +4,11 @@ import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/schema.ts';
 import { created } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, made, one, page } from './declared-answers.ts';
+import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
 import { showUser, User } from './user-shape.ts';
@@ -34,7 +35,7 @@ export const members: Group<ManageDeps> = {
       least: 'User',
       operationId: 'getMember',
       summary: 'Read a member',
-      answers: { 200: one(User, 'The user.') },
+      answers: { 200: jsonAnswer(User, 'The user.') },
       handle: ({ directory, caller, team, params }) =>
         ok(showUser(findMember(directory, team.id, params.userId), caller)),
     }),
@@ -44,7 +45,10 @@ export const members: Group<ManageDeps> = {
       operationId: 'addMember',
       summary: 'Add a user to a team',
       description: 'You can add a user with whom you share a team already. The request has no body.',
-      answers: { 200: one(User, 'The user was a member before.'), 201: made(User, 'The user is a member.') },
+      answers: {
+        200: jsonAnswer(User, 'The user was a member before.'),
+        201: made(User, 'The user is a member.'),
+      },
       refuses: { plan_limit: overPlan('free', 'members') },
       async handle({ directory, caller, callerIn, team, params: { userId } }) {
         // An Admin must not take over users who are only in teams of others.

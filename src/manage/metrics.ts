@@ -5,11 +5,11 @@ import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, flag, text } from '../http/schema.ts';
+import { bodyShape, flag, jsonAnswer, text } from '../http/schema.ts';
 import { created } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, made, one, page } from './declared-answers.ts';
+import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { namePage, paging } from './lists.ts';
 import { kind, Metric } from './metric-shape.ts';
@@ -65,7 +65,7 @@ export const metrics: Group<MetricDeps> = {
       summary: 'Declare a metric, or change its declaration',
       body: MetricDeclaration,
       answers: {
-        200: one(Metric, 'It was declared before. This is its new declaration.'),
+        200: jsonAnswer(Metric, 'It was declared before. This is its new declaration.'),
         201: made(Metric, 'It is declared.'),
       },
       refuses: { invalid_name: reservedName('a metric'), plan_limit: overPlan('free', 'metrics') },

@@ -3,11 +3,10 @@ import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { text } from '../http/schema.ts';
+import { jsonAnswer, text } from '../http/schema.ts';
 import type { Application } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import type { ManageDeps } from './caller.ts';
-import { one } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import {
   EnvironmentName,
@@ -51,7 +50,7 @@ export const reports: Group<ReportDeps> = {
       summary: 'Report how features were used',
       description,
       query: { ...query, feature: Type.Optional(text('Only this feature.')) },
-      answers: { 200: one(UsageReport, 'The report.') },
+      answers: { 200: jsonAnswer(UsageReport, 'The report.') },
       refuses,
       async handle({ application, query }, { reports, clock, retention }: ReportDeps) {
         const environment = findEnvironment(application.environments, query.environment);
@@ -67,7 +66,7 @@ export const reports: Group<ReportDeps> = {
       summary: 'Report what was measured',
       description,
       query: { ...query, metric: Type.Optional(text('Only this metric.')) },
-      answers: { 200: one(MeasurementsReport, 'The report.') },
+      answers: { 200: jsonAnswer(MeasurementsReport, 'The report.') },
       refuses,
       async handle({ directory, application, query }, { reports, clock, retention }: ReportDeps) {
         const environment = findEnvironment(application.environments, query.environment);

@@ -7,11 +7,11 @@ import { checkNewUser, checkPassword, createUser, deleteUser, emailTaken } from 
 import { ApiError } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, listOf, name } from '../http/schema.ts';
+import { bodyShape, jsonAnswer, listOf, name } from '../http/schema.ts';
 import { created } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, EntityTagOfUser, made, one, oneTagged, page } from './declared-answers.ts';
+import { done, EntityTagOfUser, made, oneTagged, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
@@ -90,7 +90,7 @@ export const users: Group<UserDeps> = {
       operationId: 'getMe',
       summary: 'Read the user that the token is of',
       description: 'An API key is shown in the shape of a user.',
-      answers: { 200: one(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
+      answers: { 200: jsonAnswer(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
       handle({ directory, caller }) {
         const user = directory.users.get(caller.id);
         if (user !== undefined) return tagged(showUser(user, caller));

@@ -1,0 +1,343 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Draft, Engine, Write } from '../../src/engine/engine.ts';
+import type { TestHealth } from '../accounts/fixture.ts';
+
+/** An engine on a fresh store, whose commits a test can hold back and let fail. */
+export interface EngineFixture {
+  readonly engine: Engine;
+  readonly health: TestHealth;
+  /** Commits wait from now on; gives what lets them go on. */
+  hold(): () => void;
+  /** The next commit fails, and keeps nothing. */
+  failNext(error: Error): void;
+  /** Commits that were begun. */
+  commits(): number;
+  /** What a fresh process reads. */
+  reopen(): Engine;
+}
+
+/** What LMDB throws when a commit finds no room. */
+const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
+const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
+
+/** `numbers` is held in memory, `loginThrottles` is read from disk. */
+const tables = ['numbers', 'loginThrottles'] as const;
+type Table = (typeof tables)[number];
+
+function put(draft: Draft, table: Table, key: string, value: number): void {
+  if (table === 'numbers') draft.put('numbers', key, value);
+  else draft.put('loginThrottles', key, { failures: value, lastAt: 0 });
+}
+
+function read(reader: Pick<Engine, 'get'>, table: Table, key: string): number | undefined {
+  return table === 'numbers' ? reader.get('numbers', key) : reader.get('loginThrottles', key)?.failures;
+}
+
+/** Adds one to a number; gives what it was before. */
+function count(draft: Draft, table: Table = 'numbers', key = 'n'): number {
+  const before = read(draft, table, key) ?? 0;
+  put(draft, table, key, before + 1);
+  return before;
+}
+
+/** How each promise has ended by the next turn. */
+async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
+  const ended = promises.map((promise) => {
+    const state = { outcome: 'pending' };
+    const end = (outcome: string) => () => {
+      state.outcome = outcome;
+    };
+    promise.then(end('kept'), end('refused'));
+    return state;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return ended.map(({ outcome }) => outcome);
+}
+
+/** What every engine does, whatever keeps its tables. */
+export function testEngine(name: string, open: () => Promise<EngineFixture>): void {
+  describe(`${name}: plans`, () => {
+    test.each(tables)('run one after another, each on what the one before has drafted: %s', async (table) => {
+      const { engine, hold, reopen } = await open();
+      const release = hold();
+      const changes = [1, 2, 3, 4].map(() => engine.change((draft) => count(draft, table)));
+      release();
+      expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
+      expect(read(engine, table, 'n')).toBe(4);
+      expect(read(reopen(), table, 'n')).toBe(4);
+    });
+
+    test('read their own writes', async () => {
+      const { engine } = await open();
+      const found = await engine.change((draft) => {
+        put(draft, 'numbers', 'a', 1);
+        put(draft, 'loginThrottles', 'b', 2);
+        draft.remove('numbers', 'a');
+        return [draft.get('numbers', 'a'), draft.has('numbers', 'a'), read(draft, 'loginThrottles', 'b')];
+      });
+      expect(found).toEqual([undefined, false, 2]);
+    });
+
+    test('that throw leave nothing behind, and do no harm to others of the same commit', async () => {
+      const { engine, hold, health, reopen } = await open();
+      const release = hold();
+      const changes = [
+        engine.change((draft) => count(draft)),
+        engine.change((draft) => {
+          count(draft);
+          put(draft, 'loginThrottles', 'x', 1);
+          throw new Error('on second thought');
+        }),
+        engine.change((draft) => put(draft, 'numbers', 'x'.repeat(5000), 1)),
+        engine.change((draft) => count(draft)),
+      ];
+      const ended = Promise.allSettled(changes);
+      release();
+      expect(await ended).toMatchObject([
+        { value: 0 },
+        { reason: { message: 'on second thought' } },
+        { reason: { message: expect.stringContaining('Key size') } },
+        { value: 1 },
+      ]);
+      expect(health.failures).toEqual([]);
+      for (const reader of [engine, reopen()]) {
+        expect(read(reader, 'numbers', 'n')).toBe(2);
+        expect(reader.has('loginThrottles', 'x')).toBe(false);
+      }
+    });
+
+    test.each(tables)('compare and set: of many at once exactly one wins: %s', async (table) => {
+      const { engine } = await open();
+      await engine.change((draft) => put(draft, table, 'token', 1));
+      const spend = (draft: Draft) => {
+        if (!draft.has(table, 'token')) return 'refused';
+        draft.remove(table, 'token');
+        return 'exchanged';
+      };
+      const answers = await Promise.all(Array.from({ length: 20 }, () => engine.change(spend)));
+      expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
+    });
+  });
+
+  describe(`${name}: everyone else`, () => {
+    test.each(tables)('sees a change when it is on disk, and not before: %s', async (table) => {
+      const { engine, hold } = await open();
+      const records = engine.records('numbers');
+      const seen = () => [
+        read(engine, table, 'n'),
+        engine.has(table, 'n'),
+        [...engine.keys(table, { start: 'a', end: 'z' })],
+        records.get('n'),
+      ];
+      const heard: (readonly Write[])[] = [];
+      engine.onCommit((writes) => void heard.push(writes));
+      const release = hold();
+      const change = engine.change((draft) => put(draft, table, 'n', 7));
+      expect(await outcomes([change])).toEqual(['pending']);
+      expect(seen()).toEqual([undefined, false, [], undefined]);
+      expect(heard).toEqual([]);
+      release();
+      await change;
+      expect(seen()).toEqual([7, true, ['n'], table === 'numbers' ? 7 : undefined]);
+      expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
+    });
+
+    test('sees it from the moment in which its caller is answered, however lately it was read', async () => {
+      const { engine } = await open();
+      for (let turn = 0; turn < 50; turn += 1) {
+        const change = engine.change((draft) => put(draft, 'loginThrottles', `${turn}`, turn));
+        expect(engine.has('loginThrottles', 'never')).toBe(false);
+        expect(await change.then(() => read(engine, 'loginThrottles', `${turn}`))).toBe(turn);
+      }
+    });
+
+    test('hears of it before its caller is answered', async () => {
+      const { engine } = await open();
+      const order: string[] = [];
+      engine.onCommit(() => void order.push('heard'));
+      await engine.change((draft) => count(draft)).then(() => order.push('answered'));
+      expect(order).toEqual(['heard', 'answered']);
+    });
+
+    test('is told by a plan without writes only when what it has read is on disk', async () => {
+      const { engine, hold } = await open();
+      const release = hold();
+      const changes = [
+        engine.change((draft) => put(draft, 'numbers', 'n', 1)),
+        engine.change((draft) => draft.get('numbers', 'n')),
+        engine.change((draft) => {
+          if (draft.has('numbers', 'n')) throw new Error('taken');
+        }),
+      ];
+      expect(await outcomes(changes)).toEqual(['pending', 'pending', 'pending']);
+      const ended = Promise.allSettled(changes);
+      release();
+      expect(await ended).toMatchObject([{}, { value: 1 }, { reason: { message: 'taken' } }]);
+      expect(await engine.change((draft) => draft.get('numbers', 'n'))).toBe(1);
+    });
+  });
+
+  describe(`${name}: a commit`, () => {
+    test('takes everything that has gathered while the one before was on its way', async () => {
+      const { engine, hold, commits } = await open();
+      const before = commits();
+      const release = hold();
+      const changes = Array.from({ length: 100 }, () => engine.change((draft) => count(draft)));
+      expect(new Set(await outcomes(changes))).toEqual(new Set(['pending']));
+      release();
+      await Promise.all(changes);
+      expect(commits() - before).toBeLessThanOrEqual(2);
+    });
+
+    test('answers in the order of the plans', async () => {
+      const { engine } = await open();
+      const answered: number[] = [];
+      const changes = Array.from({ length: 50 }, async (_, turn) => {
+        await engine.change((draft) => (turn % 3 === 0 ? draft.has('numbers', 'n') : count(draft)));
+        answered.push(turn);
+      });
+      await Promise.all(changes);
+      expect(answered).toEqual(changes.map((_, turn) => turn));
+    });
+
+    test('that fails takes along all that was built on it, and nothing of them is seen', async () => {
+      const { engine, hold, failNext, health, reopen } = await open();
+      await engine.change((draft) => put(draft, 'numbers', 'n', 1));
+      const release = hold();
+      failNext(diskError);
+      const ended = Promise.allSettled([
+        engine.change((draft) => count(draft)),
+        engine.change((draft) => count(draft, 'loginThrottles', 'other')),
+        engine.change((draft) => draft.get('numbers', 'n')),
+        engine.change((draft) => {
+          throw new Error(`it is ${draft.get('numbers', 'n')}`);
+        }),
+      ]);
+      release();
+      for (const each of await ended) expect(each).toMatchObject({ reason: unavailable });
+      expect(health.failures).toEqual([diskError]);
+      for (const reader of [engine, reopen()]) {
+        expect(read(reader, 'numbers', 'n')).toBe(1);
+        expect(reader.has('loginThrottles', 'other')).toBe(false);
+      }
+      expect(await engine.change((draft) => count(draft))).toBe(1);
+    });
+
+    test('is not tried while the store takes nothing', async () => {
+      const { engine, health, commits } = await open();
+      const before = commits();
+      health.ready = false;
+      await expect(engine.change((draft) => count(draft))).rejects.toMatchObject(unavailable);
+      expect(await engine.change((draft) => draft.has('numbers', 'n'))).toBe(false);
+      health.ready = true;
+      expect(await engine.change((draft) => count(draft))).toBe(0);
+      expect(commits() - before).toBe(1);
+    });
+
+    test('is waited for by a bounded number of changes', async () => {
+      const { engine, hold } = await open();
+      const release = hold();
+      const changes = Array.from({ length: 10_010 }, () => engine.change((draft) => count(draft)));
+      const ended = Promise.allSettled(changes);
+      release();
+      const refused = (await ended).filter(({ status }) => status === 'rejected');
+      expect(refused.length).toBeGreaterThan(0);
+      for (const each of refused) expect(each).toMatchObject({ reason: { code: 'backpressure' } });
+      expect(read(engine, 'numbers', 'n')).toBe(changes.length - refused.length);
+    });
+  });
+
+  test(`${name}: closing commits what waits, and refuses what comes after`, async () => {
+    const { engine, hold, reopen } = await open();
+    const release = hold();
+    const changes = Array.from({ length: 10 }, () => engine.change((draft) => count(draft)));
+    const closed = engine.close();
+    const ended = Promise.allSettled([engine.change((draft) => count(draft))]);
+    release();
+    await closed;
+    expect(await Promise.all(changes)).toHaveLength(10);
+    expect(await ended).toMatchObject([{ reason: unavailable }]);
+    expect(read(reopen(), 'numbers', 'n')).toBe(10);
+  });
+
+  test(`${name}: plans, and then the disk, hold what a map would hold`, async () => {
+    const { engine, hold, reopen } = await open();
+    const value = fc.option(fc.nat(9), { nil: undefined });
+    const step = fc.record({
+      table: fc.constantFrom(...tables),
+      key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      value,
+    });
+    const plan = fc.record({
+      steps: fc.array(step, { maxLength: 6 }),
+      throws: fc.boolean(),
+      waits: fc.boolean(),
+    });
+    let model: Model = new Map();
+    const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
+      for (const { steps, throws, waits } of plans) {
+        const next = new Map(model);
+        const release = hold();
+        const change = engine.change((draft) => {
+          for (const each of steps) apply(draft, next, each);
+          expect(contents(draft)).toEqual(inOrder(next));
+          expect(numbersIn(draft)).toEqual(numbersOf(next));
+          expect(draft.records('numbers').size).toBe(numbersOf(next).length);
+          if (throws) throw new Error('no');
+        });
+        const ended = Promise.allSettled([change]);
+        release();
+        if (!throws) model = next;
+        if (!waits) continue;
+        expect(await ended).toMatchObject([{ status: throws ? 'rejected' : 'fulfilled' }]);
+        expect(contents(engine)).toEqual(inOrder(model));
+      }
+      await engine.change(() => undefined);
+      expect(contents(engine)).toEqual(inOrder(model));
+    });
+    await fc.assert(property, { numRuns: 50, endOnFailure: true });
+    expect(contents(reopen())).toEqual(inOrder(model));
+  });
+}
+
+/** Numbers by table and key. */
+type Model = Map<string, number>;
+
+interface Step {
+  readonly table: Table;
+  readonly key: string;
+  readonly value: number | undefined;
+}
+
+function apply(draft: Draft, model: Model, { table, key, value }: Step): void {
+  if (value === undefined) {
+    draft.remove(table, key);
+    model.delete(`${table} ${key}`);
+  } else {
+    put(draft, table, key, value);
+    model.set(`${table} ${key}`, value);
+  }
+}
+
+function contents(reader: Pick<Engine, 'get' | 'keys'>): unknown {
+  const found = tables.flatMap((table) =>
+    Array.from(
+      reader.keys(table, { start: 'a', end: 'z' }),
+      (key) => [`${table} ${key}`, read(reader, table, key)!] as const,
+    ),
+  );
+  return inOrder(new Map(found));
+}
+
+function inOrder(model: ReadonlyMap<string, number>): unknown {
+  return [...model].sort(([one], [other]) => one.localeCompare(other));
+}
+
+function numbersIn(draft: Draft): number[] {
+  return [...draft.records('numbers').values()].sort();
+}
+
+function numbersOf(model: ReadonlyMap<string, number>): number[] {
+  return [...model].flatMap(([key, value]) => (key.startsWith('numbers ') ? [value] : [])).sort();
+}

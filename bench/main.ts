@@ -1,5 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import type { Benchmark } from './benchmark.ts';
+import { coexist } from './coexist.ts';
 import { grpc } from './grpc.ts';
 import { hostileGrpc } from './hostile-grpc.ts';
 import { hostileHttp } from './hostile-http.ts';
@@ -18,6 +19,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
   ['grpc', grpc],
   ['hostile-grpc', hostileGrpc],
+  ['coexist', coexist],
   ['overload', overload],
   ['noisy-neighbour', noisyNeighbour],
   ['start', start],

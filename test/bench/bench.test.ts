@@ -82,6 +82,22 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
+  it('measure invalidations, and packets beside them', async () => {
+    const figures = await result('coexist');
+    expect(Object.keys(figures)).toEqual([
+      'invalidationsPerSecond',
+      'invalidationP99Ms',
+      'besidePerSecond',
+      'besideP99Ms',
+      'aloneP50Ms',
+      'aloneP99Ms',
+      'p50Ms',
+      'p99Ms',
+      'ratio',
+    ]);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure minting', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);

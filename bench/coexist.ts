@@ -1,0 +1,136 @@
+import { cleanUp, token } from '../test/support/binary.ts';
+import { type Benchmark, note, noteErrors, readOptions, show } from './benchmark.ts';
+import { median, round } from './figures.ts';
+import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { type BenchPacket, ingestMix, packetsOf } from './packets.ts';
+import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
+
+/** Connections that tokens are minted by, before anything is measured. */
+const minters = 32;
+
+/** How fast tokens are invalidated, and what packets feel of it. */
+export const coexist: Benchmark = {
+  summary: 'invalidations of tokens a second, and the latency of packets alone and beside invalidations',
+  usage:
+    '[--json] [--connections 64] [--callers 64] [--tokens 12000] [--rate 10000] [--beside 500] [--seconds 5] [--rounds 3] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { ...bounds, tokens: 12_000, rate: 10_000, beside: 500, seconds: 5, rounds: 3 };
+    const small = { connections: 8, callers: 4, tokens: 40, rate: 200, beside: 20, seconds: 0.5, rounds: 1 };
+    const options = readOptions(args, defaults, small);
+    try {
+      const since = new Date();
+      const service = await startService(options.binary, ['--token-rate', '0']);
+      const packets = packetsOf(ingestMix, service.key);
+      const alone = await invalidateAll(service, options);
+      const rounds: Round[] = [];
+      for (let turn = 1; turn <= options.rounds; turn += 1)
+        rounds.push(await measureRound(service, packets, options));
+      await verifyCounts(service, packets, acceptedIn(rounds), since);
+      print(options, alone, rounds);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+const bounds = { connections: 64, callers: 64 };
+
+type Options = Readonly<
+  Record<'connections' | 'callers' | 'tokens' | 'rate' | 'beside' | 'seconds' | 'rounds', number>
+>;
+
+/** Packets at a fixed rate, without invalidations and with them. */
+interface Round {
+  readonly alone: LoadReport;
+  readonly beside: LoadReport;
+  readonly invalidations: LoadReport;
+}
+
+/** Invalidates tokens as fast as it is answered, each caller one after the other. */
+async function invalidateAll(service: Service, { callers, tokens }: Options): Promise<LoadReport> {
+  const plan = { connections: callers, seconds: 3600, warmupSeconds: 0, limit: tokens };
+  return invalidate(service, await mint(service, tokens), plan);
+}
+
+async function measureRound(
+  service: Service,
+  packets: readonly BenchPacket[],
+  { connections, rate, beside, seconds }: Options,
+): Promise<Round> {
+  const plan = { seconds, warmupSeconds: Math.min(1, seconds / 5) };
+  const send = () => sendPackets(service.http, packets, { ...plan, connections, rate });
+  const tokens = await mint(service, Math.ceil(beside * (plan.seconds + plan.warmupSeconds)) + 1);
+  const alone = await send();
+  const [packetsBeside, invalidations] = await Promise.all([
+    send(),
+    invalidate(service, tokens, { ...plan, connections: 8, rate: beside }),
+  ]);
+  note(
+    `packets alone: p99 ${round(alone.p99, 2)} ms; beside ${round(invalidations.rps)} invalidations/s: ${round(packetsBeside.p99, 2)} ms`,
+  );
+  return { alone, beside: packetsBeside, invalidations };
+}
+
+async function mint(service: Service, count: number): Promise<string[]> {
+  const tokens: string[] = [];
+  let begun = 0;
+  const one = async () => {
+    for (; begun < count; ) {
+      begun += 1;
+      tokens.push(await token(service.http, service.credentials));
+    }
+  };
+  await Promise.all(Array.from({ length: minters }, one));
+  return tokens;
+}
+
+async function invalidate(
+  { http }: Service,
+  tokens: readonly string[],
+  plan: Omit<LoadPlan, 'host' | 'port' | 'status' | 'requests'>,
+): Promise<LoadReport> {
+  const [host, port] = http.split(':') as [string, string];
+  const requests = tokens.map(
+    (bearer) =>
+      `POST /api/account/invalidate-token HTTP/1.1\r\nHost: ${http}\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 0\r\n\r\n`,
+  );
+  const report = await load({ ...plan, host, port: Number(port), requests, status: 200 });
+  noteErrors(http, report.errors);
+  return report;
+}
+
+/** Packets that were accepted in all rounds, by index. */
+function acceptedIn(rounds: readonly Round[]): number[] {
+  const runs = rounds.flatMap(({ alone, beside }) => [alone.accepted, beside.accepted]);
+  return (runs[0] ?? []).map((_, index) => runs.reduce((sum, run) => sum + (run[index] ?? 0), 0));
+}
+
+function print(
+  { json, rate, seconds, callers }: Options & { readonly json: boolean },
+  invalidations: LoadReport,
+  rounds: readonly Round[],
+): void {
+  const middle = (of: (each: Round) => number, decimals = 2) => round(median(rounds.map(of)), decimals);
+  const result = {
+    invalidationsPerSecond: round(invalidations.rps),
+    invalidationP99Ms: round(invalidations.p99, 2),
+    besidePerSecond: middle((each) => each.invalidations.rps, 0),
+    besideP99Ms: middle((each) => each.invalidations.p99),
+    aloneP50Ms: middle((each) => each.alone.p50),
+    aloneP99Ms: middle((each) => each.alone.p99),
+    p50Ms: middle((each) => each.beside.p50),
+    p99Ms: middle((each) => each.beside.p99),
+    ratio: middle((each) => each.beside.p99 / each.alone.p99),
+  };
+  show(json, result, [
+    [
+      `${result.invalidationsPerSecond} invalidations/s by ${callers} callers, p99 ${result.invalidationP99Ms} ms`,
+    ],
+    [],
+    [`${rate} packets/s`, 'p50 ms', 'p99 ms'],
+    ['alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`],
+    [`beside ${result.besidePerSecond} invalidations/s`, `${result.p50Ms}`, `${result.p99Ms}`],
+    [],
+    [`p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`],
+  ]);
+}

@@ -16,7 +16,6 @@ const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
   'src/commit/worker.ts',
-  'src/engine/worker.ts',
   'src/manage/report-worker.ts',
 ];
 

@@ -10,7 +10,6 @@ import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { Config } from '../config.ts';
 import { EmbeddedEngine } from '../engine/embedded.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Writer } from '../engine/writer.ts';
 import type { Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
@@ -35,8 +34,6 @@ export interface ServiceDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
-  /** Commits the accounts; the service closes it, too. */
-  readonly writer: Writer;
   /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;
@@ -66,20 +63,11 @@ export interface Core extends ServiceDeps {
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
 export async function openCore(parts: ServiceDeps): Promise<Core> {
-  try {
-    return await openAll(parts);
-  } catch (error) {
-    await parts.writer.close();
-    throw error;
-  }
-}
-
-async function openAll(parts: ServiceDeps): Promise<Core> {
   const { config, log, fatal, clock } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
   const accounts = await explainDamage(config.data, 'accounts', async () => {
-    const engine = new EmbeddedEngine(parts.accounts, health, parts.writer);
+    const engine = new EmbeddedEngine(parts.accounts, health);
     const directory = openDirectory(engine, parts);
     const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
     return { engine, directory, signingKeys };

@@ -8,7 +8,6 @@ import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
 import { logConsole } from '../console-log.ts';
-import { startWriter } from '../engine/writer.ts';
 import { loadEngine } from '../http/engines/runtime.ts';
 import { createLog, type Log } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
@@ -73,11 +72,9 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
   const lock = lockDataDirectory(config.data);
   try {
     const accounts = await openOrPrepare(config, log, terminal);
-    const writer = startWriter(workerFile('engine/worker'), config.data);
     const parts = {
       config,
       accounts,
-      writer,
       workerFile,
       clock: systemClock,
       randomBytes,

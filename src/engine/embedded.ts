@@ -5,7 +5,7 @@ import { Committed } from './committed.ts';
 import type { Engine, KeyRange, MemoryTable, Plan, Write } from './engine.ts';
 import { Group } from './group.ts';
 import { Layer } from './layer.ts';
-import { type Writer, writeHere } from './writer.ts';
+import { write } from './write.ts';
 
 type Health = Pick<StoreHealth, 'ready' | 'failed'>;
 
@@ -17,9 +17,9 @@ const maxWaiting = 10_000;
  * (group commit): the disk sets the size of the groups, no timer does.
  */
 export class EmbeddedEngine implements Engine {
+  readonly #store: AccountStore;
   readonly #committed: Committed;
   readonly #health: Health;
-  readonly #writer: Writer;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
   #onItsWay: Group | undefined;
   #gathering: Group;
@@ -29,12 +29,11 @@ export class EmbeddedEngine implements Engine {
   /**
    * Reads what is kept in memory. No other engine may write to the store meanwhile.
    * @param health is told of commits that fail; while it is not ready, changes are refused
-   * @param writer commits; without one, changes are committed on the calling thread
    */
-  constructor(store: AccountStore, health: Health, writer: Writer = writeHere(store)) {
+  constructor(store: AccountStore, health: Health) {
+    this.#store = store;
     this.#committed = new Committed(store);
     this.#health = health;
-    this.#writer = writer;
     this.#gathering = new Group(this.#committed);
   }
 
@@ -81,7 +80,6 @@ export class EmbeddedEngine implements Engine {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#draining;
-    await this.#writer.close();
   }
 
   /** @throws {ApiError} `store_unavailable` */
@@ -103,7 +101,7 @@ export class EmbeddedEngine implements Engine {
       this.#gathering = new Group(group.layer);
       const { writes } = group.layer;
       try {
-        await this.#writer.write(writes);
+        await write(this.#store, writes);
       } catch (error) {
         this.#refuse(group, error);
         continue;

@@ -83,9 +83,7 @@ const diskError = Object.assign(new Error('No space left on device'), { code: 28
 const refused = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
 function failingOnce(store: AccountStore): void {
-  vi.spyOn(store.lmdb, 'transactionSync').mockImplementationOnce(() => {
-    throw diskError;
-  });
+  vi.spyOn(store.lmdb, 'batch').mockRejectedValueOnce(diskError);
 }
 
 test('a commit that failed is refused and leaves everything as it was, and the next change goes through', async () => {
@@ -110,7 +108,7 @@ test('a commit that failed is refused and leaves everything as it was, and the n
 
 test('while the store takes nothing a change is refused without being tried', async () => {
   const { directory, application, store, health } = await openFixture();
-  const commit = vi.spyOn(store.lmdb, 'transactionSync');
+  const commit = vi.spyOn(store.lmdb, 'batch');
   health.ready = false;
   await expect(patchApplication(directory, application.id, { name: 'New' })).rejects.toMatchObject(refused);
   expect(commit).not.toHaveBeenCalled();
@@ -122,11 +120,12 @@ test('while the store takes nothing a change is refused without being tried', as
 test('a change is not seen before it is on disk', async () => {
   const { directory, application, store } = await openFixture();
   const seen: unknown[] = [];
-  const commit = store.lmdb.transactionSync;
-  vi.spyOn(store.lmdb, 'transactionSync').mockImplementationOnce((action) => {
-    commit.call(store.lmdb, action);
+  const { batch } = store.lmdb;
+  vi.spyOn(store.lmdb, 'batch').mockImplementationOnce(async (action) => {
+    const kept = await batch.call(store.lmdb, action);
     seen.push(directory.applications.get(application.id)?.name);
     seen.push(store.applications.get(application.id)?.name);
+    return kept;
   });
   await patchApplication(directory, application.id, { name: 'New' });
   expect(seen).toEqual(['Shop', 'New']);

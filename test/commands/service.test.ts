@@ -7,7 +7,6 @@ import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import type { HostListener } from '../../src/commands/listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
-import { startWriter } from '../../src/engine/writer.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import type { RenewableListener } from '../../src/http/renewable.ts';
 import type { Engine, Listener } from '../../src/http/types.ts';
@@ -33,11 +32,9 @@ test('a service that cannot be put together leaves no store open', async () => {
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const accounts = openAccountStore(config.data);
   await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
-  const writer = startWriter(workerFile('engine/worker'), config.data);
   const deps = {
     config,
     accounts,
-    writer,
     workerFile,
     clock: systemClock,
     randomBytes,

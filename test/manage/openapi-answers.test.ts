@@ -144,9 +144,7 @@ describe('a full disk', () => {
   beforeAll(async () => {
     for (const { route } of cases) wanted.set(route, await requestFor(full, route, 'store_unavailable'));
     const noRoom = Object.assign(new Error('No space left on device'), { code: constants.errno.ENOSPC });
-    full.store.lmdb.transactionSync = () => {
-      throw noRoom;
-    };
+    full.store.lmdb.batch = () => Promise.reject(noRoom);
   }, 60_000);
 
   test.each(named(cases))('%s', async (_name, one) => {

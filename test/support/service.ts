@@ -6,7 +6,6 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config.ts';
-import { startWriter, type Writer } from '../../src/engine/writer.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createLog } from '../../src/log.ts';
 import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
@@ -38,8 +37,6 @@ export interface LocalOptions {
   readonly credentials?: Credentials;
   /** The data directory's accounts, when they are open already; the service closes them. */
   readonly accounts?: AccountStore;
-  /** Commits the accounts instead of the service's own thread. */
-  readonly writer?: Writer;
 }
 
 /** Starts the service on free ports; `cleanUp` of binary.ts removes its directory. */
@@ -66,8 +63,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     throw new Error(reason);
   };
   const bound = await bindListeners({ config, engine: await loadEngine(), clock, log });
-  const { writer = startWriter(workerFile('engine/worker'), data) } = options;
-  const parts = { config, accounts, writer, workerFile, clock, randomBytes, log, fatal };
+  const parts = { config, accounts, workerFile, clock, randomBytes, log, fatal };
   const service = await startService(parts, bound);
   const [{ listener }] = bound.listeners as [(typeof bound.listeners)[0]];
   return {

@@ -9,7 +9,6 @@ import { issueAccessToken, newTokenIdentity } from '../../../src/auth/access-tok
 import { openSigningKeys } from '../../../src/auth/signing-keys.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { EmbeddedEngine } from '../../../src/engine/embedded.ts';
-import { writeHere } from '../../../src/engine/writer.ts';
 import { type AccountStore, openAccountStore } from '../../../src/store/accounts.ts';
 import type { Role, User } from '../../../src/store/records.ts';
 import { freshDirectory, token } from '../../support/binary.ts';
@@ -69,10 +68,7 @@ export async function openWorld(args: readonly string[] = ['--api-rate', '0']): 
   const people = await settle(openDirectory(new EmbeddedEngine(store, health), prepared));
   const settings = { issuer, audience, keys: openSigningKeys(storedKeys(store)), ...prepared };
   const urls = ['--auth-url', issuer, '--base-url', audience];
-  const service = await startLocal({
-    ...{ data, credentials, accounts: store, writer: writeHere(store) },
-    args: [...urls, ...args],
-  });
+  const service = await startLocal({ data, credentials, accounts: store, args: [...urls, ...args] });
   const sign: World['sign'] = (user, ago = 0, scope = 'openid flagmeter') => {
     const { id, email, name, role, teams, primaryTeam } = user;
     const subject = { sub: id, client_id: 'flagmeter-console', scope, email, name, role, team: [...teams] };

@@ -1,7 +1,7 @@
 import { cleanUp, token } from '../test/support/binary.ts';
 import { type Benchmark, note, noteErrors, readOptions, show } from './benchmark.ts';
-import { median, round } from './figures.ts';
 import { type LoadPlan, type LoadReport, load } from './load.ts';
+import { median, round } from './numbers.ts';
 import { type BenchPacket, ingestMix, packetsOf } from './packets.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 

@@ -52,7 +52,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
   });
 }
 
-/** Deletes a client of a team: nobody can sign in to it any more. @throws {ApiError} `not_found` */
+/** Deletes a client of a team; no one can sign in to it any more. @throws {ApiError} `not_found` */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const found = draft.clients.get(clientId);

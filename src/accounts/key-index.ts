@@ -4,7 +4,7 @@ import type { KeyHolder } from './key-holder.ts';
 import { originMatcher } from './origins.ts';
 import { hashSecret } from './secrets.ts';
 
-/** No key is longer: a stranger does not choose how much is hashed for him. */
+/** No key is longer. The bound keeps a caller from choosing how much is hashed. */
 const longestText = 128;
 
 /**

@@ -10,8 +10,8 @@ import { checkPlan } from './plans.ts';
 export const maxTeams = 100;
 
 /**
- * Puts a user into a team; one who is in it already stays as he is.
- * @returns whether he was not in it before
+ * Adds a user to a team; nothing changes for a user who is in it already.
+ * @returns the user, and whether they were not in it before
  * @throws {ApiError} `not_found` (team, user), `plan_limit`
  */
 export function addMember(
@@ -32,8 +32,8 @@ export function addMember(
 }
 
 /**
- * Takes a user out of a team. Who is in no other one is deleted: nobody could see him, nor ever do it.
- * @throws {ApiError} `not_found`, `conflict` when he is the team's last Admin
+ * Removes a user from a team. A user who is in no other team is deleted: no one could see them, or delete them later.
+ * @throws {ApiError} `not_found`, `conflict` when they are the last Admin of the team
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
   return directory.change((draft) => {
@@ -45,7 +45,7 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
   });
 }
 
-/** A member of a team. @throws {ApiError} `not_found`: the same for nobody and for who is in other teams only */
+/** A member of a team. @throws {ApiError} `not_found`: the same for an unknown user and for one who is only in other teams */
 export function findMember(accounts: Accounts, teamId: string, userId: string): User {
   const user = accounts.users.get(userId);
   return mustExist('member', user?.teams.includes(teamId) ? user : undefined);
@@ -57,7 +57,7 @@ export function membersOf(accounts: Accounts, teamId: string): User[] {
 }
 
 /**
- * Lets a user who is an Admin go only from teams that have another one: else nobody could manage them any more.
+ * An Admin may leave only teams that have another Admin: otherwise no one could manage them any more.
  * @throws {ApiError} `conflict`
  */
 export function checkOtherAdmins(accounts: Accounts, user: User, teams: readonly string[]): void {
@@ -69,7 +69,7 @@ export function checkOtherAdmins(accounts: Accounts, user: User, teams: readonly
   const name = JSON.stringify(accounts.teams.get(left)?.name);
   throw new ApiError(
     'conflict',
-    `He is the last Admin of the team ${name}; make another member an Admin first`,
+    `The user is the last Admin of the team ${name}; make another member an Admin first`,
   );
 }
 
@@ -79,7 +79,7 @@ export function join(user: User, teamId: string, now: number): User {
   return { ...user, teams: [...user.teams, teamId], updatedAt: now };
 }
 
-/** A user without one of his teams, of which he must have another. */
+/** A user without one of their teams; they must be in another. */
 export function leave(user: User, teamId: string, now: number): User {
   const teams = user.teams.filter((id) => id !== teamId);
   const primaryTeam = user.primaryTeam === teamId ? teams[0]! : user.primaryTeam;
@@ -92,7 +92,7 @@ export function drop(draft: AccountDraft, user: User): void {
   for (const teamId of user.teams) draft.note('user.deleted', teamId, targetOf(user));
 }
 
-/** A user as the audit log names him. */
+/** A user as the audit log names them. */
 export function targetOf({ id, email }: User): AuditEntry['target'] {
   return { type: 'user', id, name: email };
 }

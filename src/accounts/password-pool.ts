@@ -38,7 +38,7 @@ const ofCallers = {
   refusals: { each: 'Too many passwords of yours are waiting', all: tooManyPasswords },
 };
 
-/** The threads are started when they are needed, and end when nobody has signed in for so long. */
+/** The threads are started when they are needed, and end when no one has signed in for so long. */
 const idleTimeout = 600_000;
 
 /** @param workerFile the compiled `accounts/password-worker` */

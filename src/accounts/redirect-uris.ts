@@ -10,7 +10,7 @@ const web = /^https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?(?:[/?]|$)/
 /** An address of the user's own machine (RFC 8252 §7.3): before the port, the port, and the rest. */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
-/** What a developer calls his own machine. Names may be resolved elsewhere, so its port is not free (RFC 8252 §8.3). */
+/** What developers call their own machine. Names may be resolved elsewhere, so its port is not free (RFC 8252 §8.3). */
 const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 
 /** A scheme that an app owns, after a domain name of its maker (RFC 8252 §7.1). */

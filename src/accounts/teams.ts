@@ -80,7 +80,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     for (const { clientId } of clientsOf(draft, id)) draft.remove('clients', clientId);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) draft.put('users', user.id, user);
-    // Nobody reads the log of a team that is gone: it is noted where those who managed it are now.
+    // No one can read the log of a deleted team: the entry goes to the teams that its Admins are in now.
     const readers = new Set(
       left.filter(({ role }) => role === 'Admin').map(({ primaryTeam }) => primaryTeam),
     );

@@ -10,10 +10,10 @@ import { isPassword } from './passwords.ts';
 import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
 
-/** A new user. The first team is his primary one. */
+/** A new user. The first team is the primary one. */
 export type NewUser = Pick<User, 'email' | 'name' | 'role' | 'teams' | 'passwordHash'>;
 
-/** What can be changed of a user; his teams have changes of their own. */
+/** What can be changed of a user; their teams have changes of their own. */
 export type UserPatch = Partial<Pick<User, 'email' | 'name' | 'role' | 'primaryTeam' | 'passwordHash'>>;
 
 /** What NIST SP 800-63B §5.1.1.2 asks of a password that a person chose. */
@@ -49,7 +49,7 @@ export function checkNewUser(accounts: Accounts, wanted: Omit<NewUser, 'password
 
 /**
  * Changes what is given.
- * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or he is
+ * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or they are
  *   the last Admin of a team and would be none
  */
 export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
@@ -79,7 +79,7 @@ export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch)
   if (patched.role !== user.role) checkOtherAdmins(accounts, user, user.teams);
 }
 
-/** Deletes a user. @throws {ApiError} `not_found`, `conflict` when he is the last Admin of a team */
+/** Deletes a user. @throws {ApiError} `not_found`, `conflict` when they are the last Admin of a team */
 export function deleteUser(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const user = mustExist('user', draft.users.get(id));
@@ -88,7 +88,7 @@ export function deleteUser(directory: Directory, id: string): Promise<void> {
   });
 }
 
-/** The user of an e-mail address, which may be written in any case. All are looked at: the time tells nobody who is here. */
+/** The user of an e-mail address, in any case. All users are compared, so the time does not tell who has an account. */
 export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): User | undefined {
   const wanted = email.toLowerCase();
   let found: User | undefined;

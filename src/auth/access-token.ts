@@ -53,7 +53,7 @@ export interface TokenSettings {
   readonly randomBytes: RandomBytes;
 }
 
-/** A token that is not one of ours, or no longer valid. Says nothing about why: that is for nobody to learn. */
+/** A token that is not one of ours, or no longer valid. It does not say why: that would help an attacker. */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
 }

@@ -3,7 +3,7 @@ import type { Request } from '../http/types.ts';
 
 /**
  * A browser as its cookie shows it. `id` belongs to a sign-in once there is one, and is new at each sign-in; `mark` stays,
- * and tells a browser that somebody has signed in with before. Both are 256 random bits.
+ * and identifies a browser that was used to sign in before. Both are 256 random bits.
  */
 export interface Browser {
   readonly id: string;

@@ -10,13 +10,13 @@ const ofAddress = { rate: 10, burst: 600 };
 /** Of a client id, which a stranger chooses, so much is looked at. */
 const longestId = 64;
 
-/** Slows down who fails to prove who he is, or brings codes and refresh tokens that are none. What goes well costs nothing. */
+/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. Successes are free. */
 export class ClientFailures {
   readonly #clients = new KeyedLimits(ofClient.rate, ofClient.burst);
   readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
 
   /**
-   * Counts a failure. What was right is not asked about: nobody's wrong guesses keep out who knows the secret.
+   * Counts a failure. Successes are not checked against it: wrong guesses never lock out a client that knows the secret.
    * @param now monotonic ms
    * @throws {OAuthError} `temporarily_unavailable`, with status 429, when there were too many
    */

@@ -107,7 +107,7 @@ export class DeviceCodes {
     return device !== undefined && this.#clock.now() < device.expiresAt ? device : undefined;
   }
 
-  /** Lets a device that waits act for a user, or not. Its user code is good for nothing more. */
+  /** Lets a waiting device act for a user, or refuses it. Its user code cannot be used again. */
   decide({ userCode }: WaitingDevice, decision: Allowance | 'denied'): void {
     const letters = lettersOf(userCode);
     const device = this.#byUserCode.get(letters);

@@ -29,7 +29,7 @@ export interface SignedIn {
   readonly nonce: string | null;
 }
 
-/** Signs an ID token (OpenID Connect Core §2), which is good for as long as the access token beside it. */
+/** Signs an ID token (OpenID Connect Core §2), which is valid for as long as the access token beside it. */
 export function issueIdToken(settings: TokenSettings, signedIn: SignedIn): Promise<string> {
   const { user, clientId, session, scopes, authTime, nonce } = signedIn;
   const iat = Math.floor(settings.clock.now() / 1000);
@@ -46,7 +46,7 @@ export function issueIdToken(settings: TokenSettings, signedIn: SignedIn): Promi
   });
 }
 
-/** What the scope `email` tells of a user (OpenID Connect Core §5.4). Nobody has verified that the address is his. */
+/** What the scope `email` tells of a user (OpenID Connect Core §5.4). The address was never verified. */
 export function emailClaims({ email }: User): { readonly email: string; readonly email_verified: false } {
   return { email, email_verified: false };
 }

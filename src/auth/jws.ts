@@ -25,7 +25,7 @@ export async function signJws({ current }: SigningKeys, typ: TokenType, claims: 
 }
 
 /**
- * The claims of a token that one of our keys signed, or `undefined`. Nobody else makes our tokens, so one must be letter
+ * The claims of a token that one of our keys signed, or `undefined`. Only this service makes its tokens, so one must be letter
  * for letter what `signJws` writes. Its header is compared as a whole, before any cryptography: a token can name no other
  * algorithm, type or key, bring none, and ask for nothing. And what says a claim twice, or the same thing in another way,
  * is not ours.

@@ -88,7 +88,7 @@ export function uncountAttempt(draft: Draft, { keys }: Counted): void {
 /** Drafts that an attempt succeeded: takes its count back, and knows its browser from now on. */
 export function forgiveAttempt(draft: Draft, attempt: Attempt, counted: Counted, now: number): void {
   uncountAttempt(draft, counted);
-  // Only here are earlier failures forgotten, too: else who has an account could guess at others without end.
+  // Elsewhere earlier failures stay: otherwise the owner of one account could guess at others without end.
   for (const key of counted.keys) if (kindOf(key) === 'pair') draft.remove('loginThrottles', key);
   draft.put('loginThrottles', keyOf('browser', attempt), { failures: 0, lastAt: now });
 }

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * What to count a stranger by: his IPv4 address, or the first 64 bits of an IPv6 address, of which a single customer has
+ * What a stranger is counted by: an IPv4 address, or the first 64 bits of an IPv6 address, of which a single customer has
  * all the rest. A text that is no address is given back.
  */
 export function networkOf(address: string): string {

@@ -4,7 +4,7 @@ import type { User } from '../store/records.ts';
 import { countAttempt, forgiveAttempt, type ThrottleDeps } from './login-throttle.ts';
 import { verifyCounted } from './verify-counted.ts';
 
-/** Stands for the browser of who has a token: no cookie can hold such a mark. */
+/** Stands for the browser of a token's holder: no cookie can hold such a mark. */
 const tokenHolder = { id: '', mark: 'token' };
 
 /**

@@ -37,7 +37,7 @@ export function readRefreshToken(text: string): (RefreshToken & { readonly sessi
   return { sessionId, session: sessionKey(sessionId), secret };
 }
 
-/** Whether a token is the one of its session that is good now. Any other was used before, or made up. */
+/** Whether a token is the valid one of its session. Any other was used before, or is made up. */
 export function isCurrent({ secret }: RefreshToken, { refreshHash }: Session): boolean {
   return matchesHash(secret, refreshHash);
 }

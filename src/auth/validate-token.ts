@@ -14,7 +14,7 @@ export interface ValidationDeps extends TokenSettings {
 }
 
 /**
- * Gives the claims of an access token that is good now: at once when it was verified before, else as a promise, which
+ * Gives the claims of a valid access token: at once when it was verified before, else as a promise, which
  * rejects with `InvalidToken`.
  */
 export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;

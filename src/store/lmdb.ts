@@ -17,6 +17,9 @@ export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIden
  *
  * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be answered as accepted before that.
  * noSync, noMetaSync and useWritemap stay off for the same reason.
+ *
+ * `eventTurnBatching: false` leaves the batches of writes to us. With it, the library makes one more promise for each turn of
+ * the event loop, which no caller gets: when a commit fails, that is an unhandled rejection.
  */
 export function openLmdb(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -26,6 +29,7 @@ export function openLmdb(path: string): LmdbEnvironment {
     encoding: 'binary',
     keyEncoding: 'binary',
     overlappingSync: false,
+    eventTurnBatching: false,
     maxDbs: 32,
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);

@@ -4,8 +4,8 @@ import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
 /**
- * The page on which a user says that he wants to sign out. Its form is posted to the page's own address.
- * @param returnTo where he is sent then
+ * The page on which a user confirms that they want to sign out. Its form is posted to the page's own address.
+ * @param returnTo where they are sent then
  */
 export function signOutPage(email: string, returnTo: string | undefined): Reply {
   return pageReply({
@@ -20,7 +20,7 @@ export function signOutPage(email: string, returnTo: string | undefined): Reply 
   });
 }
 
-/** The page for whom nobody wants back. */
+/** The page for a user that no client wants back. */
 export function signedOutPage(): Reply {
   return pageReply({
     status: 200,

@@ -1,7 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import { openTestStore, testHealth } from '../accounts/fixture.ts';
-import { type EngineFixture, testEngine } from './engine-suite.ts';
+import { testEngine } from './engine-suite.ts';
+import type { EngineFixture } from './fixture.ts';
+import { testModel } from './model-suite.ts';
 
 /** An engine whose commits are held back, or fail, before LMDB has them. */
 async function open(): Promise<EngineFixture> {
@@ -41,3 +43,4 @@ async function open(): Promise<EngineFixture> {
 }
 
 testEngine('embedded', open);
+testModel('embedded', open);

@@ -1,45 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Draft, Engine, Write } from '../../src/engine/engine.ts';
-import type { TestHealth } from '../accounts/fixture.ts';
-
-/** An engine on a fresh store, whose commits a test can hold back and let fail. */
-export interface EngineFixture {
-  readonly engine: Engine;
-  readonly health: TestHealth;
-  /** Commits wait from now on; gives what lets them go on. */
-  hold(): () => void;
-  /** The next commit fails, and keeps nothing. */
-  failNext(error: Error): void;
-  /** Commits that were begun. */
-  commits(): number;
-  /** What a fresh process reads. */
-  reopen(): Engine;
-}
+import type { Draft, Write } from '../../src/engine/engine.ts';
+import { count, type EngineFixture, put, read, tables } from './fixture.ts';
 
 /** What LMDB throws when a commit finds no room. */
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
-
-/** `numbers` is held in memory, `loginThrottles` is read from disk. */
-const tables = ['numbers', 'loginThrottles'] as const;
-type Table = (typeof tables)[number];
-
-function put(draft: Draft, table: Table, key: string, value: number): void {
-  if (table === 'numbers') draft.put('numbers', key, value);
-  else draft.put('loginThrottles', key, { failures: value, lastAt: 0 });
-}
-
-function read(reader: Pick<Engine, 'get'>, table: Table, key: string): number | undefined {
-  return table === 'numbers' ? reader.get('numbers', key) : reader.get('loginThrottles', key)?.failures;
-}
-
-/** Adds one to a number; gives what it was before. */
-function count(draft: Draft, table: Table = 'numbers', key = 'n'): number {
-  const before = read(draft, table, key) ?? 0;
-  put(draft, table, key, before + 1);
-  return before;
-}
 
 /** How each promise has ended by the next turn. */
 async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
@@ -260,84 +225,4 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
     expect(await ended).toMatchObject([{ reason: unavailable }]);
     expect(read(reopen(), 'numbers', 'n')).toBe(10);
   });
-
-  test(`${name}: plans, and then the disk, hold what a map would hold`, async () => {
-    const { engine, hold, reopen } = await open();
-    const value = fc.option(fc.nat(9), { nil: undefined });
-    const step = fc.record({
-      table: fc.constantFrom(...tables),
-      key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
-      value,
-    });
-    const plan = fc.record({
-      steps: fc.array(step, { maxLength: 6 }),
-      throws: fc.boolean(),
-      waits: fc.boolean(),
-    });
-    let model: Model = new Map();
-    const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
-      for (const { steps, throws, waits } of plans) {
-        const next = new Map(model);
-        const release = hold();
-        const change = engine.change((draft) => {
-          for (const each of steps) apply(draft, next, each);
-          expect(contents(draft)).toEqual(inOrder(next));
-          expect(numbersIn(draft)).toEqual(numbersOf(next));
-          expect(draft.records('numbers').size).toBe(numbersOf(next).length);
-          if (throws) throw new Error('no');
-        });
-        const ended = Promise.allSettled([change]);
-        release();
-        if (!throws) model = next;
-        if (!waits) continue;
-        expect(await ended).toMatchObject([{ status: throws ? 'rejected' : 'fulfilled' }]);
-        expect(contents(engine)).toEqual(inOrder(model));
-      }
-      await engine.change(() => undefined);
-      expect(contents(engine)).toEqual(inOrder(model));
-    });
-    await fc.assert(property, { numRuns: 50, endOnFailure: true });
-    expect(contents(reopen())).toEqual(inOrder(model));
-  });
-}
-
-/** Numbers by table and key. */
-type Model = Map<string, number>;
-
-interface Step {
-  readonly table: Table;
-  readonly key: string;
-  readonly value: number | undefined;
-}
-
-function apply(draft: Draft, model: Model, { table, key, value }: Step): void {
-  if (value === undefined) {
-    draft.remove(table, key);
-    model.delete(`${table} ${key}`);
-  } else {
-    put(draft, table, key, value);
-    model.set(`${table} ${key}`, value);
-  }
-}
-
-function contents(reader: Pick<Engine, 'get' | 'keys'>): unknown {
-  const found = tables.flatMap((table) =>
-    Array.from(
-      reader.keys(table, { start: 'a', end: 'z' }),
-      (key) => [`${table} ${key}`, read(reader, table, key)!] as const,
-    ),
-  );
-  return inOrder(new Map(found));
-}
-
-function inOrder(model: ReadonlyMap<string, number>): unknown {
-  return [...model].sort(([one], [other]) => one.localeCompare(other));
-}
-
-function numbersIn(draft: Draft): number[] {
-  return [...draft.records('numbers').values()].sort();
-}
-
-function numbersOf(model: ReadonlyMap<string, number>): number[] {
-  return [...model].flatMap(([key, value]) => (key.startsWith('numbers ') ? [value] : [])).sort();
 }

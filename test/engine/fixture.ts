@@ -1,0 +1,38 @@
+import type { Draft, Engine } from '../../src/engine/engine.ts';
+import type { TestHealth } from '../accounts/fixture.ts';
+
+/** An engine on a fresh store, whose commits a test can hold back and let fail. */
+export interface EngineFixture {
+  readonly engine: Engine;
+  readonly health: TestHealth;
+  /** Commits wait from now on; gives what lets them go on. */
+  hold(): () => void;
+  /** The next commit fails, and keeps nothing. */
+  failNext(error: Error): void;
+  /** Commits that were begun. */
+  commits(): number;
+  /** What a fresh process reads. */
+  reopen(): Engine;
+}
+
+/** `numbers` is held in memory, `loginThrottles` is read from disk. */
+export const tables = ['numbers', 'loginThrottles'] as const;
+export type Table = (typeof tables)[number];
+
+/** Puts a number. */
+export function put(draft: Draft, table: Table, key: string, value: number): void {
+  if (table === 'numbers') draft.put('numbers', key, value);
+  else draft.put('loginThrottles', key, { failures: value, lastAt: 0 });
+}
+
+/** The number of a key. */
+export function read(reader: Pick<Engine, 'get'>, table: Table, key: string): number | undefined {
+  return table === 'numbers' ? reader.get('numbers', key) : reader.get('loginThrottles', key)?.failures;
+}
+
+/** Adds one to a number; gives what it was before. */
+export function count(draft: Draft, table: Table = 'numbers', key = 'n'): number {
+  const before = read(draft, table, key) ?? 0;
+  put(draft, table, key, before + 1);
+  return before;
+}

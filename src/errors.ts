@@ -67,6 +67,13 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
+/** The details of `store_unavailable` that several places answer with. */
+export const storeUnavailable = {
+  notReady: 'The store cannot take data; see the log',
+  dataNotKept: 'The store did not take the data; nothing of it was kept',
+  changeNotKept: 'The store cannot take the change; nothing of it was kept',
+} as const;
+
 /** The refusal of a request, and its reason. It is shown to the caller, so it must not hold secrets. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

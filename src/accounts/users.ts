@@ -96,6 +96,7 @@ export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): 
   return found;
 }
 
+export const primaryTeamNotOwn = 'Cannot take primaryTeam: must be one of the teams of the user';
 export const emailTaken = 'Another user has this e-mail address already';
 
 /** @throws {ApiError} `invalid_body` when a text cannot be a user's new password */
@@ -137,6 +138,6 @@ function checkUser(
     throw new ApiError('conflict', emailTaken);
   }
   if (!teams.includes(primaryTeam)) {
-    throw new ApiError('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
+    throw new ApiError('invalid_body', primaryTeamNotOwn);
   }
 }

@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, storeUnavailable } from '../errors.ts';
 import type { DeclaredAnswer, Endpoint, Headers, Operation } from '../http/endpoint.ts';
 import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
 import { text } from '../http/schema.ts';
@@ -178,7 +178,7 @@ function describe<Body, Deps>(declaration: ClientDeclaration<Body, Deps>): Opera
       ),
       503: oauthRefusal(
         'The service cannot take the request now.',
-        { temporarily_unavailable: 'The store cannot take the change; nothing of it was kept' },
+        { temporarily_unavailable: storeUnavailable.changeNotKept },
         wait,
       ),
     },

@@ -1,6 +1,6 @@
 import type { QueueMonitor, Waiting } from '../admission/queue-monitor.ts';
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, storeUnavailable } from '../errors.ts';
 import type { NewSeries } from '../store/series.ts';
 import { Batch } from './batch.ts';
 import type { Committer } from './committer.ts';
@@ -185,9 +185,7 @@ export class Lane {
       this.ledger.giveBack(riding);
       this.#monitor.leave(waiting);
       this.#listener.failed(error);
-      batch.settle.refused(
-        new ApiError('store_unavailable', 'The store did not take the data; nothing of it was kept', 5),
-      );
+      batch.settle.refused(new ApiError('store_unavailable', storeUnavailable.dataNotKept, 5));
     } finally {
       batch.release();
     }

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, storeUnavailable } from '../errors.ts';
 import type { AccountRecords, AccountStore, TableName } from '../store/accounts.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { Committed } from './committed.ts';
@@ -131,5 +131,5 @@ export class EmbeddedEngine implements Engine {
 }
 
 function unavailable(): ApiError {
-  return new ApiError('store_unavailable', 'The store cannot take the change; nothing of it was kept', 5);
+  return new ApiError('store_unavailable', storeUnavailable.changeNotKept, 5);
 }

@@ -3,7 +3,7 @@ import type { LargeBodies } from '../admission/large-bodies.ts';
 import type { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { RateLimited, RateLimits } from '../admission/rate-limits.ts';
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, storeUnavailable } from '../errors.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 
 /** What decides whether a packet or report is let in. */
@@ -38,7 +38,7 @@ export function admitOf(parts: AdmissionDeps, { application }: KeyHolder): void 
   if (!parts.monitor.admitsOf(application.number, now)) throw backpressure(parts.monitor.retryAfter(now));
 }
 
-const unavailable = new ApiError('store_unavailable', 'The store cannot take data; see the log', 5);
+const unavailable = new ApiError('store_unavailable', storeUnavailable.notReady, 5);
 
 /** Refusals by the seconds they ask to wait, of which there are few: making an error costs more than refusing. */
 const busy: ApiError[] = [];

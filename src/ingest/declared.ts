@@ -1,3 +1,4 @@
+import { storeUnavailable } from '../errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type { Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/body-refusals.ts';
@@ -28,7 +29,7 @@ export const intakeRefusals = (maxBody: number) =>
     body_too_large: tooLarge(maxBody).message,
     rate_limited: 'The application sends more than its rate allows',
     backpressure: 'Too much is waiting for the disk',
-    store_unavailable: 'The store cannot take data; see the log',
+    store_unavailable: storeUnavailable.notReady,
   }) as const satisfies Refusals;
 
 /** Keys, and an instance id, in the examples. No application has them. */

@@ -1,6 +1,7 @@
 import type { TProperties, TSchema } from 'typebox';
 import { missing } from '../accounts/checks.ts';
 import { Unauthorized } from '../auth/bearer.ts';
+import { storeUnavailable } from '../errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type { DeclaredAnswers, Operation, Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/body-refusals.ts';
@@ -111,7 +112,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
     ...(matches && { precondition_failed: changedSince }),
     rate_limited: tooManyRequests,
     ...(method !== 'GET' && {
-      store_unavailable: 'The store cannot take the change; nothing of it was kept',
+      store_unavailable: storeUnavailable.changeNotKept,
     }),
   };
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { targetOf } from '../accounts/applications.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { Clock } from '../clock.ts';
+import { storeUnavailable } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { count, jsonAnswer, listOf, shape, text, time } from '../http/schema.ts';
@@ -67,8 +68,6 @@ const Exposures = shape(
   },
 );
 
-const notForgotten = 'The store did not take the data; nothing of it was kept';
-
 /** `/api/v2/applications/{id}/identities`: what is kept of an identity, and how to remove it. */
 export const identities: Group<IdentityDeps> = {
   tag: 'Identities',
@@ -100,7 +99,7 @@ export const identities: Group<IdentityDeps> = {
         identity: Type.String({ minLength: 1, description: 'The identity, as it was minted or asserted.' }),
       },
       answers: { 204: done('Nothing is kept of the identity.') },
-      refuses: { invalid_query: 'identity is missing', store_unavailable: notForgotten },
+      refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, query }, deps: IdentityDeps) =>
         forget(deps, directory, application, query.identity),
     }),
@@ -112,7 +111,7 @@ export const identities: Group<IdentityDeps> = {
       description:
         'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users identify no one, and stay.',
       answers: { 204: done('Nothing is kept of the identity.') },
-      refuses: { store_unavailable: notForgotten },
+      refuses: { store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, params }, deps: IdentityDeps) =>
         forget(deps, directory, application, params.identity),
     }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
-import { checkPassword, checkUserPatch, draftUserPatch } from '../accounts/users.ts';
+import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
 import { ApiError } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
 import { bodyShape, name, text } from '../http/schema.ts';
@@ -95,7 +95,7 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
   if (user.id === caller.id) checkOwn(caller, changed);
   else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
   if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
-    throw new ApiError('invalid_body', 'Cannot take primaryTeam: must be one of the teams of the user');
+    throw new ApiError('invalid_body', primaryTeamNotOwn);
   }
   return Object.fromEntries(changed.map((field) => [field, patch[field]]));
 }

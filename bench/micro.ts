@@ -2,7 +2,7 @@ import { Bench } from 'tinybench';
 import { TokenBucket } from '../src/admission/token-bucket.ts';
 import { addCounts, addValue } from '../src/aggregate/merge.ts';
 import { Batch } from '../src/commit/batch.ts';
-import { RecordArrays } from '../src/commit/record-arrays.ts';
+import { RecordArrays } from '../src/commit/records/record-arrays.ts';
 import { EnvironmentSeries } from '../src/commit/series-dictionary.ts';
 import { decodeText, parseJson } from '../src/http/body.ts';
 import { countsCodec, measurementCodec } from '../src/store/cells.ts';

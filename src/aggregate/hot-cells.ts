@@ -1,4 +1,4 @@
-import { type Block, blockKey, blockOf, cellsPerBlock, decodeBlock, encodeBlock } from '../store/blocks.ts';
+import { type Block, BlockEncoder, blockKey, blockOf, cellsPerBlock, decodeBlock } from '../store/blocks.ts';
 import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/lmdb.ts';
 
@@ -6,6 +6,8 @@ import type { Table } from '../store/lmdb.ts';
 const maxBuckets = 4;
 
 interface HotBlock<T> {
+  /** Where it is in the table. */
+  readonly key: Buffer;
   readonly number: number;
   readonly bucket: number;
   readonly cells: Block<T>;
@@ -22,26 +24,28 @@ type OnFirst = (ref: number, bucket: number) => void;
 export class HotCells<T> {
   readonly #table: Table;
   readonly #codec: CellCodec<T>;
+  readonly #encoder: BlockEncoder<T>;
   readonly #limit: number;
   readonly #onFirst: OnFirst;
   /** By bucket of time, the one that was opened last at the end. */
   readonly #buckets = new Map<number, Map<number, HotBlock<T>>>();
   #touched: HotBlock<T>[] = [];
+  /** The block of the last cell: that of the next one, mostly. */
+  #last: HotBlock<T> | undefined;
   #size = 0;
 
   /** @param limit most blocks kept in memory between two commits */
   constructor(table: Table, codec: CellCodec<T>, limit: number, onFirst: OnFirst) {
     this.#table = table;
     this.#codec = codec;
+    this.#encoder = new BlockEncoder(codec);
     this.#limit = limit;
     this.#onFirst = onFirst;
   }
 
   /** The cell of a series in a bucket (see `bucketOf`), to be changed in place by the caller. */
   touch(ref: number, bucket: number): T {
-    const number = blockOf(ref);
-    const blocks = this.#buckets.get(bucket) ?? this.#open(bucket);
-    const block = blocks.get(number) ?? this.#load(blocks, number, bucket);
+    const block = this.#blockAt(blockOf(ref), bucket);
     if (!block.touched) {
       block.touched = true;
       this.#touched.push(block);
@@ -58,7 +62,7 @@ export class HotCells<T> {
   /** Puts every touched block; call it inside the transaction. */
   put(): void {
     for (const block of this.#touched) {
-      this.#table.putSync(blockKey(block.number, block.bucket), encodeBlock(block.cells, this.#codec));
+      this.#table.putSync(block.key, this.#encoder.encode(block.cells));
       block.touched = false;
     }
     this.#touched = [];
@@ -69,13 +73,24 @@ export class HotCells<T> {
   forget(): void {
     this.#buckets.clear();
     this.#touched = [];
+    this.#last = undefined;
     this.#size = 0;
   }
 
-  /** Lets go of a bucket that was deleted from the store, and must not be put again. */
+  /** Forgets a bucket that was deleted from the store and must not be put again. */
   drop(bucket: number): void {
+    this.#last = undefined;
     this.#size -= this.#buckets.get(bucket)?.size ?? 0;
     this.#buckets.delete(bucket);
+  }
+
+  #blockAt(number: number, bucket: number): HotBlock<T> {
+    const last = this.#last;
+    if (last !== undefined && last.number === number && last.bucket === bucket) return last;
+    const blocks = this.#buckets.get(bucket) ?? this.#open(bucket);
+    const block = blocks.get(number) ?? this.#load(blocks, number, bucket);
+    this.#last = block;
+    return block;
   }
 
   /** Time moves on, so the buckets that were opened earlier are hardly written to any more. */
@@ -90,10 +105,11 @@ export class HotCells<T> {
   }
 
   #load(blocks: Map<number, HotBlock<T>>, number: number, bucket: number): HotBlock<T> {
-    const stored = this.#table.get(blockKey(number, bucket));
+    const key = blockKey(number, bucket);
+    const stored = this.#table.get(key);
     const cells =
       stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.#codec);
-    const block = { number, bucket, cells, touched: false };
+    const block = { key, number, bucket, cells, touched: false };
     blocks.set(number, block);
     this.#size += 1;
     return block;

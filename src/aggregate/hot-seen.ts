@@ -1,5 +1,7 @@
+import { assert } from '../assert.ts';
 import { blockOf, cellsPerBlock } from '../store/blocks.ts';
 import { putSeen, readSeen, type SeenBlock, seenWidth } from '../store/seen.ts';
+import { isNamed } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 
 /** Blocks kept in memory between two commits: about 4 MB. */
@@ -34,7 +36,10 @@ export class HotSeen {
     const at = (ref % cellsPerBlock) * seenWidth;
     const { minutes } = block;
     if (minute <= minutes[at + 1]!) return;
-    if (minutes[at] === 0) minutes[at] = minute;
+    if (minutes[at] === 0) {
+      assert(isNamed(this.#store, ref), 'a new series comes with its name');
+      minutes[at] = minute;
+    }
     minutes[at + 1] = minute;
     if (block.touched) return;
     block.touched = true;

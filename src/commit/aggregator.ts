@@ -5,29 +5,29 @@ import type { UsageStore } from '../store/usage.ts';
 import type { Envelope } from './envelope.ts';
 import { createSections } from './sections.ts';
 
-/** What an aggregate worker does to the usage store. Each call is one transaction: it is done when it returns. */
+/** What writes the usage store, on a worker's thread. Each call is one transaction, which is on disk when it returns. */
 export interface Aggregator {
-  /** Puts a batch on disk. When it throws, nothing of it was kept. */
-  commit(envelope: Envelope): void;
+  /** Writes a sealed batch, section by section. When it throws, nothing of the batch was kept. */
+  write(envelope: Envelope): void;
   /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
   maintain(step: Maintenance): number;
 }
 
 /**
- * Makes the aggregator of a store; nobody else may write to the applications it serves.
+ * Makes the aggregator of a store. Nothing else may write to the applications that it serves.
  * @param maxIdentities people an environment whose exposures are kept
  */
 export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);
   const sections = createSections(store, hot, maxIdentities);
-  const write = (envelope: Envelope) => {
+  const writeAll = (envelope: Envelope) => {
     for (const section of sections) section.write(envelope);
   };
   const forget = () => {
     for (const section of sections) section.forget();
   };
   return {
-    commit: (envelope) => transact(store.lmdb, () => write(envelope), forget),
+    write: (envelope) => transact(store.lmdb, () => writeAll(envelope), forget),
     maintain: (step) => transact(store.lmdb, () => maintain(store, hot, step), forget),
   };
 }

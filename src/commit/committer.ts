@@ -48,7 +48,7 @@ export function startCommitter(workerFile: string, data: string, maxIdentities =
     throw new CommitFailed(outcome.message, outcome.code);
   }
   return {
-    commit: (envelope) => run('commit', envelope) as Promise<void>,
+    commit: (envelope) => run('write', envelope) as Promise<void>,
     maintain: (step) => run('maintain', step) as Promise<number>,
     collect: () => thread.collect(),
     async close() {

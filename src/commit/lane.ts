@@ -5,7 +5,7 @@ import type { NewSeries } from '../store/series.ts';
 import { Batch } from './batch.ts';
 import type { Committer } from './committer.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
-import { RecordArrays } from './record-arrays.ts';
+import { RecordArrays } from './records/record-arrays.ts';
 
 /** Hears how commits end. */
 export interface CommitListener {
@@ -160,12 +160,12 @@ export class Lane {
       setImmediate(resolve);
     });
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      await this.#commit(next);
+      await this.#send(next);
     }
     this.#draining = undefined;
   }
 
-  async #commit(queued: Queued): Promise<void> {
+  async #send(queued: Queued): Promise<void> {
     const { batch, waiting } = queued;
     for (const application of waiting.shares.keys()) {
       if (this.#lastOf.get(application) === queued) this.#lastOf.delete(application);
@@ -173,15 +173,14 @@ export class Lane {
     this.#monitor.begin(waiting);
     const began = this.#clock.monotonic();
     const riding = this.ledger.take();
-    const envelope = batch.envelope(this.#unkept, riding.lines());
     try {
-      await this.#committer.commit(envelope);
+      await this.#committer.commit(batch.seal(this.#unkept, riding.lines()));
       this.#unkept = [];
       this.#monitor.leave(waiting);
       this.#listener.committed(batch.packets, this.#clock.monotonic() - began);
       batch.settle.kept();
     } catch (error) {
-      this.#unkept = [...envelope.series];
+      this.#unkept.push(...batch.series);
       this.ledger.giveBack(riding);
       this.#monitor.leave(waiting);
       this.#listener.failed(error);

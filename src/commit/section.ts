@@ -1,6 +1,6 @@
 import type { Envelope } from './envelope.ts';
 
-/** One kind of thing that a batch brings to the store; what the sections write is one transaction. */
+/** One kind of thing that a batch brings to the store. What all sections write is one transaction. */
 export interface Section {
   /** Puts what the envelope holds of this kind; called inside the transaction. */
   write(envelope: Envelope): void;

@@ -15,8 +15,8 @@ export interface WorkerStart {
 logThreadConsole();
 const { data, maxIdentities, channel } = workerData as WorkerStart & { readonly channel: CallChannel };
 const store = openUsageStore(data);
-const { commit, maintain } = createAggregator(store, maxIdentities);
+const { write, maintain } = createAggregator(store, maxIdentities);
 
-answerCalls(channel, { commit, maintain, [closing]: () => {} });
+answerCalls(channel, { write, maintain, [closing]: () => {} });
 // A worker must not be ended with LMDB open.
 await store.lmdb.close();

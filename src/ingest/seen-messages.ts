@@ -61,7 +61,7 @@ export class SeenMessages {
   add(identity: MessageIdentity, now: number, batch: Batch): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);
     counted.identities.push(identity);
-    batch.addMessage(identity, now);
+    batch.messages.add(identity, now);
     this.#remember(identity, now, counted.number, batch);
   }
 
@@ -119,7 +119,7 @@ export class SeenMessages {
 
   #forgetPart(application: number, own: ApplicationMessages, batch: Batch | undefined): void {
     const count = Math.ceil(own.size * forgottenPart);
-    own.forget(count, (key, a, b, time) => batch?.forgetMessage([application, key, a, b], time));
+    own.forget(count, (key, a, b, time) => batch?.messages.forget([application, key, a, b], time));
     this.#size -= count;
   }
 }

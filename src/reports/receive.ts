@@ -118,7 +118,7 @@ function addUsage(
   const { bucket, minute } = countedAt(time, now, retention);
   for (const { feature, variant, checks, used, viewed } of variants) {
     const ref = series.variant(feature, variant, batch);
-    if (ref !== undefined) batch.addCounts(ref, bucket, checks, used, viewed);
+    if (ref !== undefined) batch.counts.add(ref, bucket, checks, used, viewed);
   }
   for (const { feature, hashes } of users) {
     const ref = series.feature(feature, batch);
@@ -130,7 +130,7 @@ function addUsage(
 function addUsers(hashes: readonly string[], refs: readonly number[], minute: number, batch: Batch): void {
   for (const hash of hashes) {
     const { high, low } = hashReported(hash);
-    for (const ref of refs) batch.addUser(ref, minute, high, low);
+    for (const ref of refs) batch.users.add(ref, minute, high, low);
   }
 }
 
@@ -146,5 +146,5 @@ function addValue(
     feature === undefined || variant === undefined
       ? series.metric(metric, batch)
       : series.featureMetric(metric, feature, variant, batch);
-  if (ref !== undefined) batch.addValue(ref, bucket, value, at);
+  if (ref !== undefined) batch.measurements.add(ref, bucket, value, at);
 }

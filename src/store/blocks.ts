@@ -86,21 +86,37 @@ export function firstBlocks<T>(
   }));
 }
 
-/** Encodes a block as a value, in a new buffer. */
-export function encodeBlock<T>(block: Block<T>, codec: CellCodec<T>): Buffer {
-  const present = block.reduce<number>((count, cell) => (cell === undefined ? count : count + 1), 0);
-  const value = Buffer.allocUnsafe(maskBytes + present * codec.bytes);
-  let mask = 0;
-  let at = maskBytes;
-  for (let place = 0; place < block.length; place += 1) {
-    const cell = block[place];
-    if (cell === undefined) continue;
-    mask |= 1 << place;
-    codec.write(value, at, cell);
-    at += codec.bytes;
+/** Encodes the blocks of one table, each into the same memory: LMDB copies a value that is put inside a transaction. */
+export class BlockEncoder<T> {
+  readonly #codec: CellCodec<T>;
+  readonly #memory: Buffer;
+  /** The beginnings of the memory, by the cells that they hold. */
+  readonly #values: readonly Buffer[];
+
+  constructor(codec: CellCodec<T>) {
+    this.#codec = codec;
+    this.#memory = Buffer.from(new ArrayBuffer(maskBytes + cellsPerBlock * codec.bytes));
+    this.#values = Array.from({ length: cellsPerBlock + 1 }, (_, cells) =>
+      this.#memory.subarray(0, maskBytes + cells * codec.bytes),
+    );
   }
-  value.writeUInt32LE(mask >>> 0, 0);
-  return value;
+
+  /** A block's value, which stays as it is until the next one is encoded. */
+  encode(block: Block<T>): Buffer {
+    const memory = this.#memory;
+    const codec = this.#codec;
+    let mask = 0;
+    let cells = 0;
+    for (let place = 0; place < cellsPerBlock; place += 1) {
+      const cell = block[place];
+      if (cell === undefined) continue;
+      mask |= 1 << place;
+      codec.write(memory, maskBytes + cells * codec.bytes, cell);
+      cells += 1;
+    }
+    memory.writeUInt32LE(mask >>> 0, 0);
+    return this.#values[cells]!;
+  }
 }
 
 /** Decodes the cells of a value. */

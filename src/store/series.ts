@@ -1,4 +1,6 @@
+import { seriesPerEnvironment } from './blocks.ts';
 import { pairKey } from './key-prefix.ts';
+import { environmentOrdinal } from './sketches.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
@@ -44,4 +46,11 @@ export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot)
 export function seriesName(store: UsageStore, environment: number, ordinal: number): SeriesName | undefined {
   const value = store.series.get(pairKey(environment, ordinal));
   return value === undefined ? undefined : JSON.parse(value.toString());
+}
+
+/** Whether a series (see `seriesRef`) has a name; an environment as a whole needs none. */
+export function isNamed(store: UsageStore, ref: number): boolean {
+  const ordinal = ref % seriesPerEnvironment;
+  if (ordinal === environmentOrdinal) return true;
+  return store.series.doesExist(pairKey(Math.floor(ref / seriesPerEnvironment), ordinal));
 }

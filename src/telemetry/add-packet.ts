@@ -18,22 +18,22 @@ export function addPacket(
   const minute = Math.floor(now / 60_000);
   const bucket = bucketOf(bucketWidth.minute, minute);
   const seconds = Math.floor(now / 1000);
-  if (person !== undefined) batch.addPerson(person.digest);
+  if (person !== undefined) batch.exposures.addPerson(person.digest);
   for (const feature in packet.f) {
     const variants = packet.f[feature]!;
     for (const variant in variants) {
       const counts = variants[variant]!;
       const ref = series.variant(feature, variant, batch);
       if (ref === undefined) continue;
-      batch.addCounts(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+      batch.counts.add(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
       if (person === undefined) continue;
-      batch.addUser(ref, minute, person.high, person.low);
-      batch.addExposure(ref, seconds, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+      batch.users.add(ref, minute, person.high, person.low);
+      batch.exposures.add(ref, seconds, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
     }
   }
   for (const metric in packet.m) {
     const ref = series.metric(metric, batch);
-    if (ref !== undefined) batch.addValue(ref, bucket, packet.m[metric]!, now);
+    if (ref !== undefined) batch.measurements.add(ref, bucket, packet.m[metric]!, now);
   }
-  if (person !== undefined) batch.addUser(series.whole, minute, person.high, person.low);
+  if (person !== undefined) batch.users.add(series.whole, minute, person.high, person.low);
 }

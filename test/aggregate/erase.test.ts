@@ -15,9 +15,9 @@ function deletionOf(application: number, environments: readonly number[], whole:
 
 /** Fills a store for environments, each of the application that is a tenth of its number. */
 function fill(store: UsageStore, environments: readonly number[]): void {
-  const { commit } = createAggregator(store);
+  const { write } = createAggregator(store);
   for (const environment of environments) {
-    commit(wholeBatch(Math.floor(environment / 10), environment, now).envelope([]));
+    write(wholeBatch(Math.floor(environment / 10), environment, now).seal());
   }
 }
 
@@ -100,10 +100,10 @@ test('what one process began another one ends', async () => {
 
 test('a worker goes on with the other environments while one is removed', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const { commit, maintain } = createAggregator(store);
-  for (const environment of [10, 20]) commit(wholeBatch(environment / 10, environment, now).envelope([]));
+  const { write, maintain } = createAggregator(store);
+  for (const environment of [10, 20]) write(wholeBatch(environment / 10, environment, now).seal());
   const step = { task: 'deletion', deletion: deletionOf(1, [10], true), limit: 4 } as const;
-  do commit(wholeBatch(2, 20, now).envelope([]));
+  do write(wholeBatch(2, 20, now).seal());
   while (maintain(step) > 0);
   const of = (records: readonly string[], prefix: string) =>
     records.filter((record) => record.startsWith(prefix));

@@ -20,10 +20,11 @@ function batchOf(seen: readonly Seen[]): Batch {
   const batch = new Batch();
   for (const { ordinal, minute, what = 'counts' } of seen) {
     const ref = seriesRef(environment, ordinal);
+    batch.series.push({ environment, ordinal, name: [`metric-${ordinal}`] });
     const bucket = bucketOf(bucketWidth.minute, minute);
-    if (what === 'counts') batch.addCounts(ref, bucket, 1, 0, 0);
-    if (what === 'value') batch.addValue(ref, bucket, 1, minute * 60_000);
-    if (what === 'user') batch.addUser(ref, minute, 1, 2);
+    if (what === 'counts') batch.counts.add(ref, bucket, 1, 0, 0);
+    if (what === 'value') batch.measurements.add(ref, bucket, 1, minute * 60_000);
+    if (what === 'user') batch.users.add(ref, minute, 1, 2);
   }
   return batch;
 }
@@ -79,7 +80,7 @@ test('a series was first seen when it was told of first, and last seen at the la
     ],
   ];
   for (const [seen, expected] of told) {
-    createAggregator(store).commit(batchOf(seen).envelope([]));
+    createAggregator(store).write(batchOf(seen).seal());
     expect(read(store)).toEqual(expected);
     await store.lmdb.close();
     store = openUsageStore(data);
@@ -89,17 +90,17 @@ test('a series was first seen when it was told of first, and last seen at the la
 
 test('a batch that fails leaves nothing behind, and neither does the roll-up of old buckets', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const { commit, maintain } = createAggregator(store);
-  commit(batchOf([{ ordinal: 0, minute: start + 70 }]).envelope([]));
+  const { write, maintain } = createAggregator(store);
+  write(batchOf([{ ordinal: 0, minute: start + 70 }]).seal());
   const broken = batchOf([
     { ordinal: 0, minute: start + 80 },
     { ordinal: 1, minute: start + 80 },
-  ]).envelope([]);
-  expect(() => commit({ ...broken, forgotten: [undefined as never] })).toThrow();
+  ]).seal();
+  expect(() => write({ ...broken, forgotten: [undefined as never] })).toThrow();
   const horizons = { minutes: start + day, hours: start + day, days: start - day };
   const step = { task: 'retention', environment, horizons, now: 0, exposureDays: 30, limit: 100 } as const;
   while (maintain(step) > 0);
-  commit(batchOf([{ ordinal: 2, minute: start + 90 }]).envelope([]));
+  write(batchOf([{ ordinal: 2, minute: start + 90 }]).seal());
   expect(read(store)).toEqual([
     [0, 70, 70],
     [2, 90, 90],

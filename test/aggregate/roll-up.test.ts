@@ -34,7 +34,7 @@ const event = fc.record({
 });
 
 /** Adds events as they would be reported at `now`: late ones come into the bucket that their time is in by then. */
-function add({ commit }: Aggregator, events: readonly Event[], now: number): void {
+function add({ write }: Aggregator, events: readonly Event[], now: number): void {
   const batch = new Batch();
   const horizons = horizonsAt(now, retention);
   batch.series.push(
@@ -45,10 +45,10 @@ function add({ commit }: Aggregator, events: readonly Event[], now: number): voi
   for (const { minute, ordinal, checks, value } of events) {
     const at = start / 60_000 + minute;
     const bucket = bucketAt(at, horizons);
-    batch.addCounts(seriesRef(environment.number, ordinal), bucket, checks, 0, 1);
-    batch.addValue(seriesRef(environment.number, 1), bucket, value, at * 60_000);
+    batch.counts.add(seriesRef(environment.number, ordinal), bucket, checks, 0, 1);
+    batch.measurements.add(seriesRef(environment.number, 1), bucket, value, at * 60_000);
   }
-  commit(batch.envelope([]));
+  write(batch.seal());
 }
 
 const step = {

@@ -14,7 +14,7 @@ const at = (minute: number) => bucketOf(bucketWidth.minute, minute);
 test('cells of many commits, with the store reopened in between, are the sums of what was put in', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
-  let { commit } = createAggregator(store);
+  let { write } = createAggregator(store);
   const expected = new Map<string, number[]>();
 
   const record = fc.record({
@@ -28,18 +28,19 @@ test('cells of many commits, with the store reopened in between, are the sums of
       for (const { records, reopen } of steps) {
         const batch = new Batch();
         for (const { ordinal, minute, counts } of records) {
-          batch.addCounts(seriesRef(environment, ordinal), at(minute), ...counts);
+          batch.series.push({ environment, ordinal, name: [`feature-${ordinal}`, 'on'] });
+          batch.counts.add(seriesRef(environment, ordinal), at(minute), ...counts);
           const sums = expected.get(`${minute}/${ordinal}`) ?? [0, 0, 0];
           expected.set(
             `${minute}/${ordinal}`,
             sums.map((sum, index) => sum + counts[index]!),
           );
         }
-        commit(batch.envelope([]));
+        write(batch.seal());
         if (!reopen) continue;
         await store.lmdb.close();
         store = openUsageStore(data);
-        ({ commit } = createAggregator(store));
+        ({ write } = createAggregator(store));
       }
       const cells = [...scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 2000)];
       const stored = cells.map(({ minute, ordinal, value }) => [
@@ -57,14 +58,15 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
   const store = openUsageStore(temporaryDirectory());
   const batch = new Batch();
   const ref = seriesRef(environment, 1);
+  batch.series.push({ environment, ordinal: 1, name: ['amount'] });
   for (const [value, time] of [
     [5, 100],
     [-2.5, 300],
     [7, 200],
   ] as const) {
-    batch.addValue(ref, at(10), value, time);
+    batch.measurements.add(ref, at(10), value, time);
   }
-  createAggregator(store).commit(batch.envelope([]));
+  createAggregator(store).write(batch.seal());
   const [cell] = scanCells(store.measurements, measurementCodec, environment, bucketWidth.minute, 0, 20);
   expect(cell?.value).toEqual({ sum: 9.5, count: 3, last: -2.5, lastAt: 300, min: -2.5, max: 7 });
   await store.lmdb.close();
@@ -72,18 +74,19 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
 
 test('a batch that fails leaves nothing behind, neither on disk nor in memory', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const { commit } = createAggregator(store);
+  const { write } = createAggregator(store);
   const ref = seriesRef(environment, 1);
   const broken = new Batch();
-  broken.addCounts(ref, at(10), 1, 1, 1);
+  broken.counts.add(ref, at(10), 1, 1, 1);
   broken.series.push({ environment, ordinal: 1, name: ['a', 'b'] });
-  const envelope = broken.envelope([]);
-  expect(() => commit({ ...envelope, series: [...envelope.series, undefined as never] })).toThrow();
+  const envelope = broken.seal();
+  expect(() => write({ ...envelope, series: [...envelope.series, undefined as never] })).toThrow();
 
   expect([...seriesOf(store, environment)]).toEqual([]);
   const whole = new Batch();
-  whole.addCounts(ref, at(10), 2, 0, 0);
-  commit(whole.envelope([]));
+  whole.counts.add(ref, at(10), 2, 0, 0);
+  whole.series.push({ environment, ordinal: 1, name: ['a', 'b'] });
+  write(whole.seal());
   const cells = [...scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 20)];
   expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
   await store.lmdb.close();
@@ -97,7 +100,7 @@ test('the series of an environment come back in order, under whatever name', asy
     batch.series.push({ environment, ordinal, name });
   });
   batch.series.push({ environment: environment + 1, ordinal: 0, name: ['other'] });
-  createAggregator(store).commit(batch.envelope([]));
+  createAggregator(store).write(batch.seal());
   expect([...seriesOf(store, environment)].map(({ name }) => name)).toEqual(names);
   await store.lmdb.close();
 });

@@ -25,8 +25,8 @@ function packetOf(
   seconds = start,
 ): Batch {
   const batch = new Batch();
-  batch.addPerson(digestWords(digestOf(identity)));
-  for (const ordinal of ordinals) batch.addExposure(seriesRef(environment, ordinal), seconds, 1, 0, 0);
+  batch.exposures.addPerson(digestWords(digestOf(identity)));
+  for (const ordinal of ordinals) batch.exposures.add(seriesRef(environment, ordinal), seconds, 1, 0, 0);
   return batch;
 }
 
@@ -49,16 +49,16 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
     fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
       const data = temporaryDirectory();
       let store = openUsageStore(data);
-      let { commit } = createAggregator(store);
+      let { write } = createAggregator(store);
       const model = new Map<string, Map<number, Exposure>>();
       let seconds = start;
       for (const { packets, forget, reopen } of steps) {
         const batch = new Batch();
         for (const { identity, environment, exposures } of packets) {
           seconds += 40_000;
-          batch.addPerson(digestWords(digestOf(identity)));
+          batch.exposures.addPerson(digestWords(digestOf(identity)));
           for (const { ordinal, counts } of exposures) {
-            batch.addExposure(seriesRef(environment, ordinal), seconds, ...counts);
+            batch.exposures.add(seriesRef(environment, ordinal), seconds, ...counts);
             const rows = model.get(`${environment}/${identity}`) ?? new Map<number, Exposure>();
             const row = rows.get(ordinal) ?? { firstSeen: seconds, checks: 0, used: 0, viewed: 0 };
             model.set(`${environment}/${identity}`, rows);
@@ -79,11 +79,11 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
           });
           for (const environment of [1, 2]) model.delete(`${environment}/${forget}`);
         }
-        commit(batch.envelope([]));
+        write(batch.seal());
         if (!reopen) continue;
         await store.lmdb.close();
         store = openUsageStore(data);
-        ({ commit } = createAggregator(store));
+        ({ write } = createAggregator(store));
       }
       for (const environment of [1, 2, 3]) {
         for (const identity of ['ann', 'bob', '__proto__', '🙂']) {
@@ -98,18 +98,18 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
 
 test('of more people than an environment may have, the first have exposures', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const { commit } = createAggregator(store, 2);
-  for (const identity of ['a', 'b', 'c']) commit(packetOf(identity, 1, [0]).envelope([]));
-  commit(packetOf('c', 2, [0]).envelope([]));
-  commit(packetOf('a', 1, [1]).envelope([]));
+  const { write } = createAggregator(store, 2);
+  for (const identity of ['a', 'b', 'c']) write(packetOf(identity, 1, [0]).seal());
+  write(packetOf('c', 2, [0]).seal());
+  write(packetOf('a', 1, [1]).seal());
   expect(['a', 'b', 'c'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([2, 1, undefined]);
   expect(rowsOf(store, 2, 'c')?.size).toBe(1);
 
   const forgetting = new Batch();
   forgetting.forgotten.push({ application: 1, environments: [1], digest: digestOf('a').toString('hex') });
-  commit(forgetting.envelope([]));
-  commit(packetOf('c', 1, [0]).envelope([]));
-  commit(packetOf('d', 1, [0]).envelope([]));
+  write(forgetting.seal());
+  write(packetOf('c', 1, [0]).seal());
+  write(packetOf('d', 1, [0]).seal());
   expect(['a', 'c', 'd'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([
     undefined,
     1,
@@ -120,9 +120,9 @@ test('of more people than an environment may have, the first have exposures', as
 
 test('a person has so many rows; those that are there still count', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const { commit } = createAggregator(store);
-  commit(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).envelope([]));
-  commit(packetOf('a', 1, [0, rowsPerPerson]).envelope([]));
+  const { write } = createAggregator(store);
+  write(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());
+  write(packetOf('a', 1, [0, rowsPerPerson]).seal());
   const rows = rowsOf(store, 1, 'a');
   expect(rows?.size).toBe(rowsPerPerson);
   expect(rows?.get(0)?.checks).toBe(2);
@@ -132,12 +132,12 @@ test('a person has so many rows; those that are there still count', async () => 
 
 test('a batch that fails leaves no exposures', async () => {
   const store = openUsageStore(temporaryDirectory());
-  const { commit } = createAggregator(store);
-  const envelope = packetOf('a', 1, [0]).envelope([]);
+  const { write } = createAggregator(store);
+  const envelope = packetOf('a', 1, [0]).seal();
   const broken = { ...envelope, forgotten: [undefined as never] };
-  expect(() => commit(broken)).toThrow();
+  expect(() => write(broken)).toThrow();
   expect(rowsOf(store, 1, 'a')).toBeUndefined();
-  commit(envelope);
+  write(envelope);
   expect(rowsOf(store, 1, 'a')?.get(0)?.checks).toBe(1);
   await store.lmdb.close();
 });

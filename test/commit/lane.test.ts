@@ -109,7 +109,7 @@ test('a batch takes no more packets than it may', async () => {
 });
 
 const large = (batch: Batch) => {
-  for (let record = 0; record < 20_000; record += 1) batch.addCounts(1, 1, 1, 1, 1);
+  for (let record = 0; record < 20_000; record += 1) batch.counts.add(1, 1, 1, 1, 1);
 };
 
 test('what holds much memory goes in several commits, though they are few packets', async () => {

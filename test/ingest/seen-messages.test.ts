@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { Batch } from '../../src/commit/batch.ts';
+import { messageChanges } from '../../src/commit/records/messages.ts';
 import { SeenMessages } from '../../src/ingest/seen-messages.ts';
 
 const words = (n: number) => [n, 0xf4f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
 
 /** The same as it is on disk. */
-function stored(n: number): Uint8Array {
+function stored(n: number): Buffer {
   const bytes = Buffer.alloc(16);
   for (const [at, word] of words(n).entries()) bytes.writeUInt32BE(word, at * 4);
   return bytes;
@@ -40,15 +41,9 @@ test('a message is counted once in ten minutes', async () => {
   expect(batches).toHaveLength(1);
   await keep(1, 10 * minute);
   expect(batches).toHaveLength(2);
-  const messages = batches
-    .map((batch) => batch.envelope([]))
-    .map(({ messages: array, messageRecords }) => ({
-      records: messageRecords,
-      first: [...array.subarray(0, 5)],
-    }));
-  expect(messages).toEqual([
-    { records: 1, first: [0, ...words(1)] },
-    { records: 1, first: [10 * minute, ...words(1)] },
+  expect(batches.map((batch) => messageChanges(batch.seal()))).toEqual([
+    [{ at: 0, identity: stored(1) }],
+    [{ at: 10 * minute, identity: stored(1) }],
   ]);
 });
 
@@ -83,14 +78,12 @@ test('what was on disk has been seen', async () => {
 
 /** What a batch says of messages: those that it counts, and those that are to be deleted. */
 function changesIn(batch: Batch): { counted: number[]; forgotten: number[] } {
-  const { messages, messageRecords } = batch.envelope([]);
-  const numbers = Array.from({ length: messageRecords }, (_, at) => [
-    messages[at * 5]!,
-    messages[at * 5 + 3]!,
-  ]);
-  const of = (wanted: (time: number) => boolean) =>
-    numbers.filter(([time]) => wanted(time!)).map(([, number]) => number! - first);
-  return { counted: of((time) => time >= 0), forgotten: of((time) => time < 0) };
+  const changes = messageChanges(batch.seal());
+  const of = (wanted: boolean) =>
+    changes
+      .filter(({ forgotten = false }) => forgotten === wanted)
+      .map(({ identity }) => Buffer.from(identity).readUInt32BE(8) - first);
+  return { counted: of(false), forgotten: of(true) };
 }
 
 const first = 0xf0000000;

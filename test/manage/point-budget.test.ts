@@ -17,18 +17,18 @@ const series = Math.floor(maxPoints / minutes) + 1;
 /** Counts a check, and measures a value, of each series in each minute of ten hours. */
 function fill(data: string, environment: number): Promise<void> {
   const store = openUsageStore(data);
-  const { commit } = createAggregator(store);
+  const { write } = createAggregator(store);
   const batch = new Batch();
   for (let ordinal = 0; ordinal < 2 * series; ordinal += 2) {
     batch.series.push({ environment, ordinal, name: [`feature-${ordinal % 100}`, `variant-${ordinal}`] });
     batch.series.push({ environment, ordinal: ordinal + 1, name: [`metric-${ordinal}`] });
     for (let minute = day; minute < day + minutes; minute += 1) {
       const bucket = bucketOf(bucketWidth.minute, minute);
-      batch.addCounts(seriesRef(environment, ordinal), bucket, 1, 0, 0);
-      batch.addValue(seriesRef(environment, ordinal + 1), bucket, 1, minute * 60_000);
+      batch.counts.add(seriesRef(environment, ordinal), bucket, 1, 0, 0);
+      batch.measurements.add(seriesRef(environment, ordinal + 1), bucket, 1, minute * 60_000);
     }
   }
-  commit(batch.envelope([]));
+  write(batch.seal());
   return store.lmdb.close();
 }
 

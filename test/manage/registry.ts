@@ -46,7 +46,7 @@ export async function openRegistry(): Promise<Registry> {
   const { directory, settings, clock, application, team } = fixture;
   const store = openUsageStore(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
-  const { commit } = createAggregator(store);
+  const { write } = createAggregator(store);
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
   const parts = {
     directory,
@@ -75,7 +75,7 @@ export async function openRegistry(): Promise<Registry> {
     const { number } = environments.find((environment) => environment.name === name)!;
     const batch = new Batch();
     add(dictionary.of(number), batch);
-    commit(batch.envelope([]));
+    write(batch.seal());
   };
   return {
     ...fixture,
@@ -98,7 +98,12 @@ export async function openRegistry(): Promise<Registry> {
     seeMetricOf(feature, metric, value) {
       const bucket = bucketOf(bucketWidth.minute, Math.floor(clock.now() / 60_000));
       count('Production', (series, batch) =>
-        batch.addValue(series.featureMetric(metric, feature, 'on', batch)!, bucket, value, clock.now()),
+        batch.measurements.add(
+          series.featureMetric(metric, feature, 'on', batch)!,
+          bucket,
+          value,
+          clock.now(),
+        ),
       );
     },
   };

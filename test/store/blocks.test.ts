@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   type Block,
+  BlockEncoder,
   blockKey,
   blockOf,
   bucketOf,
   bucketWidth,
   cellsPerBlock,
   decodeBlock,
-  encodeBlock,
   seriesRef,
 } from '../../src/store/blocks.ts';
 import { type Counts, countsCodec, measurementCodec } from '../../src/store/cells.ts';
@@ -20,9 +20,10 @@ const block = fc.array(fc.option(counts, { nil: undefined }), {
 });
 
 test('a block comes back as it was put', () => {
+  const encoder = new BlockEncoder(countsCodec);
   fc.assert(
     fc.property(block, (cells: Block<Counts>) => {
-      expect(decodeBlock(encodeBlock(cells, countsCodec), countsCodec)).toEqual(cells);
+      expect(decodeBlock(encoder.encode(cells), countsCodec)).toEqual(cells);
     }),
   );
 });
@@ -44,7 +45,7 @@ test('the layout on disk stays as it is', () => {
   expect(key.toString('hex')).toBe('00000102' + '01' + '01c2ae60' + '00000002');
   const cells: Block<Counts> = new Array(cellsPerBlock).fill(undefined);
   cells[6] = { checks: 3, used: 2, viewed: 1 };
-  const value = encodeBlock(cells, countsCodec);
+  const value = new BlockEncoder(countsCodec).encode(cells);
   expect(value.toString('hex')).toBe(
     '40000000' + '0000000000000840' + '0000000000000040' + '000000000000f03f',
   );

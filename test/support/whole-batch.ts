@@ -19,22 +19,22 @@ export function addWhole(batch: Batch, application: number, environment: number,
     batch.series.push({ environment, ordinal, name });
     const ref = seriesRef(environment, ordinal);
     for (const width of widths) {
-      if (name.length === 2) batch.addCounts(ref, bucketOf(width, minute), 1, 1, 1);
-      else batch.addValue(ref, bucketOf(width, minute), 1, at);
+      if (name.length === 2) batch.counts.add(ref, bucketOf(width, minute), 1, 1, 1);
+      else batch.measurements.add(ref, bucketOf(width, minute), 1, at);
     }
     for (let user = 0; user < 50; user += 1) {
-      batch.addUser(ref, minute, user * 7_654_321, user * 1_234_567);
+      batch.users.add(ref, minute, user * 7_654_321, user * 1_234_567);
     }
   }
   for (const person of people) addPerson(batch, application, environment, person, at);
-  batch.addMessage([environment, environment, environment, environment], at);
+  batch.messages.add([environment, environment, environment, environment], at);
   addToLedger(batch, application, environment, at);
 }
 
 function addPerson(batch: Batch, application: number, environment: number, person: string, at: number): void {
   const digest = digestIdentity(Buffer.alloc(32), application, person);
-  batch.addPerson(digestWords(digest));
-  batch.addExposure(seriesRef(environment, 0), Math.floor(at / 1000), 1, 0, 0);
+  batch.exposures.addPerson(digestWords(digest));
+  batch.exposures.add(seriesRef(environment, 0), Math.floor(at / 1000), 1, 0, 0);
   const instanceId = newInstanceId(digest, (length) => new Uint8Array(length));
   const life = { expiresAt: at + 1000, graceUntil: at };
   batch.mints.push({ application, instanceId, high: 1, low: 2, profile: '{}', ...life });

@@ -43,7 +43,7 @@ async function open() {
       await turn(); // As far away as a worker.
       const failure = refused.pop();
       if (failure !== undefined) throw failure;
-      aggregator.commit(envelope);
+      aggregator.write(envelope);
     },
     async maintain(step) {
       await turn();

@@ -1,0 +1,13 @@
+import type { Envelope } from '../envelope.ts';
+import { eachRecord, RecordBuffer } from './record-buffer.ts';
+
+/** What packets say of variants: `ref` is the series (see `seriesRef`), `bucket` the bucket of time (see `bucketOf`). */
+export class CountRecords extends RecordBuffer {
+  add(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
+    this.append(ref, bucket, checks, used, viewed);
+  }
+}
+
+export function eachCount({ counts, batch }: Envelope, visit: CountRecords['add']): void {
+  eachRecord(counts, batch, visit);
+}

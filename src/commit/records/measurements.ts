@@ -1,0 +1,13 @@
+import type { Envelope } from '../envelope.ts';
+import { eachRecord, RecordBuffer } from './record-buffer.ts';
+
+/** Values of metrics, each reported `at` a time (Unix ms), by series and bucket of time. */
+export class MeasurementRecords extends RecordBuffer {
+  add(ref: number, bucket: number, value: number, at: number): void {
+    this.append(ref, bucket, value, at, 0);
+  }
+}
+
+export function eachMeasurement({ measurements, batch }: Envelope, visit: MeasurementRecords['add']): void {
+  eachRecord(measurements, batch, visit);
+}

@@ -1,0 +1,100 @@
+import { assert } from '../../assert.ts';
+import type { RecordArrays } from './record-arrays.ts';
+
+/** Where in an array the records begin: before them are the number of their batch and, once it is sealed, their own. */
+const header = 2;
+/** Numbers that a record takes, whatever its kind. */
+const width = 5;
+
+const none: Float64Array = new Float64Array(0);
+
+/** Bytes that a record takes. */
+export const recordBytes = width * Float64Array.BYTES_PER_ELEMENT;
+
+/** The records of one kind in a sealed batch, as the worker gets them. The array lies in shared memory. */
+export interface SealedRecords {
+  readonly array: Float64Array;
+  readonly records: number;
+}
+
+/**
+ * Records of one kind that a batch brings: five numbers each. This class writes them, on the service's thread; `eachRecord`
+ * reads them, on the worker's. What the numbers mean is up to the kinds beside this file.
+ */
+export abstract class RecordBuffer {
+  readonly #arrays: RecordArrays;
+  readonly #batch: number;
+  #array = none;
+  #end = header;
+  /** Where the array is full; 0 before there is one and after the sealing, so that the way of a record checks for neither. */
+  #room = 0;
+  #sealed = false;
+
+  /** @param batch number of the batch that this is part of: see `RecordArrays` */
+  constructor(arrays: RecordArrays, batch: number) {
+    this.#arrays = arrays;
+    this.#batch = batch;
+  }
+
+  /** Records so far. */
+  get records(): number {
+    return (this.#end - header) / width;
+  }
+
+  protected append(a: number, b: number, c: number, d: number, e: number): void {
+    const at = this.#end;
+    if (at >= this.#room) this.#makeRoom();
+    const array = this.#array;
+    array[at] = a;
+    array[at + 1] = b;
+    array[at + 2] = c;
+    array[at + 3] = d;
+    array[at + 4] = e;
+    this.#end = at + width;
+  }
+
+  /** Ends the writing; gives nothing when there are no records. */
+  seal(): SealedRecords | undefined {
+    assert(!this.#sealed, 'a batch is sealed once');
+    this.#sealed = true;
+    this.#room = 0;
+    if (this.records === 0) return undefined;
+    this.#array[1] = this.records;
+    return { array: this.#array, records: this.records };
+  }
+
+  /** Gives the array back: the worker is done with it. */
+  release(): void {
+    assert(this.#sealed, 'the records of a batch that is being filled are not released');
+    if (this.#array !== none) this.#arrays.give(this.#array);
+    this.#array = none;
+  }
+
+  #makeRoom(): void {
+    assert(!this.#sealed, 'a batch is not added to once it is sealed');
+    this.#array = this.#array === none ? this.#arrays.take(this.#batch) : this.#arrays.grow(this.#array);
+    this.#room = this.#array.length - width + 1;
+  }
+}
+
+/**
+ * Reads the records of one kind in the order in which they were added.
+ * @param batch the one that was sealed
+ * @throws {AssertionFailed} when they are not those that were added, or the array was given to another batch meanwhile
+ */
+export function eachRecord(
+  sealed: SealedRecords | undefined,
+  batch: number,
+  visit: (a: number, b: number, c: number, d: number, e: number) => void,
+): void {
+  if (sealed === undefined) return;
+  const { array, records } = sealed;
+  const end = header + records * width;
+  assert(end <= array.length, 'the records of a batch are whole');
+  assert(array[0] === batch, 'an array of records belongs to the batch that is read');
+  assert(array[1] === records, 'as many records are read as were added');
+  for (let at = header; at < end; at += width) {
+    visit(array[at]!, array[at + 1]!, array[at + 2]!, array[at + 3]!, array[at + 4]!);
+  }
+  assert(array[0] === batch, 'an array of records is not reused while it is read');
+}

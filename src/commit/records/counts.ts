@@ -8,6 +8,7 @@ export class CountRecords extends RecordBuffer {
   }
 }
 
+/** Reads the counts of a sealed batch in the order in which they were added. */
 export function eachCount({ counts, batch }: Envelope, visit: CountRecords['add']): void {
   eachRecord(counts, batch, visit);
 }

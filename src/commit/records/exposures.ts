@@ -29,6 +29,7 @@ export interface ExposureVisitor {
   exposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void;
 }
 
+/** Reads the exposures of a sealed batch, each after its person. */
 export function eachExposure({ exposures, batch }: Envelope, visitor: ExposureVisitor): void {
   eachRecord(exposures, batch, (a, b, c, d, e) => {
     if (a === person) visitor.person(digestBytes(b, c, d, e));

@@ -15,6 +15,7 @@ export class MessageRecords extends RecordBuffer {
   }
 }
 
+/** The messages of a sealed batch, as the store takes them. */
 export function messageChanges({ messages, batch }: Envelope): MessageChange[] {
   const changes: MessageChange[] = [];
   eachRecord(messages, batch, (time, a, b, c, d) => {

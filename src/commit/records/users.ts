@@ -8,6 +8,7 @@ export class UserRecords extends RecordBuffer {
   }
 }
 
+/** Reads the users of a sealed batch in the order in which they were added. */
 export function eachUser({ users, batch }: Envelope, visit: UserRecords['add']): void {
   eachRecord(users, batch, visit);
 }

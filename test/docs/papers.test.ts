@@ -103,6 +103,28 @@ describe('the papers name only what exists:', () => {
     expect(unknown(runs, (run) => isRun(run.split(' ')))).toEqual([]);
   });
 
+  it('routes, with their methods', () => {
+    const access = readFileSync(join(root, 'docs/access.md'), 'utf8');
+    const routes = Array.from(access.matchAll(/`([A-Z]+) (\/\S*)`/g), ([, method = '', path = '']) => ({
+      method,
+      path: path.replaceAll(/:\w+/g, '{}'),
+    }));
+    const span = /^(?:([A-Z]+) )?(…?\/[\w./{}:-]+)(?:\?.*)?$/;
+    const named = (text: string) => codeOf(text).filter((code) => span.test(code));
+    const exists = (code: string) => {
+      const [, method, written = ''] = span.exec(code) ?? [];
+      const path = written.replaceAll(/:\w+|\{\w+\}/g, '{}').replace('…', '');
+      const isPath = (known: string) =>
+        written.startsWith('…') ? known.endsWith(path) : known === path || known.startsWith(`${path}/`);
+      return (
+        path === '/tmp' ||
+        routes.some((route) => isPath(route.path) && (method === undefined || route.method === method))
+      );
+    };
+    expect(papers.flatMap(({ text }) => named(text)).length).toBeGreaterThan(50);
+    expect(unknown(named, exists)).toEqual([]);
+  });
+
   it('flags', () => {
     const flags = (text: string) =>
       codeOf(text).flatMap((code) => /^--([a-z][a-z-]*)(?=$|[ =])/.exec(code)?.slice(1) ?? []);

@@ -66,7 +66,8 @@ export interface ClientDeclaration<Body, Deps> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** The clients that may call it, in words. */
+  /** See `Access`. */
+  readonly credential?: string;
   readonly who: string;
   readonly forms: readonly ClientForm<Body, Deps>[];
   /** Picks one of several forms. @throws {OAuthError} */
@@ -85,7 +86,7 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
   path: string,
   declaration: ClientDeclaration<Body, Deps>,
 ): Endpoint<ClientEndpointDeps & Deps> {
-  const { who, forms, choose = () => forms[0]! } = declaration;
+  const { credential = secretOrPublic, who, forms, choose = () => forms[0]! } = declaration;
 
   async function handle(deps: ClientEndpointDeps & Deps, request: Request): Promise<Reply> {
     const form = await readForm(request);
@@ -105,11 +106,13 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
   return {
     method: 'POST',
     path,
-    access: { credential: 'Client id and secret; the id alone of a public client', who },
+    access: { credential, who },
     operation: describe(declaration),
     bind: (deps) => (request) => handle(deps, request).catch(refuse),
   };
 }
+
+const secretOrPublic = 'Client id and secret; a public client its id alone';
 
 function reply(body: object | undefined): Reply {
   if (body === undefined) return { status: 200, headers: { 'cache-control': uncached['cache-control'] } };

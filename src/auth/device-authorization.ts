@@ -62,7 +62,7 @@ export const deviceAuthorizationEndpoint: Endpoint<DeviceAuthorizationDeps> = cl
   {
     operationId: 'authorizeDevice',
     summary: 'Begin the sign-in of a device without a browser',
-    who: 'Sign-in client',
+    who: 'Sign-in clients',
     forms: [form],
     answer: jsonAnswer(DeviceAuthorization, 'The codes.'),
     refuses: {

@@ -57,7 +57,8 @@ export const introspectionEndpoint: Endpoint<IntrospectionDeps> = clientEndpoint
   summary: 'Ask about a token',
   description:
     'A client sees its own tokens, and the access tokens of the members of its team. Any other token is shown as not active.',
-  who: 'Clients with a secret: the token is their own, or an access token of a member of their team',
+  credential: 'Client id and secret',
+  who: 'Any client: about its own tokens, and the access tokens of members of its team',
   forms: [form],
   answer: jsonAnswer(Introspection, 'Whether the token is valid, and what it says.'),
   refuses: {},

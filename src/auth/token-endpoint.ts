@@ -37,7 +37,7 @@ export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/c
   summary: 'Get tokens',
   description:
     'API keys use `client_credentials`; clients that people sign in to use the other grants. `grant_type` decides which fields are read.',
-  who: 'API key: `client_credentials`. Sign-in client: the other grants',
+  who: 'API keys: `client_credentials`; sign-in clients: the other grants',
   forms: [...grants.values()],
   choose,
   answer: jsonAnswer(TokenAnswer, 'The tokens.'),

@@ -53,7 +53,7 @@ export interface TokenSettings {
   readonly randomBytes: RandomBytes;
 }
 
-/** A token that is not one of ours, or no longer valid. It does not say why: that would help an attacker. */
+/** A token that this service did not issue, or that is no longer valid. It does not say why: that could help an attacker. */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
 }

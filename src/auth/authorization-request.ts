@@ -13,10 +13,10 @@ export interface RequestChecks {
   readonly serviceScope: string;
 }
 
-/** Where an answer goes, once it is known that it may go there. */
+/** Where an answer may go. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** Given back as it came; `null` when there was none. */
+  /** Returned as it came; `null` without one. */
   readonly state: string | null;
 }
 
@@ -27,7 +27,7 @@ export type Prompt = (typeof prompts)[number];
 /** A request that a code may be issued for (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). */
 export interface AuthorizationRequest extends ReturnAddress {
   readonly client: OAuthClient;
-  /** What is granted: of the scopes that were asked for those that there are. */
+  /** What is granted: the requested scopes that exist. */
   readonly scope: string;
   readonly challenge: string;
   readonly nonce: string | null;
@@ -39,7 +39,7 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly idTokenHint: string | null;
 }
 
-/** A request that cannot be answered to its client: who that is, or where it is, is not known. Shown to the user. */
+/** A request whose client or redirect URI is not known, so that it cannot be redirected. Shown to the user. */
 export class UnknownReturnAddress extends Error {
   override readonly name = 'UnknownReturnAddress';
 }
@@ -57,7 +57,7 @@ export type AuthorizationErrorCode =
   | 'request_uri_not_supported'
   | 'registration_not_supported';
 
-/** A request that is refused, which its client is told. */
+/** A refusal that the client is told by a redirect. */
 export class AuthorizationError extends Error {
   override readonly name = 'AuthorizationError';
   readonly code: AuthorizationErrorCode;
@@ -143,7 +143,7 @@ function readClient({ directory }: RequestChecks, form: Form, repeated: Readonly
   );
 }
 
-/** There must be one, also when the client has registered one only: what is meant is said. */
+/** It is required even when the client has registered only one. */
 function readRedirectUri(
   { audience }: RequestChecks,
   client: OAuthClient,
@@ -174,8 +174,8 @@ function readScope(form: Form, serviceScope: string, refuse: Refuse): string {
 }
 
 /**
- * The scopes that are granted of those that are asked for; `undefined` when `openid` is not among them. Unknown ones are
- * left out, as OpenID Connect Core §3.1.2.1 wants it; the client is told what it got.
+ * The requested scopes that are granted; `undefined` without `openid`. Unknown scopes are ignored, as OpenID Connect Core
+ * §3.1.2.1 asks; the client is told what it got.
  */
 export function grantedScope(text: string | undefined, serviceScope: string): string | undefined {
   const asked = (text ?? '').split(' ');
@@ -206,7 +206,7 @@ function readMaxAge(form: Form, refuse: Refuse): number | null {
   return Number(text);
 }
 
-/** A parameter that is there and not too long, else `null`. */
+/** A parameter that is not too long; `null` without one. */
 function short(form: Form, name: keyof typeof longest): string | null {
   const value = form.get(name);
   return value === undefined || value.length > longest[name] ? null : value;

@@ -12,7 +12,7 @@ export function errorReply({ code, message, to }: AuthorizationError, issuer: st
   return redirect(redirectUri, { error: code, error_description: message, state, iss: issuer });
 }
 
-/** Adds parameters to a registered URI, which has no fragment. 303: what was posted here is not posted again there (RFC 9700 §4.12). */
+/** Adds parameters to a registered URI, which has no fragment. With 303 the browser does not post the form again (RFC 9700 §4.12). */
 export function redirect(uri: string, parameters: Readonly<Record<string, string | null>>): Reply {
   const sent = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);
   const location = `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(sent)}`;

@@ -30,7 +30,7 @@ export async function answerForm(
   }
 }
 
-/** Meanwhile the sign-in may be over. */
+/** The sign-in may have ended meanwhile. */
 async function answerContinue(
   settings: AuthorizeSettings,
   { request, browser }: PostedForm,
@@ -49,7 +49,7 @@ async function answerSignIn(
   const result = await signInByForm(settings, posted);
   if ('reply' in result) return result.reply;
   const meant = await meantUser(settings, asked);
-  // OpenID Connect Core §3.1.2.1: the client asked for the user of its id_token_hint, and takes no other.
+  // The client asked for the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
   const reply =
     meant === undefined || meant === result.signIn.user.id
       ? await answerWithCode(settings, asked, result.signIn)

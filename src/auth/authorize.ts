@@ -57,7 +57,7 @@ export type Standing =
   | { readonly next: 'code' | 'confirm'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
 
-/** Decides what a request needs that a browser with this sign-in makes. */
+/** Decides what comes next for a browser with this sign-in. */
 export async function standingOf(
   settings: AuthorizeSettings,
   asked: AuthorizationRequest,
@@ -71,7 +71,7 @@ export async function standingOf(
   if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
-  // Whoever else may listen there must not get a code without the user's doing (RFC 8252 §8.6).
+  // Another program may listen there: it must not get a code without the user's confirmation (RFC 8252 §8.6).
   return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
 }
 
@@ -131,7 +131,7 @@ function isTooOld(
   return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
 }
 
-/** The id of the user that a client's `id_token_hint` names; `undefined` when there is no hint, or none that can be read. */
+/** The id of the user in a client's `id_token_hint`; `undefined` without a readable hint. */
 export async function meantUser(
   settings: AuthorizeSettings,
   { idTokenHint }: AuthorizationRequest,

@@ -8,14 +8,14 @@ export interface BearerSettings extends ValidationDeps {
 }
 
 /**
- * Gives the claims of a request's access token: at once when it was verified before, else as a promise, which rejects
+ * Reads the claims of a request's access token: at once when the token was verified before, else as a promise, which rejects
  * with `Unauthorized`.
  */
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
 /** A request without a valid access token. */
 export class Unauthorized extends ApiError {
-  /** The value of `WWW-Authenticate` (RFC 6750 §3): an error is named only when a token came. */
+  /** The value of `WWW-Authenticate`. It names an error only when the request had a token (RFC 6750 §3). */
   readonly challenge: string;
 
   constructor(presented: boolean) {

@@ -2,15 +2,15 @@ import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.t
 import type { Request } from '../http/types.ts';
 
 /**
- * A browser as its cookie shows it. `id` belongs to a sign-in once there is one, and is new at each sign-in; `mark` stays,
- * and identifies a browser that was used to sign in before. Both are 256 random bits.
+ * A browser as its cookie identifies it. `id` names a sign-in, and each sign-in has a new one; `mark` stays, and shows that
+ * someone has signed in with the browser before. Both are 256 random bits.
  */
 export interface Browser {
   readonly id: string;
   readonly mark: string;
 }
 
-/** How long a browser is known after its last sign-in; the sign-in itself is over much sooner. */
+/** How long a browser is known after its last sign-in; the sign-in itself ends much sooner. */
 const lifetimeSeconds = 90 * 24 * 3600;
 
 const part = '[\\w-]{43}';
@@ -30,7 +30,7 @@ export class BrowserCookie {
     this.#attributes = secure ? `${always}; Secure` : always;
   }
 
-  /** The browser that sent a request; `undefined` when it brought no cookie of ours. */
+  /** The browser that sent a request; `undefined` without a cookie of ours. */
   read(request: Pick<Request, 'header'>): Browser | undefined {
     for (const pair of (request.header('cookie') ?? '').split(';')) {
       const equals = pair.indexOf('=');
@@ -47,7 +47,7 @@ export class BrowserCookie {
   }
 }
 
-/** A browser with a new id; with a new mark too when it was not known. */
+/** A browser with a new id; an unknown one gets a new mark, too. */
 export function renewBrowser(known: Browser | undefined, randomBytes: RandomBytes): Browser {
   return { id: newPart(randomBytes), mark: known?.mark ?? newPart(randomBytes) };
 }
@@ -56,12 +56,12 @@ function newPart(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(32)).toString('base64url');
 }
 
-/** What a form carries to show that it was made for this browser: no other site can know it, or make the cookie for it. */
+/** The token of a form that was made for this browser: no other site can know it, or set the cookie that it belongs to. */
 export function formToken({ id }: Browser): string {
   return hashSecret(`form.${id}`);
 }
 
-/** Whether a form was made for this browser, in a time that does not depend on where they differ. */
+/** Whether a form was made for this browser; the comparison takes constant time. */
 export function isFormToken({ id }: Browser, token: string): boolean {
   return matchesHash(`form.${id}`, token);
 }

@@ -2,11 +2,11 @@ import { decodeFormText } from '../http/form-text.ts';
 import type { Form } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** What a client says it is, not verified. */
+/** The credentials of a client, not verified. */
 export interface ClaimedClient {
   readonly id: string;
   readonly secret: string;
-  /** Whether it came in the `Authorization` header, which decides how a refusal looks. */
+  /** Whether they came in the `Authorization` header, which decides the form of a refusal. */
   readonly byHeader: boolean;
 }
 
@@ -35,7 +35,7 @@ export function readClient(authorization: string | undefined, form: Form): Claim
   return { ...client, byHeader: true };
 }
 
-/** The id that a client says it has, not verified; empty when it says none. Throws nothing. */
+/** The id that a client claims, not verified; empty without one. Never throws. */
 export function claimedId(authorization: string | undefined, form: Form): string {
   const id = authorization === undefined ? undefined : parseBasic(authorization)?.id;
   return id ?? form.get('client_id') ?? '';
@@ -44,7 +44,7 @@ export function claimedId(authorization: string | undefined, form: Form): string
 /** Why a client is refused. */
 export const unknownClient = 'The client is unknown or its secret is wrong';
 
-/** RFC 6749 §5.2 asks for the challenge. It names the error, too: some clients read no body that comes with one. */
+/** RFC 6749 §5.2 asks for the challenge. It names the error, too: some clients do not read the body beside it. */
 const basicChallenge = `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${unknownClient}"`;
 
 /** The refusal of a client, the same for an unknown one and for a wrong secret. */

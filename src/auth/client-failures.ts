@@ -2,21 +2,21 @@ import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { networkOf } from './network.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** Failures of one client from one address: a minute's worth at once. */
+/** Failures of one client from one address: as many at once as in a minute. */
 const ofClient = { rate: 1, burst: 60 };
-/** Failures from one address, whichever clients they are said to be. */
+/** Failures from one address, for any client id. */
 const ofAddress = { rate: 10, burst: 600 };
 
-/** Of a client id, which a stranger chooses, so much is looked at. */
+/** Client ids are cut to this length: a stranger chooses them. */
 const longestId = 64;
 
-/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. Successes are free. */
+/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. A success costs nothing. */
 export class ClientFailures {
   readonly #clients = new KeyedLimits(ofClient.rate, ofClient.burst);
   readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
 
   /**
-   * Counts a failure. Successes are not checked against it: wrong guesses never lock out a client that knows the secret.
+   * Counts a failure. Successes are not limited: a stranger's wrong guesses never lock out a client that knows the secret.
    * @param now monotonic ms
    * @throws {OAuthError} `temporarily_unavailable`, with status 429, when there were too many
    */

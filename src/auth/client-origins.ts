@@ -2,12 +2,12 @@ import type { Directory } from '../accounts/directory.ts';
 import { originMatcher } from '../accounts/origins.ts';
 import type { OAuthClient } from '../store/records.ts';
 
-/** What the origins of a client were found to be: a record never changes. */
+/** The origins of each client, once computed: a record never changes. */
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
- * Tells whether pages of an origin may use the token endpoints and the management API: the console, and pages that a
- * registered client without a secret sends its users back to.
+ * Tells whether pages of an origin may use the token endpoints and the management API: those of the console, and of the
+ * redirect URIs of public clients.
  * @param baseUrl the public URL of the management API, which the console is below
  */
 export function clientOrigins(

@@ -4,7 +4,7 @@ import type { AuthenticatedClient } from './clients.ts';
 import { networkOf } from './network.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** Limits how often one client may have tokens issued, ended or introspected: each costs a signature or a commit. */
+/** Limits how often a client may get, revoke or introspect tokens: each costs a signature or a commit. */
 export class ClientRates {
   readonly #limits: KeyedLimits;
 
@@ -24,13 +24,13 @@ export class ClientRates {
   }
 }
 
-/** The key that a client is limited by. Anyone who knows its id can be a public client, so one is limited per network. */
+/** The key that a client is limited by. Anyone who knows the id can act as a public client, so that is limited by network. */
 export function rateKeyOf(client: AuthenticatedClient, address: string): string {
   const isPublic = client.kind === 'sign-in' && client.client.secretHash === null;
   return isPublic ? `${client.id} ${networkOf(address)}` : client.id;
 }
 
-/** The key that all tokens of one holder are limited by together: an API key, or a user of a client. */
+/** The key that all tokens of one holder share: of an API key, or of a user of a client. */
 export function holderKeyOf({ sub, client_id: clientId }: Pick<AccessClaims, 'sub' | 'client_id'>): string {
   return sub === clientId ? clientId : `${clientId} ${sub}`;
 }

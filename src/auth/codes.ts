@@ -95,7 +95,7 @@ function redeem(deps: SessionDeps, draft: AccountDraft, presented: PresentedCode
   return { outcome: 'exchanged', turn, user, nonce: code.nonce };
 }
 
-/** A code is for one client, one redirect URI, and whoever knows the verifier of its challenge. */
+/** A code is for one client, one redirect URI, and the holder of the verifier of its challenge. */
 function isBoundTo(code: AuthorizationCode, { clientId, redirectUri, verifier }: PresentedCode): boolean {
   return code.clientId === clientId && code.redirectUri === redirectUri && answers(verifier, code.challenge);
 }

@@ -5,10 +5,10 @@ import { parsePairs } from '../http/form-text.ts';
 import type { Request } from '../http/types.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** More than the longest code, verifier, token and redirect URI together. */
+/** Maximum length, bytes: more than the longest code, verifier, token and redirect URI together. */
 const longestForm = 16_384;
 
-/** The parameters of a form by name. One without a value is not there (RFC 6749 §3.2). */
+/** The parameters of a form by name. A parameter without a value counts as omitted (RFC 6749 §3.2). */
 export type Form = ReadonlyMap<string, string>;
 
 /**
@@ -27,7 +27,7 @@ export async function readForm(request: Request): Promise<Form> {
   }
 }
 
-/** Whether a request says that its body is a form. */
+/** Whether a request has the content type of a form. */
 export function isForm(request: Request): boolean {
   const [type = ''] = (request.header('content-type') ?? '').split(';', 1);
   return type.trim().toLowerCase() === 'application/x-www-form-urlencoded';
@@ -41,7 +41,7 @@ export function parseForm(text: string): Form {
 }
 
 /**
- * The parameters, and which of them are there more than once: of those `form` has the first.
+ * The parameters, and the names that are repeated; `form` has the first value of those.
  * @throws {OAuthError} `invalid_request`: broken encoding
  */
 export function parseParameters(text: string): { form: Form; repeated: ReadonlySet<string> } {

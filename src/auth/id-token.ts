@@ -4,7 +4,7 @@ import type { User } from '../store/records.ts';
 import { accessTokenLifetime, type TokenSettings } from './access-token.ts';
 import { readJws, signJws } from './jws.ts';
 
-/** The claims of an ID token that are read again when it comes back as a hint. */
+/** The claims that are read from an ID token that comes back as a hint. */
 const hint = Type.Object({
   iss: Type.String(),
   sub: Type.String(),
@@ -46,7 +46,7 @@ export function issueIdToken(settings: TokenSettings, signedIn: SignedIn): Promi
   });
 }
 
-/** What the scope `email` tells of a user (OpenID Connect Core §5.4). The address was never verified. */
+/** The claims of the scope `email` (OpenID Connect Core §5.4). Addresses are never verified. */
 export function emailClaims({ email }: User): { readonly email: string; readonly email_verified: false } {
   return { email, email_verified: false };
 }

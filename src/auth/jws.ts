@@ -3,17 +3,17 @@ import { promisify } from 'node:util';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
 import type { SigningKeys, TokenType } from './signing-keys.ts';
 
-/** On a thread of the pool: an RSA signature would keep packets waiting for half a millisecond. */
+/** Signs on a thread of the pool: an RSA signature would delay packets by half a millisecond. */
 const signAside = promisify(sign);
 const verifyAside = promisify(verify);
 
-/** What is hashed with what before it is signed; Ed25519 does that itself. */
+/** The hash of each algorithm; Ed25519 hashes by itself. */
 const hashes = { ES256: 'sha256', RS256: 'sha256', EdDSA: null } as const satisfies Record<
   SigningAlgorithm,
   unknown
 >;
 
-/** R and S side by side, as RFC 7518 §3.4 wants an ECDSA signature; the other algorithms do not mind. */
+/** R and S side by side, as RFC 7518 §3.4 requires for ECDSA; the other algorithms ignore it. */
 const dsaEncoding = 'ieee-p1363';
 
 /** Signs claims with the current key: a JWS in its compact form (RFC 7515 §3.1). */
@@ -25,10 +25,9 @@ export async function signJws({ current }: SigningKeys, typ: TokenType, claims: 
 }
 
 /**
- * The claims of a token that one of our keys signed, or `undefined`. Only this service makes its tokens, so one must be letter
- * for letter what `signJws` writes. Its header is compared as a whole, before any cryptography: a token can name no other
- * algorithm, type or key, bring none, and ask for nothing. And what says a claim twice, or the same thing in another way,
- * is not ours.
+ * The claims of a token that one of our keys signed, or `undefined`. A token must be exactly what `signJws` writes. The whole
+ * header is compared before any cryptography, so a token cannot choose another algorithm or type, bring a key, or ask for
+ * anything. A token with a claim twice, or with the same claims written in another way, is refused.
  */
 export async function readJws(keys: SigningKeys, typ: TokenType, token: string): Promise<unknown> {
   const [header = '', payload = '', signature = '', more] = token.split('.', 4);

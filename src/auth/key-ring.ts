@@ -33,7 +33,7 @@ export interface KeyRingDeps {
 
 const aheadMs = publishedAheadSeconds * 1000;
 
-/** The old key keeps signing until a rotation in another process is noticed, and its successor is in all caches. */
+/** How long the old key keeps signing: until a rotation in another process is noticed, and caches have the new key. */
 const leewayMs = 60_000 + aheadMs;
 
 /** How long a retired key verifies: its last token has expired then. */
@@ -83,8 +83,8 @@ export class KeyRing implements SigningKeys {
   }
 
   /**
-   * Takes up what has changed in the store, signs with a new key once caches know it, and removes the keys whose last token has expired. To be called every few
-   * seconds.
+   * Reads what has changed in the store, signs with a new key once caches have it, and removes keys whose last token has
+   * expired. Call it every few seconds.
    * @throws {ApiError} `store_unavailable`
    */
   async refresh(): Promise<void> {
@@ -119,7 +119,7 @@ export class KeyRing implements SigningKeys {
     return stored.filter((key) => !expired.includes(key));
   }
 
-  /** Another process may have made the key, but it is this one that numbers the entries of the audit log. */
+  /** Another process may have created the key, but this one numbers the entries of the audit log. */
   async #audit({ kid, alg }: StoredKey): Promise<void> {
     const { accounts, directory } = this.#deps;
     await directory.change((draft) =>

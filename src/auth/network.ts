@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * What a stranger is counted by: an IPv4 address, or the first 64 bits of an IPv6 address, of which a single customer has
- * all the rest. A text that is no address is given back.
+ * What strangers are counted by: an IPv4 address, or the first 64 bits of an IPv6 address, since one customer has all of the
+ * rest. Any other text is returned as it is.
  */
 export function networkOf(address: string): string {
   if (isIPv4(address) || !isIPv6(address)) return address;

@@ -76,7 +76,7 @@ function takeTurn(
   return { key, session, refreshToken: refresh.text, access };
 }
 
-/** Ends a session with all its tokens; gives it as it was, or `undefined` when there is none. */
+/** Ends a session with all its tokens. @returns the session as it was; `undefined` when it does not exist */
 export function endSession(sources: Pick<Sources, 'clock'>, draft: Draft, key: string): Session | undefined {
   const session = draft.get('sessions', key);
   if (session === undefined) return undefined;

@@ -6,11 +6,11 @@ import type { SignIn } from '../store/auth-records.ts';
 import type { User } from '../store/records.ts';
 import type { Browser } from './browser.ts';
 
-/** A sign-in is over when it was not used for so long, */
+/** A sign-in ends when it was not used for this long, */
 const idleMs = 12 * 3_600_000;
-/** and so long after it began, whatever happens. */
+/** and always this long after it began. */
 const lifetimeMs = 7 * 24 * 3_600_000;
-/** The precision of its last use: not every use is worth a commit. */
+/** The precision of its last use: a commit for every use would cost too much. */
 const useMs = 60_000;
 
 /** What sign-ins are kept with. */
@@ -30,7 +30,7 @@ export interface CurrentSignIn {
 }
 
 /**
- * The sign-in of a browser, which counts as used now; `undefined` when there is none, or it is over.
+ * The valid sign-in of a browser, which counts as used now; `undefined` without one.
  * @throws {ApiError} `store_unavailable`
  */
 export async function currentSignIn(
@@ -47,13 +47,13 @@ export async function currentSignIn(
   if (user === undefined || !isOf(signIn, user)) return undefined;
   if (now - signIn.lastSeenAt >= useMs)
     await engine.change((draft) => {
-      // One that has ended since stays ended.
+      // It may have ended since.
       if (draft.has('signIns', key)) draft.put('signIns', key, signInOf(user, authTime, now));
     });
   return { key, user, authTime };
 }
 
-/** Drafts that a user has signed in with a browser, which has a new id for it; the sign-in before is over. */
+/** Drafts the sign-in of a user with a browser, which has a new id for it; the sign-in before ends. */
 export function startSignIn(
   draft: Draft,
   user: User,
@@ -71,7 +71,7 @@ export function isOf({ passwordId }: SignIn, { passwordHash }: User): boolean {
   return passwordId === hashSecret(passwordHash);
 }
 
-/** The key of a browser's sign-in, whether there is one or not. */
+/** The key of a browser's sign-in, which need not exist. */
 export function signInKey({ id }: Browser): string {
   return hashSecret(id);
 }

@@ -14,11 +14,11 @@ export interface Signer {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly privateKey: KeyObject;
-  /** What its tokens begin with, by their type. */
+  /** The header that its tokens begin with, by their type. */
   readonly headers: Readonly<Record<TokenType, string>>;
 }
 
-/** A key that tokens are verified with, by its own algorithm and no other. */
+/** A key that verifies tokens, with its own algorithm only. */
 export interface Verifier {
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
@@ -33,9 +33,9 @@ export interface PublicJwk extends Jwk {
 
 export interface SigningKeys {
   readonly current: Signer;
-  /** The key whose tokens of this type begin with this header: a token chooses among our keys, and brings none. */
+  /** The key whose tokens of this type begin with this header: a token selects one of our keys, and never brings its own. */
   find(typ: TokenType, header: string): Verifier | undefined;
-  /** The newest one first, which may not sign yet. It is another array after each change. */
+  /** The newest first; it may not sign yet. Each change makes a new array. */
   readonly published: readonly PublicJwk[];
 }
 

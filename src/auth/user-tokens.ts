@@ -6,9 +6,9 @@ import type { SessionDeps, Turn } from './sessions.ts';
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
 
 /**
- * Signs what a user's client gets for a turn of its session, which is on disk by now.
- * @param scope what the access token is for: the session's scope or less
- * @param nonce for the ID token, which comes when `openid` is in the scope
+ * Signs the tokens of a client for a turn of its session, which is on disk by now.
+ * @param scope of the access token: that of the session, or a part of it
+ * @param nonce of the ID token, which is issued when the scope has `openid`
  */
 export async function signUserTokens(
   settings: TokenSettings & Pick<SessionDeps, 'directory'>,

@@ -14,8 +14,8 @@ export interface ValidationDeps extends TokenSettings {
 }
 
 /**
- * Gives the claims of a valid access token: at once when it was verified before, else as a promise, which
- * rejects with `InvalidToken`.
+ * Reads the claims of a valid access token: at once when the token was verified before, else as a promise, which rejects with
+ * `InvalidToken`.
  */
 export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;
 
@@ -25,7 +25,7 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
 
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(deps, token);
-    // Nothing comes between this look at the list and remembering the token, so what is remembered is not on the list.
+    // Nothing runs between this check of the list and adding the token, so no cached token is on the list.
     if (isOnList(engine, claims) || !holderExists(directory, claims))
       throw new InvalidToken('The token is not valid');
     verified.keep(token, claims);
@@ -48,7 +48,7 @@ export function isStillValid(
   return clock.now() < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims);
 }
 
-/** The claims of an access token, or `undefined` when it is none that is valid now. */
+/** The claims of an access token; `undefined` for any other text, and for a token that is not valid now. */
 export async function validOrNot(validate: ValidateToken, token: string): Promise<AccessClaims | undefined> {
   try {
     return await validate(token);
@@ -58,7 +58,7 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
   }
 }
 
-/** A client that acts for itself is its own subject; every other token stands for a user of a client that they may use. */
+/** A client that acts for itself is its own subject; any other token is for a user who may use the client. */
 function holderExists(accounts: ValidationDeps['directory'], { sub, client_id }: AccessClaims): boolean {
   if (sub === client_id) return accounts.apiKeys.has(sub);
   return signedInUser(accounts, { userId: sub, clientId: client_id }) !== undefined;

@@ -2,35 +2,35 @@ import type { AccessClaims } from './access-token.ts';
 
 interface Verified {
   readonly claims: AccessClaims;
-  /** Asked for since it came, or since it was last spared. */
+  /** Whether it was used since it was added, or since it was last spared. */
   used: boolean;
 }
 
-/** How many tokens are remembered: a few kilobytes each. */
+/** Maximum number of tokens, of a few kilobytes each. */
 const maxTokens = 10_000;
 
 /**
- * Access tokens whose signatures were verified, by their text. One that is not asked for again makes room for a new one;
- * who only makes tokens up gets none in.
+ * Access tokens whose signatures were verified, by their text. Tokens that are not used again make room for new ones. Forged
+ * tokens never get in.
  */
 export class VerifiedTokens {
   readonly #tokens = new Map<string, Verified>();
-  /** An ECDSA signature can be written in two ways, so one token may have two texts: the last one is remembered. */
+  /** An ECDSA signature can be written in two ways, so a token may have two texts: the last one is kept. */
   readonly #textOf = new Map<string, string>();
   readonly #most: number;
-  /** Stands for the keys that the signatures were verified with. */
+  /** Identifies the keys that the signatures were verified with. */
   #keys: unknown;
 
   constructor(most = maxTokens) {
     this.#most = most;
   }
 
-  /** Tokens that are remembered. */
+  /** Number of tokens. */
   get size(): number {
     return this.#tokens.size;
   }
 
-  /** Forgets all tokens when `keys` is not what it was the last time: some may be signed with a key that is gone. */
+  /** Forgets all tokens when the keys have changed: some may be signed with a key that is gone. */
   useKeys(keys: unknown): void {
     if (keys === this.#keys) return;
     this.#keys = keys;
@@ -38,7 +38,7 @@ export class VerifiedTokens {
     this.#textOf.clear();
   }
 
-  /** The claims of a token that has not expired at `now` (Unix ms), or `undefined` when it must be verified. */
+  /** The claims of a token that has not expired at `now` (Unix ms); `undefined` when it has to be verified. */
   find(text: string, now: number): AccessClaims | undefined {
     const found = this.#tokens.get(text);
     if (found === undefined || now >= found.claims.exp * 1000) return undefined;
@@ -46,7 +46,7 @@ export class VerifiedTokens {
     return found.claims;
   }
 
-  /** Remembers a token that was verified. */
+  /** Adds a token that was verified. */
   keep(text: string, claims: AccessClaims): void {
     this.drop(claims.jti);
     if (this.#tokens.size >= this.#most) this.#makeRoom();
@@ -62,7 +62,7 @@ export class VerifiedTokens {
     this.#tokens.delete(text);
   }
 
-  /** Takes out the oldest that was not used; those that were are spared once. */
+  /** Removes the oldest token that was not used; a used one is spared once. */
   #makeRoom(): void {
     for (const [text, token] of this.#tokens) {
       if (!token.used) {

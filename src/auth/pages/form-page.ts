@@ -26,7 +26,7 @@ export function formField({ browser }: FormPage): Html {
   return html`<input type="hidden" name="form" value="${formToken(browser)}">`;
 }
 
-/** Says where the answer goes: a name can be anybody's, an address cannot. */
+/** Shows where the answer goes: any client can have any name, but not any address. */
 export function receiverNote({ redirectUri }: FormPage): Html | undefined {
   if (redirectUri === null) return undefined;
   return html`<p class="note">You will be sent to <strong>${receiverOf(redirectUri)}</strong>.</p>`;

@@ -4,7 +4,7 @@ import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
 /**
- * The page on which a user confirms that they want to sign out. Its form is posted to the page's own address.
+ * The page on which users confirm that they want to sign out. Its form is posted to the page's own address.
  * @param returnTo where they are sent then
  */
 export function signOutPage(email: string, returnTo: string | undefined): Reply {
@@ -20,7 +20,7 @@ export function signOutPage(email: string, returnTo: string | undefined): Reply 
   });
 }
 
-/** The page for a user that no client wants back. */
+/** The page for a user whom no client takes back. */
 export function signedOutPage(): Reply {
   return pageReply({
     status: 200,
@@ -30,7 +30,7 @@ export function signedOutPage(): Reply {
   });
 }
 
-/** The page for what cannot be done. @param reason for who runs the client */
+/** The page for a failure. @param reason for the operator of the client */
 export function signOutFailurePage(status: number, reason: string): Reply {
   return pageReply({
     status,

@@ -9,10 +9,10 @@ import { createRouter } from '../http/router.ts';
 import { checkTlsTime, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
 import type { Dispatch, Engine } from '../http/types.ts';
+import { notStarted } from '../ingest/not-started.ts';
 import type { Log } from '../log.ts';
-import type { ReportReceiver } from '../reports/report.ts';
+import type { ReportKinds } from '../reports/kinds.ts';
 import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
-import { notStarted, PendingReceiver } from './pending-receiver.ts';
 
 /** What binding the addresses needs. */
 export interface BindDeps {
@@ -26,8 +26,8 @@ export interface BindDeps {
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
-  /** Starts serving: each listener with the dispatch of its hosts, gRPC with the receiver. */
-  serve(dispatches: ReadonlyMap<readonly Host[], Dispatch>, receiver: ReportReceiver): void;
+  /** Starts serving: each listener with the dispatch of its hosts, gRPC takes the reports. */
+  serve(dispatches: ReadonlyMap<readonly Host[], Dispatch>, reports: ReportKinds): void;
   /**
    * Reads the TLS files again, for new connections.
    * @returns whether TLS is configured
@@ -46,22 +46,21 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   const files = tlsFilesOf(config);
   const tls = files && readValidTls(files, parts.clock);
   const current: { dispatches: ReadonlyMap<readonly Host[], Dispatch> } = { dispatches: new Map() };
-  const receiver = new PendingReceiver();
   const listeners = await listen(engine, config, files, (hosts) => {
     return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
   });
   const closeListeners = (graceMs: number) =>
     Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
   try {
-    const grpc = await listenReports(parts, receiver, tls, listeners);
+    const grpc = await listenReports(parts, tls, listeners);
     grpc.setServing(false);
     if (files && tls) warnOfNames(parts, listeners, files, tls);
     return {
       listeners,
       grpc,
-      serve(ready, receives) {
+      serve(ready, reports) {
         current.dispatches = ready;
-        receiver.begin(receives);
+        grpc.begin(reports);
         grpc.setServing(true);
       },
       async renewTls(graceMs) {
@@ -93,7 +92,6 @@ const starting: Dispatch = (request) =>
 /** Opens the gRPC listener. */
 function listenReports(
   { config, clock, log }: BindDeps,
-  receiver: ReportReceiver,
   tls: TlsPair | undefined,
   listeners: readonly HostListener[],
 ): Promise<GrpcListener> {
@@ -104,7 +102,6 @@ function listenReports(
     ...(tls && { tls }),
     maxReport,
     clock,
-    receiver,
     onError,
     httpPort: listeners.find(({ hosts }) => hosts.includes('metrics'))?.listener.port,
   });

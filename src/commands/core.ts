@@ -17,8 +17,7 @@ import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
-import { createReportReceiver } from '../reports/receive.ts';
-import type { ReportReceiver } from '../reports/report.ts';
+import { openReportKinds, type ReportKinds } from '../reports/kinds.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { explainDamage } from '../store/data-file.ts';
 import { openDigestSecret } from '../store/instances.ts';
@@ -55,7 +54,7 @@ export interface Core extends ServiceDeps {
   readonly signingKeys: KeyRing;
   readonly counting: CountingDeps;
   readonly instances: Instances;
-  readonly receiver: ReportReceiver;
+  readonly reportKinds: ReportKinds;
   readonly retention: Retention;
   readonly reports: ReportPool;
   readonly passwords: PasswordPool;
@@ -92,7 +91,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     counting,
     retention,
     instances: openInstances(parts, usage, counting),
-    receiver: createReportReceiver({ ...counting, retention }),
+    reportKinds: openReportKinds({ ...counting, retention }),
     reports: startReportPool(parts.workerFile('manage/report-worker'), config.data),
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
   };

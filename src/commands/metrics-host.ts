@@ -8,7 +8,7 @@ import type { Json } from '../http/openapi/json-schema.ts';
 import { identities, securitySchemes } from '../identities/endpoint.ts';
 import type { IdentityDeps } from '../identities/identities.ts';
 import { reports } from '../reports/endpoints.ts';
-import type { ReportRouteDeps } from '../reports/route.ts';
+import type { ReportRouteDeps } from '../reports/json-intake.ts';
 import { telemetry } from '../telemetry/endpoint.ts';
 import type { TelemetryDeps } from '../telemetry/telemetry.ts';
 

@@ -97,7 +97,7 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
 }
 
 function metricsRoutes(core: Core, server: string): readonly Route[] {
-  const { config, clock, log, counting, receiver, instances } = core;
+  const { config, clock, log, counting, reportKinds, instances } = core;
   const { maxBody, maxReport } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return [
@@ -105,7 +105,7 @@ function metricsRoutes(core: Core, server: string): readonly Route[] {
       ...counting,
       clock,
       instances,
-      receiver,
+      reportKinds,
       maxBody,
       maxReport,
       onError,

@@ -62,7 +62,7 @@ const lookAtReadersEveryMs = 10_000;
 export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
   const core = await openCore(parts);
   try {
-    bound.serve(routersOf(core, bound.listeners), core.receiver);
+    bound.serve(routersOf(core, bound.listeners), core.reportKinds);
   } catch (error) {
     await closeCore(core);
     throw error;

@@ -53,7 +53,6 @@ const noop = () => {};
 export class Call {
   readonly method: Method;
   readonly connection: Connection;
-  readonly headers: IncomingHttpHeaders;
   /** When it began, or its stream's last message became whole; `Clock.monotonic` ms. */
   since: number;
   /** What it is taken to hold of memory, until its message is whole. */
@@ -62,6 +61,7 @@ export class Call {
   unreadSince: number | undefined;
   /** Calls back when the stream has closed, however it ended. */
   onClosed: () => void = noop;
+  readonly #headers: IncomingHttpHeaders;
   readonly #stream: ServerHttp2Stream;
   readonly #observer: CallObserver;
   readonly #maxMessage: number;
@@ -80,7 +80,7 @@ export class Call {
   ) {
     this.method = method;
     this.connection = connection;
-    this.headers = headers;
+    this.#headers = headers;
     this.since = now;
     this.#stream = stream;
     this.#observer = observer;
@@ -88,6 +88,11 @@ export class Call {
     stream.on('data', (chunk: Buffer) => this.#take(chunk));
     stream.on('end', () => this.#end());
     stream.on('close', () => this.#close());
+  }
+
+  /** A field of its metadata that is no list. */
+  header(name: string): string | undefined {
+    return this.#headers[name] as string | undefined;
   }
 
   /** Whether something that was sent waits: the client gives no room for it (RFC 9113 §5.2). */
@@ -102,12 +107,7 @@ export class Call {
 
   /** How long its client waits for it, ms; `undefined` when that cannot be read. */
   get timeout(): number | undefined {
-    return timeoutMs(this.headers['grpc-timeout'] as string | undefined);
-  }
-
-  /** What its compressed messages are compressed with. */
-  get encoding(): string | undefined {
-    return this.headers['grpc-encoding'] as string | undefined;
+    return timeoutMs(this.header('grpc-timeout'));
   }
 
   /** Whether its stream has been closed, by its client or by us. */

@@ -1,16 +1,16 @@
 import type { Clock } from '../clock.ts';
 import { ApiError, refusalOf } from '../errors.ts';
-import type { ReportReceiver, Sender } from '../reports/report.ts';
-import type { Arrival } from '../reports/take.ts';
+import { notStarted } from '../ingest/not-started.ts';
+import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
+import type { ReportKinds } from '../reports/kinds.ts';
 import type { Call, Method } from './call.ts';
 import { checkDeadline } from './deadline.ts';
 import { headerBytes, isCompressed, messageIn } from './frames.ts';
-import { type Operation, operations, pathOf } from './operations.ts';
-import { statusOf } from './status.ts';
+import { answerOf, type Operation, operations } from './operations.ts';
+import { type RpcStatus, statusOf } from './status.ts';
 
 /** What the calls need of the rest of the service. */
-export interface ReportDeps {
-  readonly receiver: ReportReceiver;
+export interface CallDeps {
   readonly clock: Clock;
   /** Most bytes of a message, inflated. */
   readonly maxReport: number;
@@ -18,47 +18,88 @@ export interface ReportDeps {
   onError(error: unknown): void;
 }
 
-/** How much of a message that is not whole is searched for its sender. */
-const beginningBytes = 64 * 1024;
-
-/** The methods that take reports. */
-export function reportMethods(deps: ReportDeps): Method[] {
-  return operations.map((operation) => ({
-    path: pathOf(operation),
-    receive: (call, frame) => void serve(deps, operation, call, frame),
-    refused(call, refusal) {
-      const beginning = call.beginning(beginningBytes);
-      const glimpse = beginning === undefined ? {} : operation.glimpse(beginning);
-      deps.receiver.refused(refusal, operation.route, senderOf(call), glimpse);
-    },
-  }));
+/** A call that brings a report, and its frame until that is read. */
+interface ReportCall {
+  readonly call: Call;
+  frame: Buffer | undefined;
 }
 
-async function serve(deps: ReportDeps, operation: Operation, call: Call, frame: Buffer): Promise<void> {
-  try {
-    call.end(await operation.run(deps.receiver, arrivalOf(deps, call, frame)));
-  } catch (error) {
-    if (!(error instanceof ApiError)) deps.onError(error);
+type Answer = Buffer | RpcStatus;
+type CallIntake = ReportIntake<ReportCall, Answer>;
+
+/** The methods that take reports. Until `begin` is called, they refuse them: gRPC listens before the service is ready. */
+export class ReportMethods {
+  readonly methods: readonly Method[];
+  readonly #deps: CallDeps;
+  readonly #intakes = new Map<Operation, CallIntake>();
+
+  constructor(deps: CallDeps) {
+    this.#deps = deps;
+    this.methods = operations.map((operation) => ({
+      path: operation.path,
+      receive: (call, frame) => this.#receive(operation, { call, frame }),
+      refused: (call, refusal) => this.#intakes.get(operation)?.refused({ call, frame: undefined }, refusal),
+    }));
+  }
+
+  begin(reports: ReportKinds): void {
+    const transport = grpcTransport(this.#deps);
+    for (const operation of operations) this.#intakes.set(operation, operation.open(reports, transport));
+  }
+
+  #receive(operation: Operation, incoming: ReportCall): void {
+    const intake = this.#intakes.get(operation);
+    const { call } = incoming;
+    try {
+      const answer = intake === undefined ? statusOf(notStarted) : intake.receive(incoming);
+      if (!(answer instanceof Promise)) send(call, answer);
+      else {
+        answer.then(
+          (answered) => send(call, answered),
+          (error) => this.#fail(call, error),
+        );
+      }
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  #fail(call: Call, error: unknown): void {
+    this.#deps.onError(error);
     call.fail(statusOf(refusalOf(error)));
   }
 }
 
-function arrivalOf({ receiver, clock, maxReport }: ReportDeps, call: Call, frame: Buffer): Arrival {
-  const { headers, since } = call;
+function send(call: Call, answer: Answer): void {
+  if ('code' in answer) call.fail(answer);
+  else call.end(answer);
+}
+
+/** How much of a message that is not whole is searched for its sender. */
+const beginningBytes = 64 * 1024;
+
+function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCall, Answer> {
   return {
-    ...senderOf(call),
-    idempotencyKey: headers['idempotency-key'] as string | undefined,
-    body: isCompressed(frame)
-      ? async () => {
-          const message = messageIn(frame, call.encoding, maxReport);
-          receiver.bodies.hold(message);
-          return message;
-        }
-      : frame.subarray(headerBytes),
-    check() {
-      if (call.closed) throw gone;
-      checkDeadline(headers['grpc-timeout'] as string | undefined, clock.monotonic() - since);
+    transport: 'grpc',
+    // SDKs name themselves in `UA`, because their gRPC library writes `user-agent`.
+    userAgent: ({ call }) => call.header('ua') ?? call.header('user-agent'),
+    idempotencyKey: ({ call }) => call.header('idempotency-key'),
+    read(incoming, budget) {
+      const message = messageIn(incoming.frame!, incoming.call.header('grpc-encoding'), maxReport);
+      budget.hold(message);
+      incoming.frame = undefined; // It is not held while the report waits for the disk.
+      return message;
     },
+    check({ call }) {
+      if (call.closed) throw gone;
+      checkDeadline(call.header('grpc-timeout'), clock.monotonic() - call.since);
+    },
+    beginning({ call, frame }) {
+      if (frame === undefined) return call.beginning(beginningBytes);
+      return isCompressed(frame) ? undefined : frame.subarray(headerBytes);
+    },
+    accept: answerOf,
+    refuse: statusOf,
   };
 }
 
@@ -66,8 +107,3 @@ const gone = new ApiError(
   'deadline_exceeded',
   'The call ended before its report was taken; nothing was counted',
 );
-
-/** SDKs name themselves in `UA`, because their gRPC library writes `user-agent`. */
-function senderOf({ headers }: Call): Sender {
-  return { transport: 'grpc', userAgent: (headers['ua'] ?? headers['user-agent']) as string | undefined };
-}

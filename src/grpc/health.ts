@@ -64,7 +64,7 @@ export class Health {
       path: `/${healthService}/${name}`,
       receive(call, frame) {
         try {
-          take(call, readService(messageIn(frame, call.encoding, maxRequest)));
+          take(call, readService(messageIn(frame, call.header('grpc-encoding'), maxRequest)));
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
           call.fail(statusOf(error));

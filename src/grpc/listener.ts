@@ -1,15 +1,16 @@
 import { performServerHandshake } from 'node:http2';
 import { collectGarbage } from '../garbage.ts';
 import type { TlsPair } from '../http/tls.ts';
+import type { ReportKinds } from '../reports/kinds.ts';
 import { GrpcAcceptor } from './acceptor.ts';
 import { callServer } from './call-server.ts';
-import { type ReportDeps, reportMethods } from './calls.ts';
+import { type CallDeps, ReportMethods } from './calls.ts';
 import { GrpcGuard } from './guard.ts';
 import { Health } from './health.ts';
 import { reflectionMethods } from './reflection.ts';
 import { Sessions } from './sessions.ts';
 
-export interface GrpcOptions extends ReportDeps {
+export interface GrpcOptions extends CallDeps {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -27,6 +28,8 @@ export interface GrpcOptions extends ReportDeps {
 export interface GrpcListener {
   readonly host: string;
   readonly port: number;
+  /** Begins to take reports; before, they are refused. */
+  begin(reports: ReportKinds): void;
   /** Tells `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
   /** Calls whose messages are not whole, and what they hold. */
@@ -85,7 +88,8 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
     guard.broken += 1;
   });
   const sessions = new Sessions(clock);
-  const methods = [...reportMethods(options), ...health.methods, ...reflectionMethods];
+  const reports = new ReportMethods(options);
+  const methods = [...reports.methods, ...health.methods, ...reflectionMethods];
   const serve = callServer(methods, { clock, maxMessage: maxReport, guard });
   const acceptor = await GrpcAcceptor.open({
     ...options,
@@ -104,6 +108,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   return {
     host,
     port: acceptor.port,
+    begin: (taken) => reports.begin(taken),
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),
     unread: () => guard.unread,

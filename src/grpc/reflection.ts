@@ -27,7 +27,7 @@ export const reflectionMethods: readonly Method[] = reflectionServices.map((serv
   streams: true,
   receive(call, frame) {
     try {
-      call.send(respond(messageIn(frame, call.encoding, maxRequest)));
+      call.send(respond(messageIn(frame, call.header('grpc-encoding'), maxRequest)));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       call.refuse(error);

@@ -5,21 +5,29 @@ import type { Group } from '../http/endpoint.ts';
 import { problem } from '../http/problem.ts';
 import { ClientGone, type Reply, type Request } from '../http/types.ts';
 import { senderNameOf } from '../ingest/sender-name.ts';
-import type { ReportReceiver } from '../reports/report.ts';
-import type { Arrival } from '../reports/take.ts';
+import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
+import type { ReportKinds } from '../reports/kinds.ts';
 import { checkDeadline } from './deadline.ts';
 import { decodeBase64, headerBytes, readFrame, trailersFrame } from './frames.ts';
-import { type Operation, operations, pathOf } from './operations.ts';
+import { answerOf, operations } from './operations.ts';
 import { ok, statusOf, tooLarge } from './status.ts';
 
 /** What the routes need of the rest of the service. */
 export interface GrpcWebDeps {
-  readonly receiver: ReportReceiver;
+  readonly reportKinds: ReportKinds;
   readonly clock: Clock;
   /** Most bytes of a message. */
   readonly maxReport: number;
   /** Told of every failure that is no refusal. It must not throw. */
   onError(error: unknown): void;
+}
+
+/** A request, and when it came. */
+interface WebCall {
+  readonly request: Request;
+  readonly since: number;
+  /** Whether the bodies are base64. */
+  readonly text: boolean;
 }
 
 /** The operations that take reports, as gRPC-Web over HTTP. They are for servers: no answer has CORS headers. */
@@ -28,61 +36,56 @@ export const grpcWeb: Group<GrpcWebDeps> = {
   description: 'The operations of gRPC, over HTTP.',
   endpoints: operations.map((operation) => ({
     method: 'POST',
-    path: pathOf(operation),
+    path: operation.path,
     access: { credential: 'Any application key in the message', who: 'Servers of the application' },
-    bind: (deps) => (request) => receive(deps, operation, request),
+    bind(deps) {
+      const intake = operation.open(deps.reportKinds, webTransport(deps));
+      return (request) => receive(deps, intake, request);
+    },
   })),
 };
 
 const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 
 /** The status of a call is in the last frame of the body, so the HTTP status is 200 whatever it is. */
-async function receive(parts: GrpcWebDeps, operation: Operation, request: Request): Promise<Reply> {
+async function receive(
+  { clock, onError }: GrpcWebDeps,
+  intake: ReportIntake<WebCall, Reply>,
+  request: Request,
+): Promise<Reply> {
   const type = contentType.exec(request.header('content-type') ?? '');
-  if (type === null) return refuseType(parts, operation, request);
-  const text = type[1] !== undefined;
+  const call = { request, since: clock.monotonic(), text: type?.[1] !== undefined };
+  if (type === null) {
+    const refusal = new ApiError('unsupported_media_type', 'Send application/grpc-web');
+    intake.refused(call, refusal);
+    return problem(refusal);
+  }
   try {
-    const answer = await operation.run(parts.receiver, arrivalOf(parts, request, text));
-    return reply(text, answer, trailersFrame(ok));
+    return await intake.receive(call);
   } catch (error) {
     if (error instanceof ClientGone) throw error;
-    if (!(error instanceof ApiError)) parts.onError(error);
-    return reply(text, trailersFrame(statusOf(refusalOf(error))));
+    onError(error);
+    return reply(call, trailersFrame(statusOf(refusalOf(error))));
   }
 }
 
-function refuseType({ receiver }: GrpcWebDeps, { route }: Operation, request: Request): Reply {
-  const refusal = new ApiError('unsupported_media_type', 'Send application/grpc-web');
-  receiver.refused(
-    refusal,
-    route,
-    { transport, userAgent: senderNameOf(request) ?? request.header('x-user-agent') },
-    {},
-  );
-  return problem(refusal);
-}
-
-const transport = 'grpc-web';
-
-function arrivalOf({ receiver, clock, maxReport }: GrpcWebDeps, request: Request, text: boolean): Arrival {
-  const start = clock.monotonic();
+function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCall, Reply> {
   return {
-    transport,
-    userAgent: senderNameOf(request) ?? request.header('x-user-agent'),
-    idempotencyKey: request.header('idempotency-key'),
-    async body() {
-      const { bodies } = receiver;
-      const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes, bodies);
-      bodies.release(body);
+    transport: 'grpc-web',
+    userAgent: ({ request }) => senderNameOf(request) ?? request.header('x-user-agent'),
+    idempotencyKey: ({ request }) => request.header('idempotency-key'),
+    async read({ request, text }, budget) {
+      const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes, budget);
+      budget.release(body);
       const frame = text ? decodeBase64(body) : body;
+      if (frame.length > maxReport + headerBytes) throw tooLarge(maxReport);
       const message = readFrame(frame, request.header('grpc-encoding'), maxReport);
-      bodies.hold(message);
+      budget.hold(message);
       return message;
     },
-    check(message) {
-      if (message.length > maxReport) throw tooLarge(maxReport);
-      checkDeadline(request.header('grpc-timeout'), clock.monotonic() - start);
-    },
+    check: ({ request, since }) => checkDeadline(request.header('grpc-timeout'), clock.monotonic() - since),
+    accept: (statCount, call) => reply(call, answerOf(statCount), trailersFrame(ok)),
+    refuse: (refusal, call) => reply(call, trailersFrame(statusOf(refusal))),
   };
 }
 
@@ -91,7 +94,7 @@ function textBytes(maxReport: number): number {
   return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
 }
 
-function reply(text: boolean, ...frames: readonly Buffer[]): Reply {
+function reply({ text }: WebCall, ...frames: readonly Buffer[]): Reply {
   const body = Buffer.concat(frames);
   if (!text) return { status: 200, headers: { 'content-type': 'application/grpc-web+proto' }, body };
   return {

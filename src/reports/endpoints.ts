@@ -3,11 +3,9 @@ import type { Endpoint, Group, Media, Operation, Refusals } from '../http/endpoi
 import { ContentEncoding } from '../http/openapi/headers.ts';
 import { count } from '../http/schema.ts';
 import { exampleKeys, IdempotencyKey, intakeRefusals, UserAgent } from '../ingest/declared.ts';
+import { metricsIntake, type ReportRouteDeps, usageIntake } from './json-intake.ts';
 import { MetricsReportSchema } from './json-metrics.ts';
 import { UsageReportSchema } from './json-usage.ts';
-import { metricsJson } from './metrics.ts';
-import { type ReportRouteDeps, reportHandler } from './route.ts';
-import { usageJson } from './usage.ts';
 
 /** `/api/usage/stats` and `/api/metrics`. @param maxReport maximum length of a body in bytes, inflated */
 export const reports = (maxReport: number): Group<ReportRouteDeps> => ({
@@ -24,7 +22,7 @@ const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
     ...bodies(UsageReportSchema, 'featureCount', usageExamples),
     refuses: { ...refuses(maxReport), invalid_hash: 'One of the hashes is no such integer' },
   }),
-  bind: (deps) => reportHandler(deps, usageJson, (featureCount) => ({ featureCount })),
+  bind: usageIntake,
 });
 
 const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
@@ -38,7 +36,7 @@ const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
       invalid_number: 'The value at /stats/0/value must be either number or null',
     },
   }),
-  bind: (deps) => reportHandler(deps, metricsJson, (count) => ({ count })),
+  bind: metricsIntake,
 });
 
 function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { ApiError, type ErrorCode } from '../errors.ts';
-import { peekerOf } from '../ingest/peek.ts';
 import { environmentNamed, sentName, sentTime } from '../ingest/sender-schemas.ts';
 import { quoteLargeNumbers } from './exact-integers.ts';
 import { narrowToFault, pointerBefore } from './first-fault.ts';
@@ -73,9 +72,6 @@ export function readHead(body: Static<Type.TObject<typeof headFields>>): ReportH
 export function withExactNumbers<T>(json: string, body: T): T {
   return /\d{16}/.test(json) ? (JSON.parse(quoteLargeNumbers(json)) as T) : body;
 }
-
-/** Whom a JSON body concerns that was refused. */
-export const glimpseJson = peekerOf('appKey', 'environment', 'instanceName');
 
 /** Unix ms of an RFC 3339 time. @throws {ApiError} `invalid_time`, naming the field by `where` */
 export function readTime(spelled: string, where: string): number {

@@ -1,7 +1,8 @@
 import { ApiError } from '../errors.ts';
+import type { ClaimedSender } from '../ingest/pipeline.ts';
 import { checkHead, type SentHead } from './head.ts';
 import { ProtoReader } from './proto-reader.ts';
-import type { ReportGlimpse, ReportHead } from './report.ts';
+import type { ReportHead } from './report.ts';
 import { unixMs } from './time.ts';
 
 /** What the protobuf messages of usage and of metrics reports have in common. */
@@ -27,12 +28,12 @@ export function finishHead(draft: HeadDraft): ReportHead {
 }
 
 /**
- * Whom a message concerns that was refused, as far as it can be read.
+ * Reads the sender from the beginning of a message, as far as it can be read.
  * @param instanceField number of the field `instanceName`
  */
-export function glimpseMessage(message: Uint8Array, instanceField: number): ReportGlimpse {
-  const found: { -readonly [Field in keyof ReportGlimpse]: ReportGlimpse[Field] } = {};
-  const reader = new ProtoReader(message);
+export function peekMessage(beginning: Uint8Array, instanceField: number): ClaimedSender {
+  const found: { -readonly [Field in keyof ClaimedSender]: ClaimedSender[Field] } = {};
+  const reader = new ProtoReader(beginning);
   try {
     while (reader.next()) {
       if (reader.field === 1) found.appKey = reader.string();

@@ -1,5 +1,3 @@
-import type { LargeBodies } from '../admission/large-bodies.ts';
-import type { ApiError } from '../errors.ts';
 import type { LedgerNote } from '../ledger/notes.ts';
 
 /**
@@ -22,9 +20,6 @@ export interface ReportHead {
 
 /** The notes that a report can have before it is counted. */
 export type ReportNote = Extract<LedgerNote, 'name_dropped' | 'value_missing'>;
-
-/** Whom a report concerns that was not taken, as far as that could be made out; nothing of it is checked. */
-export type ReportGlimpse = Partial<Pick<ReportHead, 'appKey' | 'environment' | 'instanceName'>>;
 
 /** Counts of one variant. */
 export interface VariantUsage {
@@ -69,31 +64,5 @@ export interface MetricsReport extends ReportHead {
   readonly values: readonly MetricValue[];
 }
 
-/** The two kinds of report. */
-export type ReportRoute = 'usage' | 'metrics';
-
-/** Who sent a report, for the ledger, and what the sender says of the message itself. */
-export interface Sender {
-  readonly transport: 'http' | 'grpc' | 'grpc-web';
-  readonly userAgent: string | undefined;
-  /** The `Idempotency-Key` that names the message, checked; without one, its content may do so. */
-  readonly idempotencyKey?: string | undefined;
-}
-
-/**
- * Takes reports in, whatever transport they came by. Resolves when the report is on disk.
- * @throws {ApiError} with the status and code of why not; nothing has changed then
- */
-export interface ReportReceiver {
-  /** What the memory of reports under way is taken from, and where large ones wait for their turn. */
-  readonly bodies: LargeBodies;
-  /** Refuses at once, before a body is read, while the service cannot take data. @throws {ApiError} */
-  admit(): void;
-  /** Charges a large report to its sender before it is decoded: see `chargeLarge`. @throws {ApiError} `rate_limited` */
-  charge(glimpse: ReportGlimpse, bytes: number): string;
-  /** @param bytes that the report came in, inflated */
-  usage(report: UsageReport, sender: Sender, bytes: number): Promise<void>;
-  metrics(report: MetricsReport, sender: Sender, bytes: number): Promise<void>;
-  /** Tells the ledger of a report that was refused, by one of the above or before it came to them. */
-  refused(refusal: ApiError, route: ReportRoute, sender: Sender, glimpse: ReportGlimpse): void;
-}
+/** A report of either kind. */
+export type Report = UsageReport | MetricsReport;

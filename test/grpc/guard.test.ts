@@ -9,7 +9,7 @@ import { bytesPerCall } from '../../src/grpc/guard.ts';
 import { type GrpcListener, type GrpcOptions, listenGrpc } from '../../src/grpc/listener.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { endOf, grpcFrame, openRawGrpc, type RawGrpc } from '../support/raw-grpc.ts';
-import { RecordingReceiver } from '../support/recording-receiver.ts';
+import { RecordingReports } from '../support/recording-reports.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 
 const path = '/Usage.Usage/SendStats';
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 interface Opened {
   readonly listener: GrpcListener;
-  readonly receiver: RecordingReceiver;
+  readonly receiver: RecordingReports;
   readonly address: string;
   connect(window?: number): RawGrpc;
   /** Resolves when that many calls are not whole, and have sent that many bytes. */
@@ -37,15 +37,15 @@ interface Opened {
 
 async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
   let ahead = 0;
-  const receiver = new RecordingReceiver();
+  const receiver = new RecordingReports();
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
   const parts = {
-    receiver,
     clock,
     maxReport: 65_536,
     onError: (error: unknown) => expect.unreachable(`${error}`),
   };
   const listener = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts, ...options });
+  listener.begin(receiver);
   closers.push(() => listener.close(0));
   const address = `127.0.0.1:${listener.port}`;
   return {
@@ -85,7 +85,10 @@ describe('a call whose message is not whole', () => {
       code: 'deadline_exceeded',
     });
     expect(receiver.told).toMatchObject([
-      { code: 'deadline_exceeded', route: 'usage', glimpse: sent === undefined ? {} : { appKey: 'a-key' } },
+      {
+        code: 'deadline_exceeded',
+        ...(sent === undefined ? {} : { route: 'usage', claimed: { appKey: 'a-key' } }),
+      },
     ]);
     const whole = raw.begin(path);
     whole.end(grpcFrame(message));
@@ -191,7 +194,7 @@ test('the connection that was of no use for the longest time makes room for anot
   expect(idle[2]!.session.destroyed).toBe(false);
 });
 
-describe('what the library refuses by itself is told to the ledger', () => {
+describe('what is refused before its report is taken is told to the ledger', () => {
   const tooLarge = Buffer.concat([message, Buffer.from('a206d08304', 'hex'), Buffer.alloc(66_000)]);
   test.each([
     [
@@ -252,9 +255,12 @@ describe('what the library refuses by itself is told to the ledger', () => {
     expect(receiver.told).toMatchObject([
       {
         code: ours,
-        route: 'usage',
-        sender: { transport: 'grpc', userAgent: 'flags-go/3' },
-        ...(attributed === undefined ? {} : { glimpse: attributed ? { appKey: 'a-key' } : {} }),
+        ...(attributed && {
+          route: 'usage',
+          sender: { transport: 'grpc', userAgent: 'flags-go/3' },
+          claimed: { appKey: 'a-key' },
+        }),
+        ...(attributed === false && { claimed: {} }),
       },
     ]);
     expect(receiver.reports).toEqual([]);

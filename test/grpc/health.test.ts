@@ -5,14 +5,13 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { type GrpcListener, listenGrpc } from '../../src/grpc/listener.ts';
 import { call } from '../support/grpc-call.ts';
-import { RecordingReceiver } from '../support/recording-receiver.ts';
 
 let listener: GrpcListener;
 const clients: Client[] = [];
 const listeners: GrpcListener[] = [];
 
 beforeEach(async () => {
-  const parts = { receiver: new RecordingReceiver(), clock: systemClock, onError: () => {} };
+  const parts = { clock: systemClock, onError: () => {} };
   listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
   listeners.push(listener);
 });

@@ -8,7 +8,7 @@ import { readTls } from '../../src/http/tls.ts';
 import { decodeMetrics } from '../../src/reports/json-metrics.ts';
 import { decodeUsage } from '../../src/reports/json-usage.ts';
 import { call, openClient } from '../support/grpc-call.ts';
-import { RecordingReceiver } from '../support/recording-receiver.ts';
+import { RecordingReports } from '../support/recording-reports.ts';
 import { decode, encode, metricsReport, usageReport } from '../support/report-messages.ts';
 import { readRetryInfo } from '../support/retry-info.ts';
 
@@ -18,7 +18,7 @@ const sendMetrics = '/Metrics.Metrics/SendMetrics';
 const usageMessage = encode('Usage.FeatureStat', usageReport);
 const metricsMessage = encode('Metrics.MetricStat', metricsReport);
 
-let receiver: RecordingReceiver;
+let receiver: RecordingReports;
 let errors: unknown[];
 /** Added to the clock by each reading. */
 let clockStep = 0;
@@ -33,7 +33,7 @@ function connect(options = {}): Client {
 }
 
 beforeEach(async () => {
-  receiver = new RecordingReceiver();
+  receiver = new RecordingReports();
   errors = [];
   clockStep = 0;
   let ahead = 0;
@@ -43,7 +43,8 @@ beforeEach(async () => {
   };
   const clock = { ...systemClock, monotonic };
   const onError = (error: unknown) => void errors.push(error);
-  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport, receiver, clock, onError });
+  listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport, clock, onError });
+  listener.begin(receiver);
   listeners.push(listener);
 });
 
@@ -102,8 +103,9 @@ describe('the listener', () => {
   it('serves with TLS when it has a certificate', async () => {
     const folder = join(import.meta.dirname, '../http/support/tls');
     const tls = readTls({ certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` });
-    const parts = { receiver, clock: systemClock, onError: () => {}, maxReport, tls };
+    const parts = { clock: systemClock, onError: () => {}, maxReport, tls };
     const secure = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
+    secure.begin(receiver);
     listeners.push(secure);
     const trusting = credentials.createSsl(Buffer.from(tls.cert));
     const client = new Client(`localhost:${secure.port}`, trusting);
@@ -116,7 +118,7 @@ describe('the listener', () => {
 
   it('says which address it cannot have and why, and writes nothing by itself', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const parts = { receiver, clock: systemClock, onError: () => {}, maxReport };
+    const parts = { clock: systemClock, onError: () => {}, maxReport };
     const { port } = listener;
     await expect(listenGrpc({ host: '127.0.0.1', port, ...parts })).rejects.toThrow(
       `Cannot listen on 127.0.0.1:${port}: the address is in use`,
@@ -201,7 +203,7 @@ describe('a call that is refused', () => {
     const outcome = await call(connect(), sendStats, usageMessage, { options });
     expect(outcome.code).toBe(status.DEADLINE_EXCEEDED);
     expect(receiver.reports).toEqual([]);
-    expect(receiver.told).toMatchObject([{ code: 'deadline_exceeded', glimpse: { appKey: 'a-key' } }]);
+    expect(receiver.told).toMatchObject([{ code: 'deadline_exceeded', claimed: { appKey: 'a-key' } }]);
   });
 
   it.each([
@@ -223,6 +225,19 @@ describe('a call that is refused', () => {
     const larger = await call(connect(), sendStats, padded(room + 1));
     expect(larger.code).toBe(status.RESOURCE_EXHAUSTED);
     expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
+  });
+
+  it('because the service is starting is told to come again', async () => {
+    const parts = { clock: systemClock, onError: () => {}, maxReport };
+    const starting = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
+    listeners.push(starting);
+    const client = openClient(`127.0.0.1:${starting.port}`);
+    clients.push(client);
+    const { code, trailers } = await call(client, sendStats, usageMessage);
+    expect({ code, ours: trailers.get('flagmeter-code') }).toEqual({
+      code: status.UNAVAILABLE,
+      ours: ['store_unavailable'],
+    });
   });
 
   it('because there is no such operation ends as UNIMPLEMENTED', async () => {

@@ -5,14 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { type GrpcListener, listenGrpc } from '../../src/grpc/listener.ts';
 import { openClient } from '../support/grpc-call.ts';
-import { RecordingReceiver } from '../support/recording-receiver.ts';
 import { decode, encode } from '../support/report-messages.ts';
 
 let listener: GrpcListener;
 let client: Client;
 
 beforeAll(async () => {
-  const parts = { receiver: new RecordingReceiver(), clock: systemClock, onError: () => {} };
+  const parts = { clock: systemClock, onError: () => {} };
   listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
   client = openClient(`127.0.0.1:${listener.port}`);
 });

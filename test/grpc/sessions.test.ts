@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { listenGrpc } from '../../src/grpc/listener.ts';
 import { endOf, grpcFrame, openRawGrpc } from '../support/raw-grpc.ts';
-import { RecordingReceiver } from '../support/recording-receiver.ts';
+import { RecordingReports } from '../support/recording-reports.ts';
 
 const minute = 60_000;
 const watch = '/grpc.health.v1.Health/Watch';
@@ -19,8 +19,9 @@ afterEach(async () => {
 async function open() {
   let ahead = 0;
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
-  const parts = { receiver: new RecordingReceiver(), clock, onError: () => {} };
+  const parts = { clock, onError: () => {} };
   const listener = await listenGrpc({ host: '127.0.0.1', port: 0, maxReport: 65_536, ...parts });
+  listener.begin(new RecordingReports());
   closers.push(() => listener.close(0));
   const raw = openRawGrpc(`127.0.0.1:${listener.port}`);
   closers.push(() => raw.close());

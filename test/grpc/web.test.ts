@@ -1,19 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { toJson } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ApiError, type ErrorCode } from '../../src/errors.ts';
 import { grpcWeb } from '../../src/grpc/web.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createRouter } from '../../src/http/router.ts';
-import type { Listener } from '../../src/http/types.ts';
+import type { Dispatch, Listener } from '../../src/http/types.ts';
 import { decodeMetrics } from '../../src/reports/json-metrics.ts';
 import { decodeUsage } from '../../src/reports/json-usage.ts';
-import type { ReportReceiver } from '../../src/reports/report.ts';
 import { callByWeb } from '../support/grpc-web-client.ts';
-import { RecordingReceiver } from '../support/recording-receiver.ts';
+import { RecordingReports } from '../support/recording-reports.ts';
 import {
   decode,
   encode,
@@ -31,30 +29,23 @@ const usageMessage = encode('Usage.FeatureStat', usageReport);
 
 let listener: Listener;
 let url: string;
-let receiver: RecordingReceiver;
+let receiver: RecordingReports;
 let errors: unknown[];
+let dispatch: Dispatch;
 
 beforeAll(async () => {
-  const current: ReportReceiver = {
-    bodies: new LargeBodies(1e9),
-    admit: () => receiver.admit(),
-    charge: () => receiver.charge(),
-    usage: (report, sender) => receiver.usage(report, sender),
-    metrics: (report, sender) => receiver.metrics(report, sender),
-    refused: (...what) => receiver.refused(...what),
-  };
-  const onError = (error: unknown) => void errors.push(error);
-  const dispatch = createRouter(
-    routesFrom([grpcWeb], { receiver: current, clock: systemClock, maxReport, onError }),
-  );
   const engine = await loadEngine();
-  listener = await engine.listen({ host: '127.0.0.1', port: 0, dispatch });
+  listener = await engine.listen({ host: '127.0.0.1', port: 0, dispatch: (request) => dispatch(request) });
   url = `http://127.0.0.1:${listener.port}`;
 });
 
 beforeEach(() => {
-  receiver = new RecordingReceiver();
+  receiver = new RecordingReports();
   errors = [];
+  const onError = (error: unknown) => void errors.push(error);
+  dispatch = createRouter(
+    routesFrom([grpcWeb], { reportKinds: receiver, clock: systemClock, maxReport, onError }),
+  );
 });
 
 afterAll(() => listener.close(0));

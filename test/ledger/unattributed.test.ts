@@ -7,7 +7,7 @@ import { LedgerTallies } from '../../src/commit/ledger-tallies.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
-import { createReportReceiver, type ReceiverDeps } from '../../src/reports/receive.ts';
+import { openReportKinds, type ReportDeps } from '../../src/reports/kinds.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { openFixture, testHealth } from '../accounts/fixture.ts';
 import { requestOf } from '../auth/fixture.ts';
@@ -41,8 +41,8 @@ async function openHost() {
     maxBody: 200,
     maxReport: 200,
   };
-  const receiver = createReportReceiver(parts as unknown as ReceiverDeps);
-  const routed = { ...parts, receiver, onError: (error: unknown) => expect.unreachable(String(error)) };
+  const reportKinds = openReportKinds(parts as unknown as ReportDeps);
+  const routed = { ...parts, reportKinds, onError: (error: unknown) => expect.unreachable(String(error)) };
   const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as MetricsHostDeps));
   return { ledger, tallies, health, dispatch };
 }

@@ -1,0 +1,77 @@
+import type { KeyHolder } from '../../src/accounts/key-holder.ts';
+import { LargeBodies } from '../../src/admission/large-bodies.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { ApiError, ErrorCode } from '../../src/errors.ts';
+import type { ClaimedSender, PipelineDeps } from '../../src/ingest/pipeline.ts';
+import type { LedgerSource } from '../../src/ledger/ledger.ts';
+import type { ReportKind, ReportKinds, TransportSource } from '../../src/reports/kinds.ts';
+import type { MetricsReport, Report, UsageReport } from '../../src/reports/report.ts';
+
+type Sender = TransportSource & { readonly idempotencyKey?: string };
+
+/** What the ledger is told of a refusal. Of one whose application is unknown it is told the code alone. */
+export interface Told {
+  readonly code: ErrorCode;
+  readonly route?: LedgerSource['route'];
+  readonly sender?: Sender;
+  readonly claimed: ClaimedSender;
+}
+
+/** Takes every report, unless told otherwise, and keeps what it got. Every key is one of an application. */
+export class RecordingReports implements ReportKinds {
+  readonly reports: { readonly report: Report; readonly sender: Sender }[] = [];
+  readonly told: Told[] = [];
+  /** Thrown at every report. */
+  refusal: unknown;
+  /** Thrown before a report is read. */
+  closed: unknown;
+  readonly usage = this.#kind<UsageReport>('usage');
+  readonly metrics = this.#kind<MetricsReport>('metrics');
+
+  /** The parts of the service that a pipeline asks. */
+  readonly deps = {
+    clock: systemClock,
+    monitor: { admits: () => true, admitsOf: () => true },
+    rates: { take: () => 0 },
+    health: { ready: true },
+    bodies: new LargeBodies(1e9),
+    collect: () => {
+      if (this.closed !== undefined) throw this.closed;
+    },
+    keys: { findKey: holderOf, markUsed: () => {} },
+    ledger: {
+      refusedUnread: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),
+      refused: ({ code }: ApiError, source: LedgerSource, { holder, environment }: Refused) => {
+        const { route, transport, userAgent, instance } = source;
+        const claimed = { appKey: holder.appKey, environment, instanceName: instance };
+        this.told.push({
+          code,
+          route,
+          sender: { transport, userAgent },
+          claimed: JSON.parse(JSON.stringify(claimed)),
+        });
+      },
+    },
+  } as unknown as PipelineDeps;
+
+  #kind<R extends Report>(route: ReportKind<R>['route']): ReportKind<R> {
+    return {
+      route,
+      resolve: ({ appKey }) => ({ holder: holderOf(appKey), environment: { number: 1 } as never }),
+      count: async (report, _, source, key) => {
+        if (this.refusal !== undefined) throw this.refusal;
+        this.reports.push({
+          report,
+          sender: { ...source, ...(key === undefined ? {} : { idempotencyKey: key }) },
+        });
+      },
+    };
+  }
+}
+
+type Named = KeyHolder & { readonly appKey: string };
+type Refused = { readonly holder: Named; readonly environment: string | undefined };
+
+function holderOf(appKey: string): Named {
+  return { appKey, application: { number: 1 } } as unknown as Named;
+}

@@ -28,7 +28,7 @@ import type { Retention } from '../store/retention.ts';
 import { StoreHealth } from '../store/store-health.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
 
-/** What the service is made of that differs between a deployment and a test. */
+/** The parts of the service that differ between a deployment and a test. */
 export interface ServiceDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
@@ -42,7 +42,7 @@ export interface ServiceDeps {
   readonly fatal: (reason: string) => void;
 }
 
-/** What all listeners work on: the stores, the threads, and what is in memory of them. */
+/** What all listeners share: the stores, the threads, and their state in memory. */
 export interface Core extends ServiceDeps {
   readonly engine: Engine;
   readonly directory: Directory;
@@ -102,7 +102,7 @@ export function debugLog({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): 
   return config.logLevel === 'debug' ? log : undefined;
 }
 
-/** Commits what waits, ends the threads, closes the stores. */
+/** Commits what is waiting, ends the threads and closes the stores. */
 export async function closeCore(core: Core): Promise<void> {
   await core.intake.close();
   await flushMarks(core);
@@ -111,7 +111,7 @@ export async function closeCore(core: Core): Promise<void> {
   await Promise.all([core.usage.lmdb.close(), core.accounts.lmdb.close()]);
 }
 
-/** Fails the store when one of its files is not where it was opened any more, as each commit does. */
+/** Fails the store when one of its files is no longer where it was opened, as each commit does. */
 export function lookAtFiles({ accounts, usage, health }: Core): void {
   try {
     for (const { lmdb } of [accounts, usage]) lmdb.fileIdentity.check();
@@ -120,7 +120,7 @@ export function lookAtFiles({ accounts, usage, health }: Core): void {
   }
 }
 
-/** Lets go of what is in memory of something that was deleted. */
+/** Frees the memory of something that was deleted. */
 export function forgetDeleted({ counting }: Core, { application, environments, whole }: Deletion): void {
   for (const environment of environments) counting.dictionary.forget(environment);
   if (!whole) return;
@@ -128,7 +128,7 @@ export function forgetDeleted({ counting }: Core, { application, environments, w
   counting.messages.forget(application);
 }
 
-/** Puts on disk when keys were used; a failure loses no more than that. */
+/** Writes when keys were last used. A failure loses no other data. */
 export async function flushMarks({ directory, log }: Core): Promise<void> {
   try {
     await directory.flush();
@@ -137,12 +137,12 @@ export async function flushMarks({ directory, log }: Core): Promise<void> {
   }
 }
 
-/** Takes up what another process did to the signing keys; after a failure those that are known go on. */
+/** Reads the signing keys again, which another process may have rotated. After a failure the known ones stay in use. */
 export async function refreshSigningKeys({ signingKeys, log }: Core): Promise<void> {
   try {
     await signingKeys.refresh();
   } catch (error) {
-    log.warn('the signing keys could not be looked through', { error });
+    log.warn('the signing keys could not be read again', { error });
   }
 }
 
@@ -179,7 +179,7 @@ function openInstances(
   });
 }
 
-/** What all ways of counting share, whatever transport a packet or report comes by. */
+/** What the counting of packets and reports shares, whatever the transport. */
 function countingParts(
   { config, clock }: ServiceDeps,
   { directory, usage, health, intake }: Pick<Core, 'directory' | 'usage' | 'health' | 'intake'>,

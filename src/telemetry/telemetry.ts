@@ -25,18 +25,18 @@ export interface TelemetryDeps extends CountingDeps {
   readonly maxBody: number;
 }
 
-/** Who sent a packet. */
-interface PacketSender {
+/** The sender of a packet, as the ledger knows it, and the origin of its page. */
+interface PacketSender extends AttributedSource {
   readonly holder: KeyHolder;
   readonly environment: Environment;
+  readonly origin: string | undefined;
 }
-
-const source = { route: 'telemetry', transport: 'http' } as const;
 
 /** How packets are taken: the steps of `Pipeline`, in their order. */
 export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Packet, PacketSender, Reply> {
   return {
-    ...source,
+    route: 'telemetry',
+    transport: 'http',
     read: (request, budget) => readBody(request, deps.maxBody, budget),
     idempotencyKey: (request) => request.header('idempotency-key'),
     check(body, request) {
@@ -44,18 +44,11 @@ export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Pack
       if (contentType) checkContentType(contentType);
       return checkPacket(parseJson(decodeText(body)));
     },
-    resolve(packet, request) {
-      const holder = findHolder(deps.keys, packet.k);
-      const environment = holder.environments.get(packet.e);
-      if (environment === undefined) {
-        throw new ApiError('unknown_environment', 'e is not an environment of the application; case matters');
-      }
-      checkOrigin(holder, request);
-      return { holder, environment };
-    },
-    count(packet, sender, request, key) {
-      return { durable: count(deps, packet, sender, request, key), answer: accepted(originOf(request)) };
-    },
+    resolve: (packet, request) => resolveSender(deps.keys, packet, request),
+    count: (packet, sender, _, key) => ({
+      durable: count(deps, packet, sender, key),
+      answer: accepted(sender.origin),
+    }),
     refuse(refusal, request, holder) {
       const origin = originOf(request);
       return problem(refusal, isReadable(refusal, origin, holder) ? allowOrigin(origin) : {});
@@ -79,6 +72,20 @@ function originOf(request: Request): string | undefined {
   return request.header('origin') || undefined;
 }
 
+/** @throws {ApiError} of status 404 or 403 */
+function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): PacketSender {
+  const holder = findHolder(keys, k);
+  const { application } = holder;
+  const environment = holder.environments.get(e);
+  if (environment === undefined) {
+    throw new ApiError('unknown_environment', 'e is not an environment of the application; case matters');
+  }
+  const origin = originOf(request);
+  checkOrigin(holder, origin, request);
+  const userAgent = request.header('user-agent');
+  return { route: 'telemetry', transport: 'http', holder, application, environment, origin, userAgent };
+}
+
 /** Only keys that browsers and apps may have. A Backend key that comes here is marked: it has leaked. */
 function findHolder(keys: KeyFinder, key: string): KeyHolder {
   const holder = keys.findKey(key);
@@ -87,8 +94,7 @@ function findHolder(keys: KeyFinder, key: string): KeyHolder {
   throw new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application');
 }
 
-function checkOrigin(holder: KeyHolder, request: Request): void {
-  const origin = originOf(request);
+function checkOrigin(holder: KeyHolder, origin: string | undefined, request: Request): void {
   if (origin !== undefined) {
     if (holder.allowsOrigin(origin)) return;
     throw new ApiError('origin_not_allowed', 'The application does not allow this origin');
@@ -102,36 +108,29 @@ function count(
   deps: TelemetryDeps,
   packet: Packet,
   sender: PacketSender,
-  request: Request,
   key: string | undefined,
 ): Promise<void> {
-  const place = {
-    ...source,
-    ...sender,
-    application: sender.holder.application,
-    userAgent: request.header('user-agent'),
-  };
-  const identity = key === undefined ? undefined : identityOfKey(source.route, sender, key);
-  return countOnce(deps, identity, place, (batch) => addToBatch(deps, packet, place, batch));
+  const identity = key === undefined ? undefined : identityOfKey('telemetry', sender, key);
+  return countOnce(deps, identity, sender, (batch) => addToBatch(deps, packet, sender, batch));
 }
 
 function addToBatch(
   { clock, instances, dictionary, ledger }: TelemetryDeps,
   packet: Packet,
-  place: AttributedSource & { readonly environment: Environment },
+  sender: PacketSender,
   batch: Batch,
 ): void {
   const now = clock.now();
-  const { application, environment, userAgent } = place;
+  const { application, environment, userAgent } = sender;
   const { person, use, instanceDropped } = attribute(instances, packet, application, now);
   const { folded, dropped } = batch;
   addPacket(packet, dictionary.of(environment.number), batch, now, person);
   if (use !== undefined) batch.uses.push(use);
   ledger.packet(batch, application, environment, userAgent, now);
-  if (instanceDropped) ledger.noted(place, 'instance_dropped', batch);
-  if (batch.folded > folded) ledger.noted(place, 'series_folded', batch);
-  if (batch.dropped > dropped) ledger.noted(place, 'name_dropped', batch);
-  if (hasUnknownField(packet)) ledger.noted(place, 'field_unknown', batch);
+  if (instanceDropped) ledger.noted(sender, 'instance_dropped', batch);
+  if (batch.folded > folded) ledger.noted(sender, 'series_folded', batch);
+  if (batch.dropped > dropped) ledger.noted(sender, 'name_dropped', batch);
+  if (hasUnknownField(packet)) ledger.noted(sender, 'field_unknown', batch);
 }
 
 const acceptedWithoutOrigin: Reply = { status: 202 };

@@ -23,6 +23,7 @@ export class BunRequest implements Request {
   readonly #raw: RawRequest;
   readonly #server: Server;
   readonly #deadlines: BodyDeadlines;
+  readonly #contentLength: string | undefined;
 
   constructor(raw: RawRequest, server: Server, path: string, deadlines: BodyDeadlines) {
     this.#deadlines = deadlines;
@@ -30,11 +31,12 @@ export class BunRequest implements Request {
     this.#server = server;
     this.method = raw.method;
     this.path = path;
+    this.#contentLength = this.header('content-length');
   }
 
   /** Bun refuses a head without a clear end, but accepts some that others read differently. */
   fault(): ApiError | undefined {
-    return framingFault({ host: this.header('host'), contentLength: this.header('content-length') });
+    return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
   }
 
   get query(): string {
@@ -52,15 +54,17 @@ export class BunRequest implements Request {
   }
 
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
-    const { headers } = this.#raw;
-    const declared = headers.get('content-length');
-    if (declared === null && headers.has('transfer-encoding')) return this.#readPieces(limit, budget);
-    if (declared !== null && !(Number(declared) <= limit)) {
+    const declared = this.#contentLength === undefined ? undefined : Number(this.#contentLength);
+    if (declared === undefined && this.#raw.headers.has('transfer-encoding'))
+      return this.#readPieces(limit, budget);
+    if (declared !== undefined && !(declared <= limit)) {
       this.refused = this.#reader();
       return Promise.reject(tooLarge(limit));
     }
     const brief = budget === undefined ? briefBody : Math.min(briefBody, budget.free);
-    return Number(declared) > brief ? this.#readPieces(limit, budget) : this.#raw.bytes().catch(gone);
+    return declared !== undefined && declared > brief
+      ? this.#readPieces(limit, budget)
+      : this.#raw.bytes().catch(gone);
   }
 
   /** Reads a body of unknown length, or one that a slow but honest client may need more time for than Bun's idle timeout. */

@@ -30,10 +30,10 @@ const rules = {
 
 type Kind = keyof typeof rules;
 
-/** Failures that nothing was added to for so long are forgotten: few of them soon. */
+/** How long failures are remembered after the last one: a few of them less long. */
 const forgetFewMs = 60 * minuteMs;
 const forgetManyMs = dayMs;
-/** A browser is known for so long after its last sign-in. */
+/** How long a browser is known after its last sign-in. */
 const forgetBrowserMs = 90 * dayMs;
 
 /** What attempts are counted with. */
@@ -94,8 +94,8 @@ export function forgiveAttempt(draft: Draft, attempt: Attempt, counted: Counted,
 }
 
 /**
- * Drafts that all failures are forgotten, for an operator who has the data directory: which throttles are those of one account
- * can be told only from the addresses and browsers that failed. A browser that an account was used with stays known.
+ * Drafts that all failures are forgotten, for an operator with access to the data directory. The throttles of one account
+ * cannot be told from the others: their keys are hashes. Browsers that have signed in stay known.
  */
 export function forgetFailures(draft: Draft): void {
   for (const key of [...draft.keys('loginThrottles', { start: '', end: '~' })]) {

@@ -12,9 +12,9 @@ import { newRefreshToken, newSessionId, sessionKey } from './refresh-token.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** A session ends when its refresh token was not used for so long, */
+/** A session ends when its refresh token is not used for this long, */
 const idleMs = 30 * dayMs;
-/** and so long after it began, whatever happens. */
+/** and in any case this long after it began. */
 const lifetimeMs = 90 * dayMs;
 
 /** What sessions are made with. The functions below that take a draft are for plans. */

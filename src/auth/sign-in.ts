@@ -73,7 +73,7 @@ export async function signIn(
 }
 
 /**
- * Signs in a user whose password was right. `undefined` when they were deleted since it was checked, or have another one.
+ * Signs in a user whose password was right; `undefined` when the user or the password is gone since it was checked.
  */
 function startFor(
   { directory, clock, randomBytes }: SignInSettings,

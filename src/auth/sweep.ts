@@ -59,7 +59,7 @@ function stepsAt({ accounts, engine, auditMs }: SweepDeps, now: number): readonl
     }),
     steps({
       table: 'sessions',
-      // A user who may not have it now may have it again: then a new password must still find it, and end it.
+      // It stays while its user may not use the client: they may be let back in, and a new password must end it then, too.
       isOver: (_, session, reader) => now >= endsAt(session) || !reader.has('users', session.userId),
       remove: removeSession,
     }),

@@ -14,7 +14,8 @@ const trailers = 0x80;
 
 /** Bytes of the frame that begins here. @param beginning at least its header */
 export function frameBytes(beginning: Uint8Array): number {
-  return headerBytes + new DataView(beginning.buffer, beginning.byteOffset).getUint32(1);
+  const length = (beginning[1]! << 24) | (beginning[2]! << 16) | (beginning[3]! << 8) | beginning[4]!;
+  return headerBytes + (length >>> 0);
 }
 
 /**

@@ -19,7 +19,8 @@ const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) =
 const maxRequest = 4096;
 
 /**
- * Server reflection, by which tools learn what there is to call. It answers question by question.
+ * Server reflection, by which tools learn what there is to call. It answers question by question. The package
+ * @grpc/reflection cannot serve here, for the same reasons as that of the health service.
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export const reflectionMethods: readonly Method[] = reflectionServices.map((service) => ({

@@ -1,5 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import { ApiError } from '../errors.ts';
+import { parseTime } from '../rfc3339.ts';
 import type { Parameter } from './endpoint.ts';
 import type { Documented, Json } from './openapi/json-schema.ts';
 import { parseQuery } from './query.ts';
@@ -102,14 +103,12 @@ function integerReader(name: string, { minimum = 0, maximum = Infinity }: Parame
   };
 }
 
-/** RFC 3339 §5.6: date and time with `Z` or an offset. */
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-
+/** RFC 3339 §5.6 allows a space between date and time. */
 function readTime(name: string, text: string): number {
-  const time = rfc3339.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN;
-  if (Number.isNaN(time)) {
+  const time = parseTime(text.replace(' ', 'T'));
+  if (time === undefined) {
     throw new ApiError('invalid_query', `${name} must be an RFC 3339 time, such as 2026-01-31T12:00:00Z`);
   }
   if (time < 0) throw new ApiError('invalid_query', `${name} must not be before 1970-01-01T00:00:00Z`);
-  return time;
+  return Math.floor(time);
 }

@@ -2,11 +2,11 @@ import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import { environmentNamed, sentName, sentTime } from '../ingest/sender-schemas.ts';
+import { parseTime } from '../rfc3339.ts';
 import { quoteLargeNumbers } from './exact-integers.ts';
 import { narrowToFault, pointerBefore } from './first-fault.ts';
 import { checkHead } from './head.ts';
 import type { ReportHead } from './report.ts';
-import { parseTime } from './time.ts';
 
 /**
  * What the JSON of usage and of metrics reports has in common. Optional fields may be `null`: serializers send that. PHP

@@ -12,8 +12,8 @@ import type { LedgerNote } from '../ledger/notes.ts';
 import type { Environment } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { identityOfMetrics, identityOfUsage } from './content-identity.ts';
+import { countedAt } from './counted-at.ts';
 import type { MetricsReport, MetricValue, Report, UsageReport } from './report.ts';
-import { countedAt } from './time.ts';
 
 /** What counting reports needs of the rest of the service. */
 export interface ReportDeps extends CountingDeps {

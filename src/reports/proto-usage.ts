@@ -106,8 +106,11 @@ function readStat(reader: ProtoReader, sums: Sums): void {
   sums.users.push(...usersOf(entry.feature, textsOf(hashes), []));
 }
 
+const noTexts: readonly string[] = [];
+
 /** The hashes as texts, each once. */
-function textsOf(hashes: readonly number[]): string[] {
+function textsOf(hashes: readonly number[]): readonly string[] {
+  if (hashes.length === 0) return noTexts;
   return Array.from(new Set(hashes), String);
 }
 

@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts';
 import type { ClaimedSender } from '../ingest/pipeline.ts';
+import { unixMs } from '../rfc3339.ts';
 import { checkHead, type SentHead } from './head.ts';
 import { ProtoReader } from './proto-reader.ts';
 import type { ReportHead } from './report.ts';
-import { unixMs } from './time.ts';
 
 /** What the protobuf messages of usage and of metrics reports have in common. */
 

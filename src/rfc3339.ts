@@ -1,5 +1,3 @@
-import { bucketAt, horizonsAt, type Retention } from '../store/retention.ts';
-
 /**
  * A day with its time and its distance from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. The offset may lack
  * its colon, as PHP writes it.
@@ -27,40 +25,17 @@ export function parseTime(text: string): number | undefined {
 type Six = [number, number, number, number, number, number];
 
 /**
- * The time of a report from whole seconds and nanoseconds. It keeps microseconds: a double holds no more, and so the
+ * A time from whole seconds and nanoseconds, in Unix ms. It keeps microseconds: a double holds no more, and so the
  * same time is the same number whatever transport it came by.
  */
 export function unixMs(seconds: number, nanos: number): number {
   return seconds * 1000 + Math.floor(nanos / 1000) / 1000;
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999, so dates are reckoned one Gregorian cycle later. */
+/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999, so dates are computed one Gregorian cycle later. */
 const cycleYears = 400;
 const cycleMs = 146_097 * 86_400_000;
 
 function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(year + cycleYears, month, 0)).getUTCDate();
-}
-
-/** Senders' clocks may be ahead of ours by this much. */
-const aheadMs = 5 * 60_000;
-
-/** When something reported is counted. */
-export interface CountedAt {
-  /** The bucket of time: see `bucketOf`. */
-  readonly bucket: number;
-  /** Minutes since the epoch. */
-  readonly minute: number;
-  /** Unix ms. */
-  readonly at: number;
-}
-
-/**
- * When something that was reported for `time` is counted, all in Unix ms: at its own time, but what comes from the
- * future counts as now, and what is older than the minute buckets are kept counts in its hour or day.
- */
-export function countedAt(time: number, now: number, retention: Retention): CountedAt {
-  const at = time > now + aheadMs ? now : Math.max(0, time);
-  const minute = Math.floor(at / 60_000);
-  return { bucket: bucketAt(minute, horizonsAt(now, retention)), minute, at };
 }

@@ -21,12 +21,12 @@ const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
 /** What the document says before the table. */
 const introduction = `# Who may call what
 
-Made from the declarations of the endpoints; after a change there, \`npx vitest run test/docs -u\` writes it again.
+Written from the declarations of the endpoints: after a change there, run \`npx vitest run test/docs -u\`.
 
-Users and Admins are members of teams: people with a token, or API keys with that role. Of the management API each call is checked
-in this order: 401 without a valid access token; 429; 404 for what does not belong to a team of the caller, like for what does
-not exist; 403 for a User where it takes an Admin. \`test/manage/matrix.test.ts\` holds the status that each kind of
-caller gets.
+Users and Admins are members of teams: people with a token, or API keys with that role. The management API checks each call in
+this order: 401 without a valid access token; 429 over the rate; 404 for what does not exist or belongs to none of the
+caller's teams; 403 for a User where an Admin is required. \`test/manage/matrix.test.ts\` has the status that each kind of caller
+gets.
 
 | Host | Endpoint | Credential | Who may call it |
 |---|---|---|---|

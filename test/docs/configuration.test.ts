@@ -6,24 +6,24 @@ import { groups, type Setting, settings } from '../../src/config-schema.ts';
 /** What the document says before the tables. */
 const introduction = `# Configuration
 
-Made from \`src/settings\`; after a change there, \`npx vitest run test/docs -u\` writes it again.
+Written from \`src/settings\`: after a change there, run \`npx vitest run test/docs -u\`.
 
-Every setting of \`flagmeter serve\` takes its value from the first of these that gives one:
+Every setting of \`flagmeter serve\` takes its value from the first of these sources that has one:
 
-1. a flag: \`--max-body 128KiB\` or \`--max-body=128KiB\`; of a flag given twice the last one counts
+1. a flag: \`--max-body 128KiB\` or \`--max-body=128KiB\`; the last one counts if a flag is repeated
 2. an environment variable: \`FLAGMETER_MAX_BODY=128KiB\`; an empty one counts as not set
 3. a key of the JSON file that \`--config\` names: \`{"maxBody": 131072}\`, or \`"max-body"\`
 4. the default
 
-A flag, variable or key that does not exist is an error, and so is a value that cannot be used: the server says which
-one and why, and ends with exit code 2. The variables of the commands that talk to a server (\`flagmeter help login\`) are no
-settings, and do not count. Byte counts are whole numbers and may end in \`KiB\`, \`MiB\` or \`GiB\`. Addresses are
-\`HOST:PORT\`; \`:8080\` is every IPv4 address, an IPv6 address stands in brackets, and port 0 takes any free port.
+An unknown flag, variable or key is an error, and so is an invalid value: the server names it and the reason, and ends with exit
+code 2. The server ignores the variables of the client commands (\`flagmeter help login\`). Byte counts are whole numbers and may
+end in \`KiB\`, \`MiB\` or \`GiB\`. Addresses are \`HOST:PORT\`: \`:8080\` is every IPv4 address, an IPv6 address is written in
+brackets, and port 0 takes any free port.
 
-Together these must hold: each \`--queue-low-…\` is below its \`--queue-high-…\`; \`--batch-packets\` is at most
-\`--queue-high-packets\`; \`--max-body\` and \`--max-report\` are at most \`--queue-high-bytes\` and \`--body-budget\`;
-\`--keep-minutes\` is at most 24 times \`--keep-hours\`, and \`--keep-hours\` at most \`--keep-days\`; \`--burst\` is at least 1 unless
-\`--rate\` is 0; \`--tls-cert\` and \`--tls-key\` come together.
+These rules apply between settings: each \`--queue-low-…\` must be below its \`--queue-high-…\`; \`--batch-packets\` at most
+\`--queue-high-packets\`; \`--max-body\` and \`--max-report\` at most \`--queue-high-bytes\` and \`--body-budget\`;
+\`--keep-minutes\` at most 24 times \`--keep-hours\`, and \`--keep-hours\` at most \`--keep-days\`; \`--burst\` at least 1 unless
+\`--rate\` is 0; and \`--tls-cert\` and \`--tls-key\` must be given together.
 `;
 
 function row({ flag, variable, schema }: Setting): string {

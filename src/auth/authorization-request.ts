@@ -3,7 +3,7 @@ import type { Directory } from '../accounts/directory.ts';
 import { text } from '../http/schema.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { findClient, matchesRedirect } from './clients.ts';
-import { type Form, parseParameters } from './form.ts';
+import { type Form, parseParameters, repeatedParameter } from './form.ts';
 
 /** What requests are checked against. */
 export interface RequestChecks {
@@ -115,7 +115,7 @@ export function readAuthorizationRequest(checks: RequestChecks, text: string): A
     throw new AuthorizationError(code, description, to);
   };
   const [twice] = repeated;
-  if (twice !== undefined) refuse('invalid_request', 'A parameter is there more than once');
+  if (twice !== undefined) refuse('invalid_request', repeatedParameter);
   for (const name of ['state', 'nonce', 'login_hint', 'id_token_hint'] as const)
     if (form.has(name) && short(form, name) === null) refuse('invalid_request', `${name} is too long`);
   checkKind(form, refuse);

@@ -7,10 +7,10 @@ import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
 import { text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
 import { claimedId, unknownClient } from './client-credentials.ts';
-import type { ClientFailures } from './client-failures.ts';
-import { type ClientRates, rateKeyOf } from './client-rates.ts';
+import { type ClientFailures, tooManyFailures } from './client-failures.ts';
+import { type ClientRates, rateKeyOf, tooOften } from './client-rates.ts';
 import { type AuthenticatedClient, authenticateClient } from './clients.ts';
-import { type Form, fieldReader, readForm } from './form.ts';
+import { type Form, fieldReader, longestForm, readForm, repeatedParameter } from './form.ts';
 import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 
 /** What an endpoint for clients needs to know them. */
@@ -166,16 +166,18 @@ function describe<Body, Deps>(declaration: ClientDeclaration<Body, Deps>): Opera
     answers: {
       200: { ...answer, headers: { ...answer.headers, 'Cache-Control': NotCached } },
       400: oauthRefusal('The request is refused.', {
-        invalid_request: 'A parameter is there more than once',
+        invalid_request: repeatedParameter,
         ...refuses,
       }),
       401: oauthRefusal(`${unknownClient}.`, { invalid_client: unknownClient }, BasicChallenge),
-      413: oauthRefusal('The form is too long.', { invalid_request: 'A body may have 16384 bytes at most' }),
+      413: oauthRefusal('The form is too long.', {
+        invalid_request: `A body may have ${longestForm} bytes at most`,
+      }),
       429: oauthRefusal(
         'The client asks too often, or too many requests have failed.',
         {
-          slow_down: 'This client asks too often; wait, then try again',
-          temporarily_unavailable: 'Too many requests have failed; wait, then try again',
+          slow_down: tooOften,
+          temporarily_unavailable: tooManyFailures,
         },
         wait,
       ),

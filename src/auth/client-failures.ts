@@ -10,6 +10,9 @@ const ofAddress = { rate: 10, burst: 600 };
 /** Client ids are cut to this length: a stranger chooses them. */
 const longestId = 64;
 
+/** Why a request after too many failures is refused. */
+export const tooManyFailures = 'Too many requests have failed; wait, then try again';
+
 /** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. A success costs nothing. */
 export class ClientFailures {
   readonly #clients = new KeyedLimits(ofClient.rate, ofClient.burst);
@@ -26,7 +29,7 @@ export class ClientFailures {
       this.#addresses.take(networkOf(address), now),
     );
     if (wait === 0) return;
-    throw new OAuthError('temporarily_unavailable', 'Too many requests have failed; wait, then try again', {
+    throw new OAuthError('temporarily_unavailable', tooManyFailures, {
       status: 429,
       retryAfter: wait,
     });

@@ -4,6 +4,9 @@ import type { AuthenticatedClient } from './clients.ts';
 import { networkOf } from './network.ts';
 import { OAuthError } from './oauth-error.ts';
 
+/** Why a request over the rate is refused. */
+export const tooOften = 'This client asks too often; wait, then try again';
+
 /** Limits how often a client may get, revoke or introspect tokens: each costs a signature or a commit. */
 export class ClientRates {
   readonly #limits: KeyedLimits;
@@ -17,7 +20,7 @@ export class ClientRates {
   take(key: string, now: number): void {
     const wait = this.#limits.take(key, now);
     if (wait === 0) return;
-    throw new OAuthError('slow_down', 'This client asks too often; wait, then try again', {
+    throw new OAuthError('slow_down', tooOften, {
       status: 429,
       retryAfter: wait,
     });

@@ -90,10 +90,13 @@ export function anyClient(client: AuthenticatedClient): AuthenticatedClient {
   return client;
 }
 
+/** Why an API key is refused where users sign in. */
+export const apiKeyRefused = 'An API key can only use the grant client_credentials';
+
 /** @throws {OAuthError} `unauthorized_client` when it is an API key */
 export function signInClientOf(client: AuthenticatedClient): OAuthClient {
   if (client.kind === 'sign-in') return client.client;
-  throw new OAuthError('unauthorized_client', 'An API key can only use the grant client_credentials');
+  throw new OAuthError('unauthorized_client', apiKeyRefused);
 }
 
 function publicClient(clientId: string, name: string, redirectUris: readonly string[]): OAuthClient {

@@ -3,7 +3,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { count, jsonAnswer, shape, text } from '../http/schema.ts';
 import { grantedScope } from './authorization-request.ts';
 import { type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
-import { signInClientOf } from './clients.ts';
+import { apiKeyRefused, signInClientOf } from './clients.ts';
 import { type DeviceCodes, deviceCodeLifetime, pollInterval } from './device-codes.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -66,7 +66,7 @@ export const deviceAuthorizationEndpoint: Endpoint<DeviceAuthorizationDeps> = cl
     forms: [form],
     answer: jsonAnswer(DeviceAuthorization, 'The codes.'),
     refuses: {
-      unauthorized_client: 'An API key can only use the grant client_credentials',
+      unauthorized_client: apiKeyRefused,
       invalid_scope: 'scope must hold openid; flagmeter is for the API',
     },
   },

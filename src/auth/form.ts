@@ -6,7 +6,10 @@ import type { Request } from '../http/types.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** Maximum length, bytes: more than the longest code, verifier, token and redirect URI together. */
-const longestForm = 16_384;
+export const longestForm = 16_384;
+
+/** Why a form with a parameter twice is refused (RFC 6749 §3.2). */
+export const repeatedParameter = 'A parameter is there more than once';
 
 /** The parameters of a form by name. A parameter without a value counts as omitted (RFC 6749 §3.2). */
 export type Form = ReadonlyMap<string, string>;
@@ -36,7 +39,7 @@ export function isForm(request: Request): boolean {
 /** @throws {OAuthError} `invalid_request` */
 export function parseForm(text: string): Form {
   const { form, repeated } = parseParameters(text);
-  if (repeated.size > 0) throw new OAuthError('invalid_request', 'A parameter is there more than once');
+  if (repeated.size > 0) throw new OAuthError('invalid_request', repeatedParameter);
   return form;
 }
 

@@ -9,6 +9,9 @@ import type { SessionDeps } from './sessions.ts';
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
+/** Why a code is refused. */
+export const invalidCode = 'The code is not valid';
+
 /** RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */
 export const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
   by: signInClientOf,
@@ -29,7 +32,7 @@ export const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & Token
       verifier: fields.code_verifier,
     };
     const redemption = await redeemCode(deps, presented, request.remoteAddress);
-    if (redemption.outcome !== 'exchanged') throw new OAuthError('invalid_grant', 'The code is not valid');
+    if (redemption.outcome !== 'exchanged') throw new OAuthError('invalid_grant', invalidCode);
     const { turn, user, nonce } = redemption;
     return signUserTokens(deps, turn, user, { scope: turn.session.scope, nonce });
   },

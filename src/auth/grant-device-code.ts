@@ -20,19 +20,31 @@ export const deviceCodeGrant: ClientForm<TokenAnswer, DeviceGrantDeps> = clientF
   handle: ({ client, fields }, deps) => poll(deps, client.clientId, fields.device_code),
 });
 
+/** What a poll is refused with (RFC 8628 §3.5). */
+export const pollRefusals = {
+  authorization_pending: 'The user has not decided yet',
+  slow_down: 'Wait five seconds longer between two requests from now on',
+  access_denied: 'The user refused',
+  expired_token: 'The device code has expired; begin again',
+} as const;
+
+function refusal(code: keyof typeof pollRefusals): OAuthError {
+  return new OAuthError(code, pollRefusals[code]);
+}
+
 type DeviceGrantDeps = SessionDeps & TokenSettings & { readonly devices: DeviceCodes };
 
 async function poll(deps: DeviceGrantDeps, clientId: string, deviceCode: string): Promise<TokenAnswer> {
   const poll = deps.devices.poll(deviceCode, clientId);
   switch (poll.outcome) {
     case 'pending':
-      throw new OAuthError('authorization_pending', 'The user has not decided yet');
+      throw refusal('authorization_pending');
     case 'too-soon':
-      throw new OAuthError('slow_down', 'Wait five seconds longer between two requests from now on');
+      throw refusal('slow_down');
     case 'denied':
-      throw new OAuthError('access_denied', 'The user refused');
+      throw refusal('access_denied');
     case 'expired':
-      throw new OAuthError('expired_token', 'The device code has expired; begin again');
+      throw refusal('expired_token');
     case 'unknown':
       throw new OAuthError('invalid_grant', 'The device code is not valid');
   }

@@ -2,11 +2,12 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { jsonAnswer } from '../http/schema.ts';
 import type { TokenSettings } from './access-token.ts';
 import { type ClientEndpointDeps, type ClientForm, clientEndpoint } from './client-endpoint.ts';
+import { apiKeyRefused } from './clients.ts';
 import type { DeviceCodes } from './device-codes.ts';
 import type { Form } from './form.ts';
-import { authorizationCodeGrant } from './grant-authorization-code.ts';
+import { authorizationCodeGrant, invalidCode } from './grant-authorization-code.ts';
 import { clientCredentialsGrant } from './grant-client-credentials.ts';
-import { deviceCodeGrant, deviceCodeGrantType } from './grant-device-code.ts';
+import { deviceCodeGrant, deviceCodeGrantType, pollRefusals } from './grant-device-code.ts';
 import { refreshTokenGrant } from './grant-refresh-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
@@ -31,6 +32,8 @@ const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
 /** The values that `grant_type` may have. */
 export const grantTypes: readonly string[] = [...grants.keys()];
 
+const unknownGrant = `grant_type must be client_credentials, authorization_code, refresh_token or ${deviceCodeGrantType}`;
+
 /** `POST /connect/token` (RFC 6749 §3.2). */
 export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/connect/token', {
   operationId: 'issueTokens',
@@ -42,14 +45,11 @@ export const tokenEndpoint: Endpoint<TokenEndpointSettings> = clientEndpoint('/c
   choose,
   answer: jsonAnswer(TokenAnswer, 'The tokens.'),
   refuses: {
-    invalid_grant: 'The code is not valid',
-    unauthorized_client: 'An API key can only use the grant client_credentials',
-    unsupported_grant_type: 'grant_type must be one of the documented ones',
+    invalid_grant: invalidCode,
+    unauthorized_client: apiKeyRefused,
+    unsupported_grant_type: unknownGrant,
     invalid_scope: 'scope must be: openid flagmeter',
-    authorization_pending: 'The user has not decided yet',
-    slow_down: 'Wait five seconds longer between two requests from now on',
-    access_denied: 'The user refused',
-    expired_token: 'The device code has expired; begin again',
+    ...pollRefusals,
   },
 });
 
@@ -58,8 +58,5 @@ function choose(form: Form): ClientForm<TokenAnswer, TokenEndpointSettings> {
   if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
   const grant = grants.get(type);
   if (grant !== undefined) return grant;
-  throw new OAuthError(
-    'unsupported_grant_type',
-    `grant_type must be client_credentials, authorization_code, refresh_token or ${deviceCodeGrantType}`,
-  );
+  throw new OAuthError('unsupported_grant_type', unknownGrant);
 }

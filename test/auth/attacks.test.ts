@@ -21,7 +21,7 @@ async function expectRefused(target: Forgery, token: string, keys?: SigningKeys)
 
 describe.each<readonly [what: string, attacks: readonly Attack[]]>([
   ['another algorithm', otherAlgorithms],
-  ['a key of his own', ownKeys],
+  ['a key of the attacker', ownKeys],
   ['another header', otherHeaders],
   ['claims that the real key has signed, but', otherClaims],
   ['a real token', otherTexts],

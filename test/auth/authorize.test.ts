@@ -14,7 +14,7 @@ afterAll(async () => {
 
 const answered = (location: URL | undefined) => Object.fromEntries(location?.searchParams ?? []);
 
-describe('a request whose return address is not known is answered by a page, and nobody is sent there', () => {
+describe('a request with an unknown client or redirect URI is answered by a page, without a redirect', () => {
   test.each<[string, Parameters]>([
     ['no client', { client_id: undefined }],
     ['an unknown client', { client_id: 'signin_unknown' }],
@@ -71,7 +71,7 @@ describe('a request that is refused tells its client, with its state and the iss
     ['a request object', 'request_not_supported', { request: 'eyJ' }],
     ['a request by reference', 'request_uri_not_supported', { request_uri: 'https://evil.example' }],
     ['a registration', 'registration_not_supported', { registration: '{}' }],
-    ['nobody who is signed in', 'login_required', { prompt: 'none' }],
+    ['no signed-in user', 'login_required', { prompt: 'none' }],
   ])('%s', async (_, error, parameters) => {
     const { status, location, headers } = await fixture.newBrowser().open(fixture.target(parameters));
     expect(status).toBe(303);
@@ -109,7 +109,7 @@ describe('a request that is refused tells its client, with its state and the iss
 });
 
 describe('a request that can be answered', () => {
-  test('shows a page that nobody can frame, keep or put a script into', async () => {
+  test('shows a page that cannot be framed, cached or scripted', async () => {
     const page = await fixture.newBrowser().open(fixture.target());
     expect(page.status).toBe(200);
     expect(page.headers).toMatchObject({

@@ -42,7 +42,7 @@ describe('a client proves who it is', () => {
       expect(authenticateClient(directory, undefined, parseForm(`client_id=${id}`))).toMatchObject({ id });
   });
 
-  test('else it is refused alike, whoever it says it is', async () => {
+  test('any other client is refused alike, whatever id it claims', async () => {
     const { directory, key, app, server } = await openClients();
     const ids = [
       key.apiKey.clientId,

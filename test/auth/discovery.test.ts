@@ -52,7 +52,7 @@ test('an issuer with a path is found by both ways of putting the document', asyn
   }
 });
 
-test('anybody can verify the tokens of each algorithm by the JWKS, which shows public parts only', async () => {
+test('the JWKS verifies the tokens of each algorithm, and shows public parts only', async () => {
   const keys = openSigningKeys(forgeries.map(({ key }) => key));
   const dispatch = createRouter(bind([jwksEndpoint], { keys }));
   const { json, headers } = await send(dispatch, '/.well-known/jwks.json');
@@ -76,7 +76,7 @@ test('anybody can verify the tokens of each algorithm by the JWKS, which shows p
   expect(Buffer.from(json.keys[1].n, 'base64url').length).toBeGreaterThanOrEqual(256);
 });
 
-test('whoever has the keys already is told so, until there is another one', async () => {
+test('a cache that has the keys is told so, until there is another key', async () => {
   const [{ key: first }, { key: second }] = forgeries as [(typeof forgeries)[0], (typeof forgeries)[0]];
   let keys = openSigningKeys([first]);
   const dispatch = createRouter(

@@ -81,7 +81,7 @@ describe('with an ID token', () => {
     'https://shop.example/callback@evil.example',
     'javascript:alert(1)',
     '//evil.example',
-  ])('sends nobody to %s, and signs out all the same', async (uri) => {
+  ])('does not redirect to %s, and signs out all the same', async (uri) => {
     const { issued, ...fixture } = await openSignedIn();
     const parameters = { id_token_hint: issued.shop.id_token, post_logout_redirect_uri: uri };
     const reply = await browse(fixture, query(parameters));
@@ -134,7 +134,7 @@ describe('with an ID token', () => {
   });
 });
 
-test('an ID token that names another issuer signs nobody out, whoever signed it', async () => {
+test('an ID token of another issuer does not sign anyone out, even with a valid signature', async () => {
   const { issued, settings, user, shop, ...fixture } = await openSignedIn();
   const signedIn = {
     user,
@@ -186,7 +186,7 @@ describe('with an access token', () => {
 });
 
 describe('with the cookie of a browser alone', () => {
-  test('the user is asked first: any page can send him here', async () => {
+  test('the user is asked first: any page can send them here', async () => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const { cookie } = browser;
     const reply = await browse(fixture, path, { headers: { cookie } });
@@ -196,7 +196,7 @@ describe('with the cookie of a browser alone', () => {
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
 
-  test('his answer ends the sign-in and its sessions', async () => {
+  test('their answer ends the sign-in and its sessions', async () => {
     const { issued, browser, store, ...fixture } = await openSignedIn();
     const headers = {
       cookie: browser.cookie,
@@ -217,7 +217,7 @@ describe('with the cookie of a browser alone', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example' },
-  ])('another site cannot answer for him: %j', async (headers) => {
+  ])('another site cannot answer for them: %j', async (headers) => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const request = { method: 'POST', headers: { cookie: browser.cookie, ...headers } };
     expect((await browse(fixture, path, request)).text).toContain('Sign out?');
@@ -227,7 +227,7 @@ describe('with the cookie of a browser alone', () => {
 
 describe('with nothing', () => {
   test.each([{}, { cookie: `__Host-flagmeter=${'A'.repeat(43)}.${'A'.repeat(43)}` }])(
-    'there is nobody to sign out: %j',
+    'there is no sign-in to end: %j',
     async (headers) => {
       const { issued, ...fixture } = await openSignedIn();
       expect((await browse(fixture, path, { headers })).text).toContain('You are signed out');
@@ -236,14 +236,14 @@ describe('with nothing', () => {
     },
   );
 
-  test('nobody is sent on, not even to an address of a client', async () => {
+  test('the browser is not redirected, not even to an address of a client', async () => {
     const fixture = await openSessionFixture();
     const back = { client_id: fixture.app.client.clientId, post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(back))).toMatchObject({ status: 200 });
   });
 });
 
-test('while the store takes nothing, nobody is told that he is signed out', async () => {
+test('while the store takes nothing, no user is told that they are signed out', async () => {
   const { issued, health, ...fixture } = await openSignedIn();
   health.ready = false;
   const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));

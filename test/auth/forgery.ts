@@ -7,7 +7,7 @@ import { testClock } from '../accounts/fixture.ts';
 
 export const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256', 'EdDSA'];
 
-/** A service's keys with an algorithm, and what somebody needs who tries to make a token for it. */
+/** A service's keys with an algorithm, and what it takes to forge a token for it. */
 export interface Forgery {
   readonly alg: SigningAlgorithm;
   readonly settings: TokenSettings;
@@ -21,7 +21,7 @@ export interface Forgery {
 }
 
 /**
- * What an attacker makes of what he knows: tokens that must be refused.
+ * What an attacker can make: tokens that must be refused.
  * @param strangers services with keys of their own, one of each algorithm
  */
 export type Attack = readonly [

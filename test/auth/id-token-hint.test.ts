@@ -59,7 +59,7 @@ test('does not stand for another user that the client means, also after signing 
   const page = await fixture.signIn(browser, request, fixture.stranger);
   expect(page).toMatchObject({ status: 303 });
   expect(page.location?.searchParams.get('error')).toBe('login_required');
-  // They are signed in all the same, for whoever means them.
+  // They are signed in all the same, for a request that means them.
   codeOf(await browser.open(fixture.target({ client_id, redirect_uri })));
   codeOf(await fixture.signIn(fixture.newBrowser(), request));
   codeOf(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));

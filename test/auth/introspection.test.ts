@@ -114,7 +114,7 @@ describe('a refresh token', () => {
     expect(await fixture.refresh(next.json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('is not known to anybody else', async () => {
+  test('is shown to no other client', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     expect(await introspect(fixture, refresh_token, await apiKeyOf(fixture))).toMatchObject(inactive);

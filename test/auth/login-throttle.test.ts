@@ -104,7 +104,7 @@ describe('at one account from one address', () => {
     expect((await countAttempt(parts, attempt({ email: 'bob@example.com' }))).wait).toBe(0);
   });
 
-  test('a clock that was set back makes nobody wait longer', async () => {
+  test('a clock that was set back makes no user wait longer', async () => {
     const parts = openThrottles();
     await failOn(parts, () => attempt());
     parts.clock.advance(-day);
@@ -161,7 +161,7 @@ describe('a success', () => {
 });
 
 describe('what is kept', () => {
-  test('names nobody', async () => {
+  test('contains no names', async () => {
     const parts = openThrottles();
     await countAttempt(parts, attempt());
     const keys = [...parts.store.loginThrottles.getKeys()];
@@ -180,7 +180,7 @@ describe('what is kept', () => {
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 1000 + ms)).toBe(true);
   });
 
-  test('is forgotten where nobody has swept yet', async () => {
+  test('is forgotten before the next sweep', async () => {
     const parts = openThrottles();
     await failOn(parts, () => attempt());
     parts.clock.advance(day);

@@ -53,7 +53,7 @@ const busy = {
   html: expect.stringContaining('The service is busy. Please try again in a moment.'),
 };
 
-test('while the store takes nothing nobody is signed in; what was typed stays, but for the password', async () => {
+test('while the store takes nothing no user is signed in; what was typed stays, but for the password', async () => {
   const { health, submit } = await openEndpoint();
   health.ready = false;
   const page = await submit();
@@ -64,7 +64,7 @@ test('while the store takes nothing nobody is signed in; what was typed stays, b
   expect((await submit()).status).toBe(303);
 });
 
-test('while the store takes nothing a client of somebody who is signed in is told to come back', async () => {
+test('while the store takes nothing a client of a signed-in user is told to come back', async () => {
   const { health, open, submit } = await openEndpoint();
   await submit();
   health.ready = false;
@@ -73,7 +73,7 @@ test('while the store takes nothing a client of somebody who is signed in is tol
   expect(headers['location']).toContain('?error=temporarily_unavailable&');
 });
 
-test('while too many passwords wait nobody is signed in, and the attempt does not count', async () => {
+test('while too many passwords wait no user is signed in, and the attempt does not count', async () => {
   const { store, passwords, submit } = await openEndpoint();
   const waiting: Promise<boolean>[] = [];
   const fill = () => {

@@ -67,7 +67,7 @@ describe('who knows the password', () => {
     codeOf(await fixture.signIn(fixture.newBrowser(), {}, person));
   });
 
-  test('gets another id for his browser, which keeps its mark', async () => {
+  test('gets another id for their browser, which keeps its mark', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const [before, mark] = browser.cookie?.split('.') ?? [];
@@ -78,7 +78,7 @@ describe('who knows the password', () => {
     expect((await browser.open(fixture.target())).status).toBe(200);
   });
 
-  test('is told when he may not use the client, and the code is not issued', async () => {
+  test('is told when they may not use the client, and no code is issued', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.signIn(browser, {}, fixture.stranger);
     expect(page).toMatchObject({
@@ -121,7 +121,7 @@ describe('who does not', () => {
     expect(page).toMatchObject({ status: 400, error: 'Enter your e-mail address and your password.' });
   });
 
-  test('may change his mind', async () => {
+  test('may cancel', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const { location } = await browser.submit({ action: 'cancel' });
@@ -173,7 +173,7 @@ describe('a form that the page of this browser did not send', () => {
   });
 });
 
-describe('a browser in which somebody is signed in', () => {
+describe('a browser with a signed-in user', () => {
   test('gets the next code at once, also when its user must not be asked', async () => {
     const browser = await signedIn();
     for (const prompt of [undefined, 'none'])
@@ -213,7 +213,7 @@ describe('a browser in which somebody is signed in', () => {
     expect(silent.location?.searchParams.get('error')).toBe(error);
   });
 
-  test('cannot continue when nobody is signed in any more', async () => {
+  test('cannot continue when the sign-in has ended', async () => {
     const browser = await signedIn();
     await browser.open(fixture.target({ prompt: 'consent' }));
     fixture.clock.advance(day / 2);
@@ -254,7 +254,7 @@ describe('a service that is started again', () => {
     again.cookie = browser.cookie;
     expect((await again.open(after.target())).location?.searchParams.has('code')).toBe(true);
     const lines = (await after.audit()).filter(({ action }) => action.startsWith('sign-in.'));
-    // What the stranger did is for his team to read.
+    // What the stranger did is in the audit log of their team.
     expect(lines.map(({ action, actor, target }) => [action, actor.name, target.name])).toEqual([
       ['sign-in.succeeded', 'Ada@Example.com', 'Ada@Example.com'],
       ['sign-in.failed', '', ''],

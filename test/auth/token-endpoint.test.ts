@@ -32,7 +32,7 @@ function basic(id: string, secret: string): { authorization: string } {
 }
 
 describe('a client with its credentials', () => {
-  test('gets a token whose claims and signature anybody can verify by the JWKS', async () => {
+  test('gets a token whose claims and signature can be verified by the JWKS', async () => {
     const { dispatch, credentials, clock, team } = await openEndpoint();
     const answer = await ask(dispatch, {
       grant_type: 'client_credentials',
@@ -177,7 +177,7 @@ describe('a request that is not one', () => {
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
   });
 
-  test('may have a charset in its content type and parameters that nobody knows', async () => {
+  test('may have a charset in its content type, and unknown parameters', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials, audience: 'x' };
     const type = 'Application/X-WWW-Form-Urlencoded; charset=utf-8';

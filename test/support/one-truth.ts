@@ -69,7 +69,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       expect(await counted(id)).toMatchObject({ usage: expected.usage, measurements: { metrics: [] } });
     });
 
-    it.each(transports)('is refused by %s when nobody has the key', async (name) => {
+    it.each(transports)('is refused by %s when the key is unknown', async (name) => {
       const transport = open.find((each) => each.name === name)!;
       await expect(transport.usage(usage)).rejects.toThrow(/404|^5: |NotFound/);
     });

@@ -62,7 +62,7 @@ export function readOpenApi(document: object): OpenApi {
   const ajv = new Ajv2020({ strict: false, strictNumbers: true });
   ajv.addFormat('date-time', (text) => parseTime(text) !== undefined);
   ajv.addFormat('email', /^[^@]+@[^@]+$/);
-  ajv.addFormat('password', true); // No rule: it only says that nobody is to look over one's shoulder.
+  ajv.addFormat('password', true); // A hint for forms, not a rule.
   ajv.addSchema(document, 'openapi');
   const validators = new Map<string, ValidateFunction>();
 

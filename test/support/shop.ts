@@ -18,7 +18,7 @@ export async function openShop(http: string, credentials: Credentials): Promise<
   return { credentials, application, key };
 }
 
-/** Sends one check of `feature` over a connection of its own; gives the status, `undefined` when nobody answered. */
+/** Sends one check of `feature` over a connection of its own; @returns the status; `undefined` without an answer */
 export async function sendCheck(http: string, key: string, feature: string): Promise<number | undefined> {
   const sender = openSender(http);
   const status = await sender.send({ k: key, e: 'Production', f: { [feature]: { on: [1] } } });

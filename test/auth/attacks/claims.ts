@@ -84,7 +84,7 @@ export const otherClaims: readonly Attack[] = [
       real(JSON.stringify(claims).replace(String(claims.exp), '1e400')),
     ],
   ],
-  ['with one more, that nobody knows', ({ claims, sign: real }) => real({ ...claims, cnf: { jkt: 'x' } })],
+  ['with an unknown one', ({ claims, sign: real }) => real({ ...claims, cnf: { jkt: 'x' } })],
   [
     'with a prototype',
     ({ claims, sign: real }) => real(`${JSON.stringify(claims).slice(0, -1)},"__proto__":{"role":"Admin"}}`),

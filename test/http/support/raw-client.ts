@@ -26,7 +26,7 @@ export class RawClient {
     return client;
   }
 
-  /** Over TLS, whoever the server says it is. */
+  /** Over TLS, without checking the certificate. */
   static async openTls(port: number): Promise<RawClient> {
     const client = new RawClient(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }));
     await once(client.socket, 'secureConnect');

@@ -1,6 +1,6 @@
 import { besideFloor } from './beside-floor.ts';
 import { round } from './numbers.ts';
-import { ingestMix, packetsOf, seriesOf } from './packets.ts';
+import { mixOf, packetsOf, seriesOf } from './packets.ts';
 import { rssMb } from './process-stats.ts';
 import { serviceRuns } from './rounds.ts';
 import { commitsOf, sendPackets, verifyCounts } from './service.ts';
@@ -9,13 +9,15 @@ import { commitsOf, sendPackets, verifyCounts } from './service.ts';
 export const ingest = besideFloor({
   summary: 'telemetry packets a second, durable, beside the bare HTTP engine (the floor)',
   unit: 'packet',
-  defaults: { connections: 256, seconds: 10, rounds: 3 },
-  small: { connections: 8, seconds: 0.25, rounds: 1 },
+  defaults: { connections: 256, seconds: 10, rounds: 3, series: 210 },
+  small: { connections: 8, seconds: 0.25, rounds: 1, series: 210 },
+  serve: ['--max-features', '10000'],
   floors: { floor: ['floor.ts'], skeleton: ['skeleton.ts'] },
   quantiles: ['p50', 'p90', 'p99', 'p999'],
-  async begin(service, { connections, seconds }) {
+  async begin(service, { connections, seconds, series }) {
     const since = new Date();
-    const packets = packetsOf(ingestMix, service.key);
+    const mix = mixOf(series);
+    const packets = packetsOf(mix, service.key);
     const plan = { connections, seconds, warmupSeconds: Math.min(1, seconds / 5) };
     const before = await commitsOf(service.http);
     return {
@@ -33,7 +35,7 @@ export const ingest = besideFloor({
           figures: { rssMb: memory, cpuUsPerPacket: round(measured.service.cpuUs, 2), commits },
           remarks: [
             `${memory} MiB resident`,
-            `${seriesOf(ingestMix)} series`,
+            `${seriesOf(mix)} series`,
             `${commits ?? 'unknown'} commits; every count verified in the usage report`,
           ],
         };

@@ -1,29 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Bench } from 'tinybench';
 import { TokenBucket } from '../src/admission/token-bucket.ts';
 import { addCounts, addValue } from '../src/aggregate/merge.ts';
+import { createAggregator } from '../src/commit/aggregator.ts';
 import { Batch } from '../src/commit/batch.ts';
 import { RecordArrays } from '../src/commit/records/record-arrays.ts';
 import { EnvironmentSeries } from '../src/commit/series-dictionary.ts';
 import { decodeText, parseJson } from '../src/http/body.ts';
 import { countsCodec, measurementCodec } from '../src/store/cells.ts';
+import { openUsageStore } from '../src/store/usage.ts';
 import { addPacket } from '../src/telemetry/add-packet.ts';
-import { checkPacket } from '../src/telemetry/packet.ts';
+import { checkPacket, type Packet } from '../src/telemetry/packet.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
-import { ingestMix, packetsOf } from './packets.ts';
+import { ingestMix, mixOf, packetsOf } from './packets.ts';
 
 /** Packets that one measured iteration handles: one alone is over before a clock can tell. */
 const packetsPerIteration = ingestMix.features;
 
 /** The steps of the packet path by themselves, in this process. */
 export const micro: Benchmark = {
-  summary: 'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge',
+  summary:
+    'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge, write over ever more series',
   usage: '[--json] [--milliseconds 1000] [--small]',
   async run(args) {
     const options = readOptions(args, { milliseconds: 1_000 }, { milliseconds: 50 });
     const bench = new Bench({ time: options.milliseconds, warmupTime: options.milliseconds / 5 });
     for (const [name, step] of Object.entries(steps())) bench.add(name, step);
+    const stores = [20, 2_000, 20_000].map(writing);
+    for (const { name, step } of stores) bench.add(name, step);
     await bench.run();
+    for (const { close } of stores) await close();
     const rows = bench.tasks.map((task) => [task.name, nanosPerPacket(task)] as const);
     const result = Object.fromEntries(rows.map(([name, nanos]) => [`${name}Ns`, nanos]));
     show(options.json, result, [
@@ -65,6 +74,42 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
     merge() {
       for (let n = 0; n < records.counts; n++) addCounts(counts, 3, 1, 0);
       for (let n = 0; n < records.measurements; n++) addValue(measurement, 1.5, now++);
+    },
+  };
+}
+
+/** What a worker does for a batch of packets, whose senders are each at another place of the list: most of it is the disk's. */
+function writing(series: number): { name: string; step: () => void; close: () => Promise<void> } {
+  const directory = mkdtempSync(join(tmpdir(), 'flagmeter-micro-'));
+  const store = openUsageStore(directory);
+  const { write } = createAggregator(store);
+  const mix = mixOf(series);
+  const packets = packetsOf(mix, 'a-frontend-key').map(({ body }) => checkPacket(JSON.parse(body)));
+  const dictionary = new EnvironmentSeries(1, { ...mix, variants: 64 }, []);
+  const arrays = new RecordArrays();
+  const writePackets = (chosen: readonly Packet[]) => {
+    const batch = new Batch(arrays);
+    for (const packet of chosen) addPacket(packet, dictionary, batch, 0);
+    write(batch.seal());
+    batch.release();
+  };
+  writePackets(packets);
+  let turn = 0;
+  return {
+    name: `write${series}`,
+    step() {
+      turn += 1;
+      const apart = packets.length / packetsPerIteration;
+      writePackets(
+        Array.from(
+          { length: packetsPerIteration },
+          (_, sender) => packets[Math.floor(sender * apart + turn) % packets.length]!,
+        ),
+      );
+    },
+    async close() {
+      await store.lmdb.close();
+      rmSync(directory, { recursive: true });
     },
   };
 }

@@ -15,14 +15,15 @@ export interface PacketMix {
   readonly metricsPerPacket: number;
 }
 
-/** Ingest: 3 features × 2 variants + 2 metrics a packet, over 100 features × 2 variants + 10 metrics = 210 series. */
-export const ingestMix: PacketMix = {
-  features: 100,
-  variants: 2,
-  metrics: 10,
-  featuresPerPacket: 3,
-  metricsPerPacket: 2,
-};
+/** 3 features × 2 variants + 2 metrics a packet, over so many series: every twentieth is a metric, 2 to 20 of them. */
+export function mixOf(series: number): PacketMix {
+  const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));
+  const features = Math.max(3, Math.floor((series - metrics) / 2));
+  return { features, variants: 2, metrics, featuresPerPacket: 3, metricsPerPacket: 2 };
+}
+
+/** Ingest: 100 features × 2 variants + 10 metrics = 210 series. */
+export const ingestMix: PacketMix = mixOf(210);
 
 /** Memory and start: the same packets, over 490 features × 2 variants + 20 metrics = 1 000 series. */
 export const thousandSeries: PacketMix = {

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { type DiskState, probeDisk } from './probe-disk.ts';
 
 /** What the health of the store needs of the service. */
-export interface HealthHooks {
+export interface StoreHealthDeps {
   readonly log: Log;
   /** The data directory. */
   readonly data: string;
@@ -22,10 +22,10 @@ const retryMs = 1000;
  */
 export class StoreHealth {
   #state: DiskState = 'writable';
-  readonly #hooks: HealthHooks;
+  readonly #deps: StoreHealthDeps;
 
-  constructor(hooks: HealthHooks) {
-    this.#hooks = hooks;
+  constructor(deps: StoreHealthDeps) {
+    this.#deps = deps;
   }
 
   get ready(): boolean {
@@ -35,27 +35,27 @@ export class StoreHealth {
   /** A commit failed with `error`. */
   failed(error: unknown): void {
     if (this.#state !== 'writable') return;
-    this.#state = isOutOfSpace(error) ? 'full' : probeDisk(this.#hooks.data);
+    this.#state = isOutOfSpace(error) ? 'full' : probeDisk(this.#deps.data);
     if (this.#state === 'full') {
-      this.#hooks.log.error('the disk is full: answering 503 until 16 MiB are free', {
+      this.#deps.log.error('the disk is full: answering 503 until 16 MiB are free', {
         cause: String(error),
       });
-      this.#hooks.after(retryMs, () => this.#retry());
+      this.#deps.after(retryMs, () => this.#retry());
       return;
     }
     this.#state = 'broken';
-    this.#hooks.log.error('the store failed: stopping', { cause: String(error) });
-    this.#hooks.fatal('the store failed');
+    this.#deps.log.error('the store failed: stopping', { cause: String(error) });
+    this.#deps.fatal('the store failed');
   }
 
   #retry(): void {
-    const state = probeDisk(this.#hooks.data);
+    const state = probeDisk(this.#deps.data);
     if (state === 'writable') {
       this.#state = state;
-      this.#hooks.log.info('the disk has space again: accepting data');
+      this.#deps.log.info('the disk has space again: accepting data');
       return;
     }
-    this.#hooks.after(retryMs, () => this.#retry());
+    this.#deps.after(retryMs, () => this.#retry());
   }
 }
 

@@ -1,4 +1,72 @@
+import Type, { type TSchema } from 'typebox';
 import { type Answer, created as createdAt } from '../http/answer.ts';
+import type { DeclaredAnswer, Header } from '../http/endpoint.ts';
+import { Location } from '../http/openapi/headers.ts';
+import { jsonAnswer, orNull, text } from '../http/schema.ts';
+
+/** The answers of the management API: as its endpoints declare them, and what its handlers give. */
+
+const tagSchema = { type: 'string', pattern: '^"[\\w-]{22}"$' };
+
+/** The entity tag of what an answer shows. */
+export const EntityTag = {
+  component: 'EntityTag',
+  description: 'Identifies what the answer shows. A later change may name it in `If-Match`.',
+  required: true,
+  schema: tagSchema,
+} as const satisfies Header;
+
+/** An entity tag that only users have. */
+export const EntityTagOfUser = {
+  component: 'EntityTagOfUser',
+  description: 'The entity tag of a user. An API key has none.',
+  schema: tagSchema,
+} as const satisfies Header;
+
+const tagged = { ETag: EntityTag } as const;
+
+/** One thing with its entity tag. */
+export function oneTagged<Schema extends TSchema>(schema: Schema, description: string) {
+  return jsonAnswer(schema, description, tagged);
+}
+
+/** A thing that was created, and where it is. */
+export function made<Schema extends TSchema>(schema: Schema, description: string) {
+  return jsonAnswer(schema, description, { Location });
+}
+
+/** A thing that was created, with its entity tag. */
+export function madeTagged<Schema extends TSchema>(schema: Schema, description: string) {
+  return jsonAnswer(schema, description, { Location, ...tagged });
+}
+
+/** A page of a list. */
+export function page<Schema extends TSchema>(schema: Schema, order: string) {
+  const { example } = schema as { example?: unknown };
+  const items = Type.Array(schema);
+  return jsonAnswer(
+    Type.Object({ items, nextCursor }, { example: { items: [example], nextCursor: null } }),
+    `A page of the list. ${order}`,
+  );
+}
+
+const nextCursor = orNull(text('The `cursor` of the next page; `null` on the last page.'));
+
+/** Nothing but that it is done. */
+export function done(description: string): DeclaredAnswer<undefined, Record<never, Header>> {
+  return { description, headers: {} };
+}
+
+/** Times and ids in the examples of the OpenAPI document. Nothing has such an id. */
+export const exampleTime = '2026-01-31T12:00:00.000Z';
+export const exampleIds = {
+  application: `app_${'0'.repeat(23)}1`,
+  key: `key_${'0'.repeat(23)}2`,
+  team: `team_${'0'.repeat(23)}3`,
+  user: `user_${'0'.repeat(23)}4`,
+  apiKey: `client_${'0'.repeat(23)}5`,
+  client: `signin_${'0'.repeat(23)}6`,
+} as const;
 
 /** 201 with a thing and where it is. @param segments path segments below `/api/v2`, not encoded */
 export function created<Body>(segments: readonly string[], body: Body): Answer<201, Body, 'location'> {

@@ -2,15 +2,13 @@ import Type, { type Static } from 'typebox';
 import { apiKeysOf, createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { ApiKey as StoredApiKey } from '../store/records.ts';
-import { created, timeText } from './answers.ts';
+import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { pageOf, paging } from './lists.ts';
 import { role } from './role.ts';
 
@@ -50,8 +48,7 @@ export const apiKeys: Group<ManageDeps> = {
   description: 'Client credentials of a team. Programs use them to get tokens for this API.',
   endpoints: [
     endpoint('GET /teams/:id/api-keys', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'listApiKeys',
       summary: 'List the API keys of a team',
       query: paging,
@@ -59,8 +56,7 @@ export const apiKeys: Group<ManageDeps> = {
       handle: ({ directory, team, query }) => ok(pageOf(apiKeysOf(directory, team.id), query, show)),
     }),
     endpoint('POST /teams/:id/api-keys', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description: 'Without `role` it is a User.',
@@ -73,16 +69,12 @@ export const apiKeys: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id/api-keys/:clientId', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'deleteApiKey',
       summary: 'Delete an API key',
       description: 'Its tokens are refused from now on.',
       answers: { 204: done('It is deleted.') },
-      async handle({ directory, team, params }) {
-        await deleteApiKey(directory, team.id, params.clientId);
-        return noContent;
-      },
+      handle: ({ directory, team, params }) => deleteApiKey(directory, team.id, params.clientId),
     }),
   ],
 };

@@ -8,18 +8,16 @@ import {
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group, Shown } from '../http/endpoint.ts';
 import { bodyShape, listOf, name, shape, text, time } from '../http/schema.ts';
 import type { Application as StoredApplication } from '../store/records.ts';
-import { created, timeText } from './answers.ts';
+import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, made, oneTagged, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { Environment, showEnvironment } from './environments.ts';
 import { checkMatch, tagged } from './etag.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { pageOf, paging } from './lists.ts';
 
 const limit = { minimum: 0, maximum: 1_000_000_000 };
@@ -96,8 +94,7 @@ export const applications: Group<ManageDeps> = {
   description: 'Applications send packets and reports. Each belongs to a team.',
   endpoints: [
     endpoint('GET /applications', {
-      within: 'service',
-      least: 'User',
+      access: { within: 'service', least: 'User' },
       operationId: 'listApplications',
       summary: 'List the applications of your teams',
       query: paging,
@@ -109,8 +106,7 @@ export const applications: Group<ManageDeps> = {
       },
     }),
     endpoint('POST /applications', {
-      within: 'service',
-      least: 'Admin',
+      access: { within: 'service', least: 'Admin' },
       operationId: 'createApplication',
       summary: 'Create an application',
       body: NewApplication,
@@ -130,16 +126,14 @@ export const applications: Group<ManageDeps> = {
       },
     }),
     endpoint('GET /applications/:id', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'getApplication',
       summary: 'Read an application',
       answers: { 200: oneTagged(Application, 'The application.') },
       handle: ({ application }) => tagged(show(application)),
     }),
     endpoint('PATCH /applications/:id', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'changeApplication',
       summary: 'Change the settings of an application',
       description: 'The new settings hold for every packet that is sent after the answer.',
@@ -158,17 +152,13 @@ export const applications: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'deleteApplication',
       summary: 'Delete an application and everything that belongs to it',
       description:
         'Its keys are refused from now on. Its data is removed from the disk in the background; the audit log has an entry (`application.erased`) when that is done.',
       answers: { 204: done('It is deleted.') },
-      async handle({ directory, application }) {
-        await deleteApplication(directory, application.id);
-        return noContent;
-      },
+      handle: ({ directory, application }) => deleteApplication(directory, application.id),
     }),
   ],
 };

@@ -6,11 +6,9 @@ import type { QueryOf } from '../http/query-reader.ts';
 import { oneOf, orNull, shape, text, time } from '../http/schema.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { AuditEntry as StoredEntry } from '../store/records.ts';
-import { timeText } from './answers.ts';
+import { exampleIds, exampleTime, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { type Page, paging, readCursor, writeCursor } from './lists.ts';
 import { range } from './report-range.ts';
 
@@ -61,8 +59,7 @@ export const audit: Group<AuditDeps> = {
   description: 'Who did what, when and from where. Entries are never changed or removed.',
   endpoints: [
     endpoint('GET /audit', {
-      within: 'service',
-      least: 'Admin',
+      access: { within: 'service', least: 'Admin' },
       operationId: 'listAuditEntries',
       summary: 'Read the audit log of your teams and of the service',
       description: 'A page may be short or empty without being the last one.',

@@ -2,15 +2,13 @@ import Type from 'typebox';
 import { nameRule } from '../accounts/checks.ts';
 import { clientsOf, createClient, deleteClient } from '../accounts/clients.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { OAuthClient } from '../store/records.ts';
-import { created, timeText } from './answers.ts';
+import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { pageOf, paging } from './lists.ts';
 
 const settings = {
@@ -67,8 +65,7 @@ export const clients: Group<ManageDeps> = {
   description: 'Programs that the members of a team sign in to, with the authorization code grant and PKCE.',
   endpoints: [
     endpoint('GET /teams/:id/clients', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'listClients',
       summary: 'List the sign-in clients of a team',
       query: paging,
@@ -77,8 +74,7 @@ export const clients: Group<ManageDeps> = {
         ok(pageOf(clientsOf(directory, id), query, (client) => show(id, client))),
     }),
     endpoint('POST /teams/:id/clients', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'createClient',
       summary: 'Register a sign-in client',
       body: NewSignInClient,
@@ -92,16 +88,12 @@ export const clients: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id/clients/:clientId', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'deleteClient',
       summary: 'Delete a sign-in client',
       description: 'No user can sign in to it any more, and the tokens issued to it are refused.',
       answers: { 204: done('It is deleted.') },
-      async handle({ directory, team, params }) {
-        await deleteClient(directory, team.id, params.clientId);
-        return noContent;
-      },
+      handle: ({ directory, team, params }) => deleteClient(directory, team.id, params.clientId),
     }),
   ],
 };

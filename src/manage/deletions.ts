@@ -3,11 +3,9 @@ import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { oneOf, shape, text, time } from '../http/schema.ts';
 import type { Deletion as StoredDeletion } from '../store/records.ts';
-import { timeText } from './answers.ts';
+import { exampleIds, exampleTime, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { cutPage, namePage, paging } from './lists.ts';
 
 const Deletion = shape(
@@ -35,8 +33,7 @@ export const deletions: Group<ManageDeps> = {
     'The data of a deleted application or environment is removed in the background. It is listed here until nothing is left; then the audit log has an entry.',
   endpoints: [
     endpoint('GET /deletions', {
-      within: 'service',
-      least: 'User',
+      access: { within: 'service', least: 'User' },
       operationId: 'listDeletions',
       summary: 'List what is still being removed in your teams',
       query: paging,

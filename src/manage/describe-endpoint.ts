@@ -16,7 +16,8 @@ import { changedSince } from './etag.ts';
 import { maxLimit } from './lists.ts';
 
 /** What of a declaration the document shows. */
-interface Described extends Access {
+interface Described {
+  readonly access: Access;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
@@ -33,9 +34,9 @@ export function describeEndpoint(method: string, path: string, declared: Describ
   return {
     operationId,
     summary,
-    description: [description, `For ${callers(declared)}.`].filter(Boolean).join('\n\n'),
+    description: [description, `For ${callers(declared.access)}.`].filter(Boolean).join('\n\n'),
     parameters: [
-      ...pathParameters(path, declared),
+      ...pathParameters(path, declared.access),
       ...queryParameters(query ?? {}),
       ...(matches ? [IfMatch] : []),
       ...(body ? [ContentEncoding] : []),
@@ -97,7 +98,8 @@ const inPath: Readonly<Record<string, string>> = {
 
 /** What an endpoint refuses because of what it is: see `endpoint`. */
 function usualRefusals(method: string, path: string, declared: Described): Refusals {
-  const { within, least, query, body, matches } = declared;
+  const { access, query, body, matches } = declared;
+  const { within, least } = access;
   return {
     ...(path.includes(':') && { invalid_path: pathNotUtf8 }),
     ...(query && { invalid_query: `limit must be an integer from 1 to ${maxLimit}` }),

@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
-import { type Answer, replyWith } from '../http/answer.ts';
+import { type Answer, noContent, replyWith } from '../http/answer.ts';
 import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn, Refusals } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';
 import { problem } from '../http/problem.ts';
@@ -21,7 +21,8 @@ export interface Declaration<
   Body extends TSchema | undefined,
   Answers extends DeclaredAnswers,
   Deps,
-> extends Access<Kind> {
+> {
+  readonly access: Access<Kind>;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
@@ -32,11 +33,14 @@ export interface Declaration<
   readonly answers: Answers;
   /** What it refuses beside what every endpoint of its kind does, or in other words; each with an example of the detail. */
   readonly refuses?: Refusals;
-  readonly handle: (
-    call: Call<Path, Kind, Query, Body>,
-    deps: Deps,
-  ) => AnswerOf<Answers> | Promise<AnswerOf<Answers>>;
+  readonly handle: (call: Call<Path, Kind, Query, Body>, deps: Deps) => Given<Answers>;
 }
+
+/** What a handler gives. One that only answers 204 may give nothing. */
+type Given<Answers extends DeclaredAnswers> =
+  | AnswerOf<Answers>
+  | Promise<AnswerOf<Answers>>
+  | (204 extends keyof Answers ? Promise<void> : never);
 
 /** One request of a caller who may make it. */
 export type Call<
@@ -78,11 +82,11 @@ export function endpoint<
   return {
     method,
     path: `/api/v2${path}`,
-    access: accessRow(declaration),
+    access: accessRow(declaration.access),
     operation: describeEndpoint(method, path, declaration),
     bind: (deps) =>
       authenticated(deps, (request, params, claims) => {
-        const admitted = admit(deps, declaration, claims, request, params);
+        const admitted = admit(deps, declaration.access, claims, request, params);
         const call = { ...admitted, request, params, query: readQuery?.(request.query) };
         const answer = (body?: unknown) =>
           reply(handle({ ...call, body } as Parameters<typeof handle>[0], deps));
@@ -91,9 +95,9 @@ export function endpoint<
   };
 }
 
-function reply(answer: Answer | Promise<Answer>): Reply | Promise<Reply> {
+function reply(answer: Answer | Promise<Answer> | Promise<void>): Reply | Promise<Reply> {
   return answer instanceof Promise
-    ? answer.then((late) => replyWith(late, notCached))
+    ? answer.then((late) => replyWith(late ?? noContent, notCached))
     : replyWith(answer, notCached);
 }
 

@@ -2,15 +2,13 @@ import type { Static } from 'typebox';
 import { nameRule } from '../accounts/checks.ts';
 import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { Environment as StoredEnvironment } from '../store/records.ts';
-import { created, timeText } from './answers.ts';
+import { created, done, exampleTime, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
-import { exampleTime } from './examples.ts';
 import { pageOf, paging } from './lists.ts';
 
 export const Environment = shape(
@@ -30,8 +28,7 @@ export const environments: Group<ManageDeps> = {
   description: 'Each environment of an application has its own counts.',
   endpoints: [
     endpoint('GET /applications/:id/environments', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'listEnvironments',
       summary: 'List the environments of an application',
       query: paging,
@@ -39,8 +36,7 @@ export const environments: Group<ManageDeps> = {
       handle: ({ application, query }) => ok(pageOf(application.environments, query, showEnvironment)),
     }),
     endpoint('POST /applications/:id/environments', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'createEnvironment',
       summary: 'Add an environment',
       body: NewEnvironment,
@@ -56,17 +52,14 @@ export const environments: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/environments/:name', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'deleteEnvironment',
       summary: 'Delete an environment with its data',
       description:
         'Its data is removed from the disk in the background. An environment that is created later under the same name is a new one.',
       answers: { 204: done('It is deleted.') },
-      async handle({ directory, application, params }) {
-        await deleteEnvironment(directory, application.id, params.name);
-        return noContent;
-      },
+      handle: ({ directory, application, params }) =>
+        deleteEnvironment(directory, application.id, params.name),
     }),
   ],
 };

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { flag, name, orNull, shape, time } from '../http/schema.ts';
-import { exampleTime } from './examples.ts';
+import { exampleTime } from './answers.ts';
 
 export const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
   description: 'What the team says of it.',

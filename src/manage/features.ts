@@ -4,14 +4,13 @@ import { declareFeature, deleteFeature, featureExists, patchFeature } from '../a
 import { overPlan } from '../accounts/plans.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, flag, name } from '../http/schema.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
-import { created } from './answers.ts';
+import { created, done, madeTagged, oneTagged, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, madeTagged, oneTagged, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
 import { archived, description, Feature, type FeatureShown } from './feature-shape.ts';
@@ -53,8 +52,7 @@ export const features: Group<FeatureDeps> = {
   description: 'The features that a team has declared, and those that packets and reports have named.',
   endpoints: [
     endpoint('GET /applications/:id/features', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'listFeatures',
       summary: 'List the features of an application',
       query: { ...paging, ...filters },
@@ -70,8 +68,7 @@ export const features: Group<FeatureDeps> = {
       },
     }),
     endpoint('POST /applications/:id/features', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'declareFeature',
       summary: 'Declare a feature',
       body: NewFeature,
@@ -91,8 +88,7 @@ export const features: Group<FeatureDeps> = {
       },
     }),
     endpoint('GET /applications/:id/features/:feature', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'getFeature',
       summary: 'Read a feature',
       answers: { 200: oneTagged(Feature, 'The feature. Packets do not change its `ETag`.') },
@@ -104,8 +100,7 @@ export const features: Group<FeatureDeps> = {
       },
     }),
     endpoint('PATCH /applications/:id/features/:feature', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'changeFeature',
       summary: 'Change a feature',
       description: 'This also declares a feature that was only seen.',
@@ -130,16 +125,13 @@ export const features: Group<FeatureDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/features/:feature', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'deleteFeature',
       summary: 'Delete the declaration of a feature',
       description: 'Its counts stay, and so does the feature if it was ever seen.',
       answers: { 204: done('It is no longer declared.') },
-      async handle({ directory, application, params }) {
-        await deleteFeature(directory, application.id, params.feature);
-        return noContent;
-      },
+      handle: ({ directory, application, params }) =>
+        deleteFeature(directory, application.id, params.feature),
     }),
   ],
 };

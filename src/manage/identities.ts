@@ -10,9 +10,8 @@ import { exposuresKey, oldestKept, readExposures } from '../store/exposures.ts';
 import type { Application } from '../store/records.ts';
 import { seriesName } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { timeText } from './answers.ts';
+import { done, exampleTime, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { done } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import {
   EnvironmentName,
@@ -20,7 +19,6 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
-import { exampleTime } from './examples.ts';
 
 /** What the endpoints of identities need of the rest of the service. */
 export interface IdentityDeps extends ManageDeps {
@@ -74,8 +72,7 @@ export const identities: Group<IdentityDeps> = {
   description: 'What is kept of single people.',
   endpoints: [
     endpoint('GET /applications/:id/identities/:identity/exposures', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'listExposures',
       summary: 'Read which variants an identity had',
       description: 'An identity that is not known has none.',
@@ -89,8 +86,7 @@ export const identities: Group<IdentityDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/identities', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'forgetIdentityByQuery',
       summary: 'Forget an identity that no path can hold',
       description:
@@ -104,8 +100,7 @@ export const identities: Group<IdentityDeps> = {
         forget(deps, directory, application, query.identity),
     }),
     endpoint('DELETE /applications/:id/identities/:identity', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'forgetIdentity',
       summary: 'Forget an identity',
       description:

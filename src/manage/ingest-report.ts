@@ -4,6 +4,7 @@ import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
 import type { Retention } from '../store/retention.ts';
+import { one } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
@@ -27,8 +28,7 @@ export const ingest: Group<IngestReportDeps> = {
   description: 'The ledger: what became of the packets and reports of an application.',
   endpoints: [
     endpoint('GET /applications/:id/ingest', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'reportIngest',
       summary: 'Report what was accepted and what was refused, why, and from which sender',
       description:

@@ -3,15 +3,13 @@ import { createKey, deleteKey } from '../accounts/application-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, listOf, name, oneOf, orNull, shape, text, time } from '../http/schema.ts';
 import type { ApplicationKey as StoredKey } from '../store/records.ts';
-import { created, timeText } from './answers.ts';
+import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { pageOf, paging } from './lists.ts';
 
 const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')], {
@@ -81,8 +79,7 @@ export const keys: Group<ManageDeps> = {
   description: 'Packets and reports carry an application key. This API does not take them.',
   endpoints: [
     endpoint('GET /applications/:id/keys', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'listKeys',
       summary: 'List the keys of an application',
       query: paging,
@@ -91,8 +88,7 @@ export const keys: Group<ManageDeps> = {
         ok(pageOf(directory.keysOf(application.id), query, (key) => show(directory, key))),
     }),
     endpoint('POST /applications/:id/keys', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'createKey',
       summary: 'Create a key',
       body: NewApplicationKey,
@@ -106,16 +102,12 @@ export const keys: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/keys/:keyId', {
-      within: 'application',
-      least: 'Admin',
+      access: { within: 'application', least: 'Admin' },
       operationId: 'deleteKey',
       summary: 'Revoke a key',
       description: 'Packets and reports with this key are refused from now on.',
       answers: { 204: done('It is revoked.') },
-      async handle({ directory, application, params }) {
-        await deleteKey(directory, application.id, params.keyId);
-        return noContent;
-      },
+      handle: ({ directory, application, params }) => deleteKey(directory, application.id, params.keyId),
     }),
   ],
 };

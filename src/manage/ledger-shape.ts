@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { count, listOf, oneOf, orNull, shape, text, time } from '../http/schema.ts';
-import { exampleIds } from './examples.ts';
+import { exampleIds } from './answers.ts';
 
 const Example = Type.Partial(
   Type.Object({

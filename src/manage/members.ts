@@ -5,10 +5,9 @@ import { ApiError } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer } from '../http/schema.ts';
-import { created } from './answers.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
 import { showUser, User } from './user-shape.ts';
@@ -21,8 +20,7 @@ export const members: Group<ManageDeps> = {
   description: 'The users in a team.',
   endpoints: [
     endpoint('GET /teams/:id/members', {
-      within: 'team',
-      least: 'User',
+      access: { within: 'team', least: 'User' },
       operationId: 'listMembers',
       summary: 'List the members of a team',
       query: paging,
@@ -31,8 +29,7 @@ export const members: Group<ManageDeps> = {
         ok(pageOf(membersOf(directory, team.id), query, (user) => showUser(user, caller))),
     }),
     endpoint('GET /teams/:id/members/:userId', {
-      within: 'team',
-      least: 'User',
+      access: { within: 'team', least: 'User' },
       operationId: 'getMember',
       summary: 'Read a member',
       answers: { 200: jsonAnswer(User, 'The user.') },
@@ -40,8 +37,7 @@ export const members: Group<ManageDeps> = {
         ok(showUser(findMember(directory, team.id, params.userId), caller)),
     }),
     endpoint('PUT /teams/:id/members/:userId', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'addMember',
       summary: 'Add a user to a team',
       description: 'You can add a user with whom you share a team already. The request has no body.',
@@ -63,8 +59,7 @@ export const members: Group<ManageDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id/members/:userId', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'removeMember',
       summary: 'Remove a user from a team',
       description: 'A user who is in no other team is deleted.',

@@ -3,13 +3,12 @@ import { reservedName } from '../accounts/declarations.ts';
 import { declareMetric, deleteMetric } from '../accounts/metrics.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, flag, jsonAnswer, text } from '../http/schema.ts';
-import { created } from './answers.ts';
+import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, made, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { namePage, paging } from './lists.ts';
 import { kind, Metric } from './metric-shape.ts';
@@ -44,8 +43,7 @@ export const metrics: Group<MetricDeps> = {
     'What the metrics of an application mean. A kind that is declared late applies to earlier numbers, too.',
   endpoints: [
     endpoint('GET /applications/:id/metrics', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'listMetrics',
       summary: 'List the metrics of an application',
       query: { ...paging, declared: declaredFilter },
@@ -59,8 +57,7 @@ export const metrics: Group<MetricDeps> = {
       },
     }),
     endpoint('PUT /applications/:id/metrics/:metric', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'declareMetric',
       summary: 'Declare a metric, or change its declaration',
       body: MetricDeclaration,
@@ -81,16 +78,12 @@ export const metrics: Group<MetricDeps> = {
       },
     }),
     endpoint('DELETE /applications/:id/metrics/:metric', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'deleteMetric',
       summary: 'Delete the declaration of a metric',
       description: 'Its numbers stay, and read as those of a counter.',
       answers: { 204: done('It is no longer declared.') },
-      async handle({ directory, application, params }) {
-        await deleteMetric(directory, application.id, params.metric);
-        return noContent;
-      },
+      handle: ({ directory, application, params }) => deleteMetric(directory, application.id, params.metric),
     }),
   ],
 };

@@ -6,6 +6,7 @@ import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
 import type { Application } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
+import { one } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import {
@@ -44,8 +45,7 @@ export const reports: Group<ReportDeps> = {
   description: 'What was counted and measured.',
   endpoints: [
     endpoint('GET /applications/:id/usage', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'reportUsage',
       summary: 'Report how features were used',
       description,
@@ -60,8 +60,7 @@ export const reports: Group<ReportDeps> = {
       },
     }),
     endpoint('GET /applications/:id/measurements', {
-      within: 'application',
-      least: 'User',
+      access: { within: 'application', least: 'User' },
       operationId: 'reportMeasurements',
       summary: 'Report what was measured',
       description,

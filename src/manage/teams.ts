@@ -4,17 +4,15 @@ import { maxTeams, membersOf } from '../accounts/members.ts';
 import { isMore, usualPlan } from '../accounts/plans.ts';
 import { createTeam, deleteTeam, hasApplications, patchTeam } from '../accounts/teams.ts';
 import { ApiError } from '../errors.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { Plan, Team as StoredTeam } from '../store/records.ts';
-import { created, timeText } from './answers.ts';
+import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, made, oneTagged, page } from './declared-answers.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { pageOf, paging } from './lists.ts';
 
 /** What the endpoints of teams need of the rest of the service. */
@@ -60,8 +58,7 @@ export const teams: Group<TeamDeps> = {
   description: 'A team owns applications, and its members manage them.',
   endpoints: [
     endpoint('GET /teams', {
-      within: 'service',
-      least: 'User',
+      access: { within: 'service', least: 'User' },
       operationId: 'listTeams',
       summary: 'List your teams',
       query: paging,
@@ -72,8 +69,7 @@ export const teams: Group<TeamDeps> = {
       },
     }),
     endpoint('POST /teams', {
-      within: 'service',
-      least: 'Admin',
+      access: { within: 'service', least: 'Admin' },
       operationId: 'createTeam',
       summary: 'Create a team',
       description:
@@ -95,16 +91,14 @@ export const teams: Group<TeamDeps> = {
       },
     }),
     endpoint('GET /teams/:id', {
-      within: 'team',
-      least: 'User',
+      access: { within: 'team', least: 'User' },
       operationId: 'getTeam',
       summary: 'Read a team',
       answers: { 200: oneTagged(Team, 'The team.') },
       handle: ({ team }) => tagged(show(team)),
     }),
     endpoint('PATCH /teams/:id', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'changeTeam',
       summary: 'Change a team',
       body: TeamPatch,
@@ -124,17 +118,13 @@ export const teams: Group<TeamDeps> = {
       },
     }),
     endpoint('DELETE /teams/:id', {
-      within: 'team',
-      least: 'Admin',
+      access: { within: 'team', least: 'Admin' },
       operationId: 'deleteTeam',
       summary: 'Delete a team with its API keys and sign-in clients',
       description: 'A team that has applications, or members who are in no other team, cannot be deleted.',
       answers: { 204: done('It is deleted.') },
       refuses: { conflict: hasApplications },
-      async handle({ directory, team }) {
-        await deleteTeam(directory, team.id);
-        return noContent;
-      },
+      handle: ({ directory, team }) => deleteTeam(directory, team.id),
     }),
   ],
 };

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { listOf, name, orNull, shape, text, time } from '../http/schema.ts';
 import type { ApiKey, User as StoredUser } from '../store/records.ts';
-import { timeText } from './answers.ts';
+import { exampleIds, exampleTime, timeText } from './answers.ts';
 import type { Caller } from './caller.ts';
-import { exampleIds, exampleTime } from './examples.ts';
 import { role } from './role.ts';
 
 const fields = {

@@ -8,10 +8,9 @@ import { ApiError } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, jsonAnswer, listOf, name } from '../http/schema.ts';
-import { created } from './answers.ts';
+import { created, done, EntityTagOfUser, made, oneTagged, page } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { checked } from './checked.ts';
-import { done, EntityTagOfUser, made, oneTagged, page } from './declared-answers.ts';
 import { endpoint } from './endpoint.ts';
 import { tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
@@ -41,8 +40,7 @@ export const users: Group<UserDeps> = {
   description: 'People who sign in.',
   endpoints: [
     endpoint('GET /users', {
-      within: 'service',
-      least: 'User',
+      access: { within: 'service', least: 'User' },
       operationId: 'listUsers',
       summary: 'List the users of your teams',
       query: paging,
@@ -55,8 +53,7 @@ export const users: Group<UserDeps> = {
       },
     }),
     endpoint('POST /users', {
-      within: 'service',
-      least: 'Admin',
+      access: { within: 'service', least: 'Admin' },
       operationId: 'createUser',
       summary: 'Create a user',
       description:
@@ -85,8 +82,7 @@ export const users: Group<UserDeps> = {
       },
     }),
     endpoint('GET /users/me', {
-      within: 'service',
-      least: 'User',
+      access: { within: 'service', least: 'User' },
       operationId: 'getMe',
       summary: 'Read the user that the token is of',
       description: 'An API key is shown in the shape of a user.',
@@ -98,17 +94,14 @@ export const users: Group<UserDeps> = {
       },
     }),
     endpoint('GET /users/:id', {
-      within: 'user',
-      least: 'User',
+      access: { within: 'user', least: 'User' },
       operationId: 'getUser',
       summary: 'Read a user',
       answers: { 200: oneTagged(User, 'The user.') },
       handle: ({ caller, user }) => tagged(showUser(user, caller)),
     }),
     endpoint('PATCH /users/:id', {
-      within: 'user',
-      least: 'Admin',
-      orSelf: true,
+      access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'changeUser',
       summary: 'Change a user',
       description: `All users change their own name, primary team and, with \`currentPassword\`, password. Admins also change their own
@@ -121,8 +114,7 @@ their teams. A new password signs the user out everywhere.`,
       handle: (call, deps: UserDeps) => patchUserFor(deps, call),
     }),
     endpoint('DELETE /users/:id', {
-      within: 'user',
-      least: 'Admin',
+      access: { within: 'user', least: 'Admin' },
       operationId: 'deleteUser',
       summary: 'Delete a user',
       description:

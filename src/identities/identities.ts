@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
+import { type FaultRows, shapeError } from '../http/shape-error.ts';
 import type { Reply, Request } from '../http/types.ts';
 import { Named } from '../ingest/named.ts';
 import type { MessageHandler, PipelineDeps } from '../ingest/pipeline.ts';
@@ -100,7 +101,7 @@ function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
 
 /** Checks a parsed body. @throws {ApiError} of status 400, saying what is wrong and where */
 export function checkMint(body: unknown): Profile {
-  if (!checker.Check(body)) throw explain(body);
+  if (!checker.Check(body)) throw shapeError(checker.Errors(body), { rows });
   const { identity, groups = [], claims = {} } = body;
   if (!isIdentity(identity)) throw new ApiError('invalid_identity', identityMust);
   return { identity, groups, claims };
@@ -111,13 +112,8 @@ export const groupsMust = 'groups must be an array of at most 100 strings; leave
 const claimsMust =
   'claims must be an object of at most 50 strings, numbers and booleans; leave it out when there are none';
 
-function explain(body: unknown): ApiError {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return new ApiError('invalid_body', 'The body must be an object');
-  }
-  const [error] = checker.Errors(body);
-  const field = error?.instancePath.split('/')[1];
-  if (field === 'groups') return new ApiError('invalid_body', groupsMust);
-  if (field === 'claims') return new ApiError('invalid_body', claimsMust);
-  return new ApiError('invalid_identity', identityMust);
-}
+const rows: FaultRows = [
+  [/^#\/properties\/groups/, 'invalid_body', groupsMust],
+  [/^#\/properties\/claims/, 'invalid_body', claimsMust],
+  [/^#\/(properties\/identity|required)/, 'invalid_identity', identityMust],
+];

@@ -4,7 +4,6 @@ import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
 import type { Retention } from '../store/retention.ts';
-import { one } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';

@@ -6,7 +6,6 @@ import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
 import type { Application } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
-import { one } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
-import { ApiError, type ErrorCode } from '../errors.ts';
+import { ApiError } from '../errors.ts';
+import { type FaultRows, shapeError } from '../http/shape-error.ts';
 import { environmentNamed, sentName, sentTime } from '../ingest/sender-schemas.ts';
 import { parseTime } from '../rfc3339.ts';
 import { quoteLargeNumbers } from './exact-integers.ts';
@@ -87,16 +88,13 @@ export function checkShape<T extends Type.TSchema>(
 ): Static<T> {
   if (checker.Check(body)) return body as Static<T>;
   const narrowed = narrowToFault(body, (part) => checker.Check(part)) ?? { body, at: 0 };
-  const [error] = checker.Errors(narrowed.body);
-  if (error === undefined) throw new ApiError('invalid_body', 'The body does not have the expected shape');
-  const code = refusals.find(([path]) => path.test(error.schemaPath))?.[1] ?? 'invalid_body';
-  const pointer = pointerBefore(error.instancePath, narrowed);
-  const where = pointer === '' ? 'The body' : `The value at ${pointer.slice(0, 300)}`;
-  throw new ApiError(code, `${where} ${error.message}`);
+  throw shapeError(checker.Errors(narrowed.body), {
+    rows,
+    placeOf: (pointer) => `The value at ${pointerBefore(pointer, narrowed).slice(0, 300)}`,
+  });
 }
 
-/** Which refusal a value means that the schema at a path does not take; the first row that fits. */
-const refusals: readonly (readonly [schemaPath: RegExp, code: ErrorCode])[] = [
+const rows: FaultRows = [
   [/\/(\w*Count|totalUniqueUsers|definitionCache\w+)$/, 'invalid_count'],
   [/\/(value|valueDisabled|variantValues\/patternProperties\/)$/, 'invalid_number'],
   [/Hashes\/items$/, 'invalid_hash'],

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { ApiError, type ErrorCode } from '../errors.ts';
 import { Name } from '../http/schema.ts';
+import { type FaultRows, shapeError } from '../http/shape-error.ts';
 import { checkName } from '../ingest/check-name.ts';
 import { Named } from '../ingest/named.ts';
 import { isPlainPacket, maxCount } from './plain-packet.ts';
@@ -54,7 +54,7 @@ const checker = Compile(PacketSchema);
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function checkPacket(body: unknown): Packet {
-  if (!isPlainPacket(body) && !checker.Check(body)) throw explain(body);
+  if (!isPlainPacket(body) && !checker.Check(body)) throw shapeError(checker.Errors(body), { rows });
   const packet = body as Packet;
   checkName(packet.e, 'environment');
   return packet;
@@ -68,16 +68,7 @@ export function hasUnknownField(packet: Packet): boolean {
   return false;
 }
 
-/** Which refusal a value means that the schema at a path does not take; the first row that fits. */
-const refusals: readonly (readonly [schemaPath: RegExp, code: ErrorCode])[] = [
+const rows: FaultRows = [
   [/\/items$/, 'invalid_count'],
   [/^#\/properties\/m\/patternProperties\//, 'invalid_number'],
 ];
-
-function explain(body: unknown): ApiError {
-  const [error] = checker.Errors(body);
-  if (error === undefined) return new ApiError('invalid_body', 'The body is not a telemetry packet');
-  const row = refusals.find(([path]) => path.test(error.schemaPath));
-  const where = error.instancePath === '' ? 'The body' : `The value at ${error.instancePath.slice(0, 300)}`;
-  return new ApiError(row?.[1] ?? 'invalid_body', `${where} ${error.message}`);
-}

@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TProperties } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
-import type { DeclaredAnswer, Endpoint, Headers, Operation } from '../http/endpoint.ts';
+import type { DeclaredAnswer, Endpoint, Headers, Operation, Shown } from '../http/endpoint.ts';
 import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
 import { text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
@@ -69,10 +69,10 @@ export interface ClientDeclaration<Body, Deps> {
   /** See `Access`. */
   readonly credential?: string;
   readonly who: string;
-  readonly forms: readonly ClientForm<Body, Deps>[];
+  readonly forms: readonly ClientForm<Shown<NoInfer<Body>>, Deps>[];
   /** Picks one of several forms. @throws {OAuthError} */
-  readonly choose?: (form: Form) => ClientForm<Body, Deps>;
-  /** The answer of 200: JSON, or nothing. */
+  readonly choose?: (form: Form) => ClientForm<Shown<NoInfer<Body>>, Deps>;
+  /** The answer of 200, JSON or nothing: what the forms have to answer with. */
   readonly answer: DeclaredAnswer<Body>;
   /** What it refuses with 400, beside a malformed form. */
   readonly refuses: OAuthRefusals;

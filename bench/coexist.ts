@@ -21,12 +21,14 @@ export const coexist: Benchmark = {
       const since = new Date();
       const service = await startService(options.binary, ['--token-rate', '0']);
       const packets = packetsOf(ingestMix, service.key);
-      const alone = await invalidateAll(service, options);
+      const invalidations = await invalidateAll(service, options);
+      const tokens = await mint(service, options.rounds * tokensOfRound(options));
+      const warmup = await send(service, packets, options);
       const rounds: Round[] = [];
       for (let turn = 1; turn <= options.rounds; turn += 1)
-        rounds.push(await measureRound(service, packets, options));
-      await verifyCounts(service, packets, acceptedIn(rounds), since);
-      print(options, alone, rounds);
+        rounds.push(await measureRound(service, packets, tokens, { ...options, turn }));
+      await verifyCounts(service, packets, acceptedIn(warmup, rounds), since);
+      print(options, invalidations, rounds);
     } finally {
       cleanUp();
     }
@@ -52,23 +54,40 @@ async function invalidateAll(service: Service, { callers, tokens }: Options): Pr
   return invalidate(service, await mint(service, tokens), plan);
 }
 
+/** In every other round the run beside invalidations comes first: what a run leaves behind is felt by both alike. */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],
-  { connections, rate, beside, seconds }: Options,
+  tokens: string[],
+  options: Options & { readonly turn: number },
 ): Promise<Round> {
-  const plan = { seconds, warmupSeconds: Math.min(1, seconds / 5) };
-  const send = () => sendPackets(service.http, packets, { ...plan, connections, rate });
-  const tokens = await mint(service, Math.ceil(beside * (plan.seconds + plan.warmupSeconds)) + 1);
-  const alone = await send();
-  const [packetsBeside, invalidations] = await Promise.all([
-    send(),
-    invalidate(service, tokens, { ...plan, connections: 8, rate: beside }),
+  const besideFirst = options.turn % 2 === 0;
+  const own = tokens.splice(0, tokensOfRound(options));
+  const before = besideFirst ? undefined : await send(service, packets, options);
+  const [beside, invalidations] = await Promise.all([
+    send(service, packets, options),
+    invalidate(service, own, { ...timesOf(options), connections: 8, rate: options.beside }),
   ]);
+  const alone = before ?? (await send(service, packets, options));
+  const rate = round(invalidations.rps);
   note(
-    `packets alone: p99 ${round(alone.p99, 2)} ms; beside ${round(invalidations.rps)} invalidations/s: ${round(packetsBeside.p99, 2)} ms`,
+    `round ${options.turn}: p99 alone ${round(alone.p99, 2)} ms, beside ${rate} invalidations/s ${round(beside.p99, 2)} ms`,
   );
-  return { alone, beside: packetsBeside, invalidations };
+  return { alone, beside, invalidations };
+}
+
+function send(service: Service, packets: readonly BenchPacket[], options: Options): Promise<LoadReport> {
+  const { connections, rate } = options;
+  return sendPackets(service.http, packets, { ...timesOf(options), connections, rate });
+}
+
+function timesOf({ seconds }: Options): { readonly seconds: number; readonly warmupSeconds: number } {
+  return { seconds, warmupSeconds: Math.min(1, seconds / 5) };
+}
+
+function tokensOfRound(options: Options): number {
+  const { seconds, warmupSeconds } = timesOf(options);
+  return Math.ceil(options.beside * (seconds + warmupSeconds)) + 1;
 }
 
 async function mint(service: Service, count: number): Promise<string[]> {
@@ -99,10 +118,12 @@ async function invalidate(
   return report;
 }
 
-/** Packets that were accepted in all rounds, by index. */
-function acceptedIn(rounds: readonly Round[]): number[] {
-  const runs = rounds.flatMap(({ alone, beside }) => [alone.accepted, beside.accepted]);
-  return (runs[0] ?? []).map((_, index) => runs.reduce((sum, run) => sum + (run[index] ?? 0), 0));
+/** Packets that were accepted in all runs, by index. */
+function acceptedIn(warmup: LoadReport, rounds: readonly Round[]): number[] {
+  const runs = [warmup, ...rounds.flatMap(({ alone, beside }) => [alone, beside])].map(
+    ({ accepted }) => accepted,
+  );
+  return warmup.accepted.map((_, index) => runs.reduce((sum, run) => sum + (run[index] ?? 0), 0));
 }
 
 function print(

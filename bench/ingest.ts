@@ -1,3 +1,4 @@
+import type { Benchmark } from './benchmark.ts';
 import { besideFloor } from './beside-floor.ts';
 import { round } from './numbers.ts';
 import { mixOf, packetsOf, seriesOf } from './packets.ts';
@@ -5,8 +6,7 @@ import { rssMb } from './process-stats.ts';
 import { serviceRuns } from './rounds.ts';
 import { commitsOf, sendPackets, verifyCounts } from './service.ts';
 
-/** Durable telemetry against the bare HTTP engine, driven in turn by the same generator with the same packets. */
-export const ingest = besideFloor({
+const comparison = besideFloor({
   summary: 'telemetry packets a second, durable, beside the bare HTTP engine (the floor)',
   unit: 'packet',
   defaults: { connections: 256, seconds: 10, rounds: 3, series: 210 },
@@ -43,3 +43,19 @@ export const ingest = besideFloor({
     };
   },
 });
+
+/** Many connections show what a packet costs, few show how long a commit takes. */
+const everyConnections = ['256', '64'];
+
+/**
+ * Durable telemetry against the bare HTTP engine and the skeleton of an ingest, driven in turn by the same generator with the same
+ * packets. One result has one number of connections, so JSON, and a run that names the number, have one.
+ */
+export const ingest: Benchmark = {
+  ...comparison,
+  async run(args) {
+    const one = ['--json', '--small', '--connections'].some((option) => args.join('=').includes(option));
+    if (one) return comparison.run(args);
+    for (const connections of everyConnections) await comparison.run([...args, '--connections', connections]);
+  },
+};

@@ -28,17 +28,17 @@ export interface InstanceDeps {
   readonly graceMs: number;
 }
 
-/** Whom an application mints an id for, and what it says of that person. */
+/** A user that an application mints an id for, as the application describes them. */
 export interface Profile {
   readonly identity: string;
   readonly groups: readonly string[];
   readonly claims: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** An id that is on its way to the disk. */
+/** A minted id that is not on disk yet. */
 interface Minted {
   readonly instanceId: string;
-  /** @throws {ApiError} `store_unavailable`: there is no such id then */
+  /** Resolves when the id is on disk. @throws {ApiError} `store_unavailable`: the id does not exist then */
   readonly durable: Promise<void>;
 }
 
@@ -51,22 +51,22 @@ interface Known {
   readonly readAt: number;
 }
 
-/** Ids that are remembered: about 20 MB. */
+/** Ids in memory: about 20 MB. */
 const maxKnown = 50_000;
-/** How long an id is remembered before it is read again. */
+/** How long an id stays in memory before it is read again. */
 const knownMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Instance ids: minting them, finding out whose they are, and forgetting people. */
+/** Mints instance ids, finds the people that they stand for, and forgets people. */
 export class Instances {
   readonly #parts: InstanceDeps;
-  /** Only ids that are valid are remembered: what strangers make up takes no memory. */
+  /** Only valid ids: the ones that strangers make up take no memory. */
   readonly #known = new Map<string, Known>();
-  /** Which ids are remembered of a person, so that minting and forgetting take effect at once. */
+  /** The ids in memory by person, so that minting and forgetting take effect at once. */
   readonly #idsOf = new Map<string, string[]>();
-  /** People who are being forgotten: what comes in before that is on disk must not bring them back. */
+  /** People who are being forgotten. Packets that come in before that is on disk must not bring them back. */
   readonly #leaving = new Map<string, number>();
-  /** How far an id's end moves at the least: use is written this seldom. */
+  /** The minimum by which an id's expiry moves, so that most uses need no write. */
   readonly #strideMs: number;
 
   constructor(parts: InstanceDeps) {
@@ -74,7 +74,7 @@ export class Instances {
     this.#strideMs = Math.min(dayMs, parts.ttlMs / 10);
   }
 
-  /** What a person's records are found by: see `digestIdentity`. */
+  /** The digest that a person's records are stored under: see `digestIdentity`. */
   digestOf(application: number, identity: string): Buffer {
     return digestIdentity(this.#parts.secret, application, identity);
   }
@@ -85,9 +85,9 @@ export class Instances {
   }
 
   /**
-   * Mints an id for an identity, which replaces earlier ones: they stay valid for the grace.
+   * Mints an id for an identity. It replaces earlier ids, which stay valid for the grace period.
    * @param now Unix ms
-   * @param fill adds to the same batch
+   * @param fill adds more to the same batch
    */
   mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): Minted {
     const { laneOf, randomBytes, ttlMs, graceMs } = this.#parts;
@@ -110,7 +110,7 @@ export class Instances {
   }
 
   /**
-   * Whose id this is; `undefined` when it is unknown, expired, or of another application.
+   * Finds the person of an id. There is none if it is unknown, expired, or of another application.
    * @param now Unix ms
    */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
@@ -126,7 +126,7 @@ export class Instances {
   }
 
   /**
-   * Forgets what is kept of an identity: its ids and its exposures in all environments. Resolves when that is on disk.
+   * Deletes the ids of an identity and its exposures in all environments. Resolves when that is on disk.
    * @throws {ApiError} `store_unavailable`
    */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
@@ -180,7 +180,7 @@ export class Instances {
   }
 }
 
-/** One name for a person of an application. */
+/** Identifies a person within an application. */
 function nameOf(application: number, { high, low }: UserHash): string {
   return `${application}/${high}/${low}`;
 }

@@ -6,14 +6,14 @@ import type { Clock } from '../clock.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 
-/** What decides whether a packet or report is let in. */
+/** What decides whether a message is let in. */
 export interface AdmissionDeps {
   readonly clock: Clock;
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
   readonly health: StoreHealth;
   readonly bodies: LargeBodies;
-  /** Settles commits that have finished: less may be waiting by now. */
+  /** Settles commits that have finished, which may have made room in the queue. */
   collect(): void;
 }
 
@@ -31,7 +31,7 @@ export function admit(parts: AdmissionDeps): void {
   if (refusal !== undefined) throw refusal;
 }
 
-/** As `admit`, for an application: one that fills the queue while others send is refused before they are. @throws {ApiError} */
+/** As `admit`, for one application: while others send too, the one that fills the queue is refused first. @throws {ApiError} */
 export function admitOf(parts: AdmissionDeps, { application }: KeyHolder): void {
   admit(parts);
   const now = parts.clock.monotonic();
@@ -40,7 +40,7 @@ export function admitOf(parts: AdmissionDeps, { application }: KeyHolder): void 
 
 const unavailable = new ApiError('store_unavailable', storeUnavailable.notReady, 5);
 
-/** Refusals by the seconds they ask to wait, of which there are few: making an error costs more than refusing. */
+/** Errors by their seconds to wait, of which there are few. Creating an error would be the largest cost of a refusal. */
 const busy: ApiError[] = [];
 
 function backpressure(seconds: number): ApiError {
@@ -70,9 +70,9 @@ export function chargeSmall(parts: AdmissionDeps, { application }: KeyHolder, by
 const strangers: RateLimited = { number: -1, rate: 256, burst: 4096 };
 
 /**
- * Charges a body that is large enough to delay others before it is decoded: one that is refused afterwards costs as much.
+ * Charges a large body before it is decoded, since decoding it delays others even when it is refused afterwards.
  * @param key that the body seems to have
- * @returns its sender, in whose turn it is decoded
+ * @returns the sender in whose turn it is decoded
  * @throws {ApiError} `rate_limited`
  */
 export function chargeLarge(

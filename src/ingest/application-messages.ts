@@ -3,17 +3,17 @@ import type { MessageIdentity } from './message-identity.ts';
 const minRoom = 16;
 /** A message takes four words: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
-/** Places that a message is searched in. At most half of all are taken, so only an attacker fills so many in a row. */
+/** Slots that are searched for a message. At most half of all are taken, so only an attacker fills so many in a row. */
 const maxProbes = 128;
 
 /** The time of a message that was not kept. */
 const never = Number.NEGATIVE_INFINITY;
 
 /**
- * The messages of one application in the order they came, in arrays of numbers: those are nothing to the garbage
- * collector, and hundreds of thousands of strings in a map are. New ones are added at the end and old ones forgotten at
- * the beginning; what is left moves to fresh arrays when the end is reached. When an attacker has filled all places that a
- * message could take, a new one replaces another there.
+ * The messages of one application in order of arrival. They are in arrays of numbers, because hundreds of thousands of
+ * strings in a map would keep the garbage collector busy. New messages are added at the end, old ones are dropped at the
+ * start, and the rest moves to fresh arrays when the end is reached. When an attacker has filled all slots that a message
+ * could take, a new message replaces another one.
  */
 export class ApplicationMessages {
   /** Unix ms of the message that came last; nothing is newer. */
@@ -21,8 +21,8 @@ export class ApplicationMessages {
   #room = minRoom;
   #words = new Uint32Array(minRoom * wordsPerMessage);
   #times = new Float64Array(minRoom);
-  /** Where messages are, plus one, by a word of their identity; 0 is free. */
-  #places = new Int32Array(minRoom * 2);
+  /** A hash table: the position of a message plus one, by a word of its identity; 0 is a free slot. */
+  #slots = new Int32Array(minRoom * 2);
   #first = 0;
   #end = 0;
 
@@ -31,13 +31,13 @@ export class ApplicationMessages {
     return this.#end - this.#first;
   }
 
-  /** Where a message is, counted after `since` (Unix ms); -1 when it was not. */
+  /** The position of a message that was counted after `since` (Unix ms), or -1. */
   find(identity: MessageIdentity, since: number): number {
-    const at = this.#places[this.#placeOf(identity)]! - 1;
+    const at = this.#slots[this.#slotOf(identity)]! - 1;
     return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
   }
 
-  /** The number of the batch that counted the message which is at a place. */
+  /** The number of the batch that counted the message at a position. */
   batchAt(at: number): number {
     return this.#words[at * wordsPerMessage + 3]!;
   }
@@ -55,10 +55,10 @@ export class ApplicationMessages {
     words[from + 3] = batch;
     this.#times[at] = time;
     this.newest = Math.max(this.newest, time);
-    this.#places[this.#placeOf(identity)] = at + 1;
+    this.#slots[this.#slotOf(identity)] = at + 1;
   }
 
-  /** A message was not kept after all: it was not seen. */
+  /** Forgets a message whose batch was not kept. */
   revoke(identity: MessageIdentity, batch: number): void {
     const at = this.find(identity, never);
     if (at >= 0 && this.batchAt(at) === batch) this.#times[at] = never;
@@ -78,14 +78,14 @@ export class ApplicationMessages {
     }
   }
 
-  /** The place of a message, or else the one that it would be put into. */
-  #placeOf(identity: MessageIdentity): number {
+  /** The slot of a message, or the one that it would take. */
+  #slotOf(identity: MessageIdentity): number {
     const start = identity[2] ^ identity[1];
-    const last = this.#places.length - 1;
+    const last = this.#slots.length - 1;
     for (let probe = 0; probe < maxProbes; probe += 1) {
-      const place = (start + probe) & last;
-      const at = this.#places[place]! - 1;
-      if (at < 0 || this.#holds(at, identity)) return place;
+      const slot = (start + probe) & last;
+      const at = this.#slots[slot]! - 1;
+      if (at < 0 || this.#holds(at, identity)) return slot;
     }
     return start & last;
   }
@@ -96,7 +96,7 @@ export class ApplicationMessages {
     return words[from] === identity[1] && words[from + 1] === identity[2] && words[from + 2] === identity[3];
   }
 
-  /** Moves what is left to arrays with as much room again. */
+  /** Moves the remaining messages to arrays with twice their room. */
   #move(): void {
     const words = this.#words;
     const first = this.#first;
@@ -108,15 +108,15 @@ export class ApplicationMessages {
     this.#words.set(words.subarray(first * wordsPerMessage, this.#end * wordsPerMessage));
     this.#times = new Float64Array(this.#room);
     this.#times.set(times);
-    this.#places = new Int32Array(this.#room * 2);
+    this.#slots = new Int32Array(this.#room * 2);
     this.#first = 0;
     this.#end = size;
-    for (let at = 0; at < size; at += 1) this.#places[this.#placeAt(at)] = at + 1;
+    for (let at = 0; at < size; at += 1) this.#slots[this.#slotAt(at)] = at + 1;
   }
 
-  #placeAt(at: number): number {
+  #slotAt(at: number): number {
     const words = this.#words;
     const from = at * wordsPerMessage;
-    return this.#placeOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
+    return this.#slotOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
   }
 }

@@ -4,9 +4,9 @@ import type { CountingDeps } from './deps.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
 /**
- * Counts a message unless it was counted before, which the ledger then says. Resolves when the message is on disk.
- * @param identity without one, nothing tells a repetition from a message like it, and each counts
- * @param count adds all that the message says to a batch before it returns
+ * Counts a message, unless it was counted before; then the ledger notes the repetition. Resolves when it is on disk.
+ * @param identity if missing, repetitions cannot be told from similar messages, so every message counts
+ * @param count adds the whole message to a batch before it returns
  * @throws {ApiError} when the message was not kept
  */
 export function countOnce(

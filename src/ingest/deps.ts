@@ -5,13 +5,13 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { AdmissionDeps } from './admission.ts';
 import type { SeenMessages } from './seen-messages.ts';
 
-/** What everything that counts something needs of the rest of the service. */
+/** What counting a message needs of the rest of the service. */
 export interface CountingDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
   readonly dictionary: SeriesDictionary;
   readonly messages: SeenMessages;
   readonly ledger: Ledger;
-  /** An application's packets and reports all go one way. */
+  /** All messages of an application go through one lane. */
   laneOf(applicationNumber: number): Lane;
 }
 

@@ -5,14 +5,14 @@ import { ApiError } from '../errors.ts';
 import type { Environment } from '../store/records.ts';
 
 /**
- * 128 bits that are the same for two messages exactly when the second repeats the first. They are taken from what a
- * message says and not from its bytes, so neither the transport nor the order of fields and entries matters. The first
- * words are the numbers of the application and of the key that sent the message, so no key can pass for another.
- * Identities are kept on disk: what is hashed here must stay as it is, or a repetition across an update counts twice.
+ * 128 bits that two messages share exactly when the second repeats the first. They are made from the content of a
+ * message, not from its bytes, so the transport and the order of fields and entries do not matter. The first words are
+ * the numbers of the application and of the key, so no key can imitate another. Identities are stored: hash the same
+ * input in every version, or a repetition across an update counts twice.
  */
 export type MessageIdentity = Digest;
 
-/** Who sends a message: an application key, for one environment of its application. */
+/** The sender of a message: an application key, for one environment of its application. */
 export interface MessageSender {
   readonly holder: KeyHolder;
   readonly environment: Pick<Environment, 'number'>;
@@ -28,7 +28,7 @@ export function identityOfKey(route: string, sender: MessageSender, key: string)
   return identityOf(sender, a, b);
 }
 
-/** The identity of a message of an application key, by 64 bits of what it says. */
+/** The identity of a message of an application key, by 64 bits of its content. */
 export function identityOf(
   { holder: { application, key } }: MessageSender,
   a: number,

@@ -11,7 +11,7 @@ export function beginningOf(body: Uint8Array): Uint8Array {
 /**
  * Makes a function that reads a few strings out of a JSON body without parsing it, by the names of their fields. It works
  * on bodies that are cut off or broken elsewhere, and does not tell nested fields apart, so nothing but the ledger and
- * the rates of large bodies relies on it. Its time is in proportion to the body.
+ * the rates of large bodies relies on it. It takes time in proportion to the body.
  */
 export function peekerOf<Name extends string>(...names: readonly Name[]) {
   const text = `"(?:[^"\\\\]|\\\\.){0,${longestText}}"`;

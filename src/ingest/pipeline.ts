@@ -63,15 +63,15 @@ export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> 
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
-/** Anything that belongs to an application. */
+/** Something that belongs to the application of a key. */
 interface Held {
   readonly holder: KeyHolder;
 }
 
 /**
- * The one way in. Packets, reports and mint requests all take these steps, whatever transport brings them:
- * admit → read → check → resolve → count → answer. They are checked in the order 503, (401 and 403 of the head,) 413, 400, 404,
- * 403, 429, so that a refusal costs as little as it can. A refused message has changed nothing, and the ledger has a line of it.
+ * The one way in. Packets, reports and mint requests take the same steps, whatever transport brings them:
+ * admit → read → check → resolve → count → answer. The order of the refusals is 503, (401 and 403 by the head alone,) 413, 400,
+ * 404, 403, 429, so that each costs as little as it can. A refused message changes nothing, and the ledger has a line of it.
  */
 export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
   readonly #deps: PipelineDeps;
@@ -83,9 +83,9 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
   }
 
   /**
-   * Takes one message in: answers when it is on disk, or refuses it. No step is an `async` function where a small body passes:
-   * each would cost every packet a promise more.
-   * @throws what is no `ApiError`, such as `ClientGone`
+   * Takes one message in: answers when it is on disk, or refuses it. The steps of a small body are not `async` functions, since
+   * each would add a promise to every packet.
+   * @throws errors other than `ApiError`, such as `ClientGone`
    */
   receive(incoming: Incoming): Answer | Promise<Answer> {
     let body: Uint8Array | Promise<Uint8Array>;

@@ -4,18 +4,18 @@ import { type Message, messageLifeMs } from '../store/messages.ts';
 import { ApplicationMessages } from './application-messages.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
-/** Messages that are remembered, about 15 MB: four hundred a second for the life of one. */
+/** Messages in memory, about 15 MB: 400 a second for ten minutes. */
 export const maxSeenMessages = 2 ** 18;
 
-/** What part of its messages an application forgets at once when it has more than its share. */
+/** The part of its messages that an application over its share forgets at once. */
 const forgottenPart = 1 / 64;
 
 const kept = Promise.resolve();
 
-/** No batch's number. */
+/** Not the number of any batch. */
 const onDisk = 0;
 
-/** Messages that a batch counts, until its commit is over. */
+/** The messages of a batch, until its commit is over. */
 interface Counted {
   readonly batch: Batch;
   readonly number: number;
@@ -23,23 +23,23 @@ interface Counted {
 }
 
 /**
- * The messages of the last ten minutes, so that a repetition is not counted again. There is room for so many of all
- * applications; of more, those applications forget their oldest that have more than an equal share, so that none can make
- * another's be forgotten. The aggregate workers keep the messages on disk in the same transaction as what they count,
- * and delete what is forgotten here, so all of this is also true across a restart.
+ * The messages of the last ten minutes, so that a repetition is not counted again. The room is shared by all applications:
+ * when it is full, those with more than an equal share forget their oldest messages, so none can displace another's.
+ * The workers store the messages in the same transaction as their counts, and delete the forgotten ones, so a restart
+ * changes nothing.
  */
 export class SeenMessages {
   readonly #limit: number;
   readonly #applications = new Map<number, ApplicationMessages>();
   #size = 0;
-  /** Batches whose commit is not over: no more than may wait for the disk. */
+  /** Batches whose commit is not over. The queue bounds how many there are. */
   readonly #byBatch = new Map<Batch, Counted>();
   readonly #byNumber = new Map<number, Counted>();
   #lastNumber = onDisk;
 
   /**
-   * @param known what is on disk, the oldest first
-   * @param limit most messages to remember
+   * @param known the stored messages, the oldest first
+   * @param limit maximum number of messages in memory
    */
   constructor(known: Iterable<Message> = [], limit = maxSeenMessages) {
     this.#limit = limit;
@@ -47,8 +47,8 @@ export class SeenMessages {
   }
 
   /**
-   * Whether a message was counted before: then it gives what resolves when that is on disk, and rejects when it was not
-   * kept after all.
+   * Finds a message that was counted before. The promise resolves when that is on disk, and rejects if it was not kept
+   * after all.
    * @param now Unix ms
    */
   find(identity: MessageIdentity, now: number): Promise<void> | undefined {
@@ -57,7 +57,7 @@ export class SeenMessages {
     return at < 0 ? undefined : (this.#byNumber.get(own!.batchAt(at))?.batch.durable ?? kept);
   }
 
-  /** Takes a message that a batch has all of, counted at `now` (Unix ms). If that is not kept, it was not seen. */
+  /** Adds a message that a batch counts at `now` (Unix ms). If the batch is not kept, the message was not seen. */
   add(identity: MessageIdentity, now: number, batch: Batch): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);
     counted.identities.push(identity);
@@ -65,7 +65,7 @@ export class SeenMessages {
     this.#remember(identity, now, counted.number, batch);
   }
 
-  /** Lets go of the messages of a deleted application. */
+  /** Drops the messages of a deleted application. */
   forget(application: number): void {
     this.#size -= this.#applications.get(application)?.size ?? 0;
     this.#applications.delete(application);
@@ -108,7 +108,7 @@ export class SeenMessages {
     return messages;
   }
 
-  /** @param batch takes to the disk what is forgotten; without one it stays there until it has expired */
+  /** @param batch deletes the forgotten messages on disk; without one they stay there until they expire */
   #makeRoom(now: number, batch: Batch | undefined): void {
     const share = this.#limit / this.#applications.size;
     for (const [application, own] of this.#applications) {

@@ -5,7 +5,7 @@ import { bucketOf, bucketWidth } from '../store/blocks.ts';
 import type { Packet } from './packet.ts';
 
 /**
- * Adds all that a checked packet says to a batch, in the minute of `now` (Unix ms), except entries whose names are not valid.
+ * Adds a checked packet to a batch, in the minute of `now` (Unix ms). Entries whose names are not valid are left out.
  * @param person the user that the packet is attributed to
  */
 export function addPacket(

@@ -1,6 +1,6 @@
 import { isOneOrigin } from '../accounts/origins.ts';
 
-/** What a browser page may do here: post packets, nothing else (no credentials, no exposed headers). */
+/** A page may post packets, and nothing else: no credentials, no exposed headers. */
 const preflightHeaders = {
   'access-control-allow-methods': 'POST, OPTIONS',
   'access-control-allow-headers': 'content-type, content-encoding',
@@ -9,7 +9,7 @@ const preflightHeaders = {
 
 const none: Readonly<Record<string, string>> = {};
 
-/** The headers by which a page of `origin` may read the answer; none for a caller that is no browser, or sends several. */
+/** The headers that let a page of `origin` read the answer. There are none without an origin, or with several. */
 export function allowOrigin(origin: string | undefined): Readonly<Record<string, string>> {
   return origin === undefined || !isOneOrigin(origin)
     ? none

@@ -62,7 +62,7 @@ export function checkPacket(body: unknown): Packet {
 
 const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
 
-/** Whether a packet has a field that says nothing here: a misspelt one would go unnoticed. */
+/** Whether a packet has an unknown field. The ledger notes it, since a misspelt field would go unnoticed. */
 export function hasUnknownField(packet: Packet): boolean {
   for (const field in packet) if (!fields.has(field)) return true;
   return false;

@@ -4,8 +4,8 @@ export const maxCount = 2_147_483_647;
 const maxText = 256;
 
 /**
- * Whether a parsed body is a packet as SDKs send it. `PacketSchema` takes everything that this takes; it decides about the
- * rest, and says what is wrong. Checking a packet by the schema takes longer than parsing it does.
+ * Whether a parsed body is a packet as SDKs send it. Everything that passes here also passes `PacketSchema`, which checks the
+ * rest and says what is wrong. This check exists because the schema's takes longer than parsing the packet.
  */
 export function isPlainPacket(body: unknown): boolean {
   if (!isObject(body)) return false;

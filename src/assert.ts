@@ -1,4 +1,8 @@
-/** What must always hold does not: the program is wrong, and going on would make wrong data durable. */
+/**
+ * A bug: something that must always hold does not, and going on could make wrong data durable. In a worker it fails the
+ * commit, so the batch is refused and the service stops as for a failing disk (see `StoreHealth`). On the service's thread
+ * it fails the request.
+ */
 export class AssertionFailed extends Error {
   override readonly name = 'AssertionFailed';
 }

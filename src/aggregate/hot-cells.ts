@@ -2,7 +2,7 @@ import { type Block, BlockEncoder, blockKey, blockOf, cellsPerBlock, decodeBlock
 import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/lmdb.ts';
 
-/** Buckets of time that are held when none of them has changes that are not put. */
+/** Buckets of time that are kept in memory; more only while they have changes that are not put yet. */
 const maxBuckets = 4;
 
 interface HotBlock<T> {
@@ -14,7 +14,7 @@ interface HotBlock<T> {
   touched: boolean;
 }
 
-/** Told when a series gets its cell in a bucket, which happens once. */
+/** Called when a series gets its cell in a bucket, which happens once. */
 type OnFirst = (ref: number, bucket: number) => void;
 
 /**
@@ -30,7 +30,7 @@ export class HotCells<T> {
   /** By bucket of time, the one that was opened last at the end. */
   readonly #buckets = new Map<number, Map<number, HotBlock<T>>>();
   #touched: HotBlock<T>[] = [];
-  /** The block of the last cell: that of the next one, mostly. */
+  /** The block that was touched last: records of one packet are mostly in one block. */
   #last: HotBlock<T> | undefined;
   #size = 0;
 

@@ -14,8 +14,8 @@ interface HotBlock {
 }
 
 /**
- * When series were seen, of those that are being written to. `mark` is called for each series and bucket and for each user, and writes
- * only what has changed, which is a put a block and minute.
+ * When the series that are being written to were seen. `mark` is called once for each series and bucket, and for each user;
+ * only what has changed is put, which is a block a minute.
  */
 export class HotSeen {
   readonly #store: UsageStore;
@@ -27,8 +27,8 @@ export class HotSeen {
   }
 
   /**
-   * A series was seen in a minute since the epoch. What is told first is when it was seen first: reports may come late,
-   * and no wrong clock of a sender moves that for ever.
+   * A series was seen in a minute since the epoch. The first call decides when it was seen first: a late report, or a
+   * sender whose clock is wrong, does not move that back.
    */
   mark(ref: number, minute: number): void {
     const number = blockOf(ref);

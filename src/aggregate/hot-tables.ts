@@ -10,7 +10,7 @@ const hotBlockLimit = 10_000;
 /** Bytes of sketches that a worker keeps in memory. */
 const hotSketchBytes = 64 * 1024 * 1024;
 
-/** What of the tables is in memory because it is being written to. */
+/** The parts of the tables that are in memory because they are being written to. */
 export interface HotTables {
   readonly counts: HotCells<Counts>;
   readonly measurements: HotCells<Measurement>;

@@ -17,12 +17,12 @@ export interface IntakeLimits {
 }
 
 /**
- * Admissions between two looks for commits that are over. A turn of the event loop seldom has more, and then its end tells
- * of them: a look at each would make smaller commits of the same packets.
+ * Admissions between two checks for finished commits. A turn of the event loop seldom has more, and at its end the answers
+ * arrive as events. Checking at each admission would make smaller commits of the same packets.
  */
 const collectEvery = 128;
 
-/** The lanes to the aggregate workers and the monitor that watches over all of them. */
+/** The lanes to the aggregate workers, and the monitor that bounds what waits in all of them. */
 export class Intake {
   readonly monitor: QueueMonitor;
   /** Batches committed since the start. */
@@ -79,13 +79,13 @@ export class Intake {
     return this.#committers[applicationNumber % this.#committers.length]!;
   }
 
-  /** Settles commits that have finished, although packets keep the event loop from delivering the workers' answers. */
+  /** Settles finished commits while packets keep the event loop from delivering the workers' answers. */
   collect(): void {
     this.#admissions += 1;
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();
   }
 
-  /** Sends what waits for the ledger to the disk, should no batch take it along. */
+  /** Commits what waits for the ledger, in lanes where no batch is about to bring it. */
   flushLedger(): void {
     if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();
   }

@@ -1,3 +1,12 @@
+/*
+ * src/commit: from packets to one commit, on both sides of the thread.
+ *
+ * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer for
+ * each kind of record (records/). When the disk is free, the lane seals the batch into an Envelope and hands it to its
+ * Committer, which is the way to the worker (worker.ts). There the Aggregator writes the envelope to the usage store as
+ * one transaction, one Section after the other. When that is on disk, the promise of the batch resolves, and with it the
+ * wait of all its senders.
+ */
 import type { QueueMonitor, Waiting } from '../admission/queue-monitor.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
@@ -7,7 +16,7 @@ import type { Committer } from './committer.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
 import { RecordArrays } from './records/record-arrays.ts';
 
-/** Hears how commits end. */
+/** Is told how commits end. */
 export interface CommitListener {
   /** @param ms that the commit took */
   committed(packets: number, ms: number): void;
@@ -22,8 +31,8 @@ interface Queued {
 }
 
 /**
- * Memory that the records of one commit take, about: 13 000 of them, which a worker adds up in some milliseconds. A larger
- * commit would be no cheaper for each record, and a packet that just missed it would wait for all of it.
+ * Memory that the records of one commit take, about: 13 000 records, which a worker adds up in a few milliseconds. A larger
+ * commit would be no cheaper a record, and the packets behind it would wait longer.
  */
 const batchBytes = 512 * 1024;
 
@@ -34,8 +43,8 @@ const ownPart = 1 / 8;
 const packetBytes = 1024;
 
 /**
- * Packets with which a first batch sets off. A turn of the event loop may read hundreds of them and take milliseconds:
- * the disk would be idle meanwhile, and the senders afterwards.
+ * Packets with which the first batch after a pause is sent. A turn of the event loop may read hundreds of packets and take
+ * milliseconds: the disk would be idle meanwhile, and the senders afterwards.
  */
 const enoughPackets = 128;
 
@@ -50,15 +59,15 @@ export class Lane {
   readonly #batchPackets: number;
   readonly #listener: CommitListener;
   #queue: Queued[] = [];
-  /** The batch that an application's last packet has joined, while its commit has not begun. */
+  /** The batch that an application's last packet joined, until its commit begins. */
   readonly #lastOf = new Map<number, Queued>();
   #draining: Promise<void> | undefined;
   /** Ends the wait of the first batch after a pause. */
   #sendFirst: () => void = () => {};
-  /** Series of batches that were not kept: later batches refer to them, so they go with the next one. */
+  /** Series of batches that failed: later batches refer to them, so the next batch brings them. */
   #unkept: NewSeries[] = [];
   readonly #arrays = new RecordArrays();
-  /** What the ledger says of packets that are in no batch: it goes with the next one. */
+  /** What the ledger says of packets that are in no batch: the next batch brings it. */
   readonly ledger = new LedgerTallies();
 
   constructor(
@@ -108,7 +117,7 @@ export class Lane {
     await this.#nextCommit(application);
   }
 
-  /** Sends what waits for the ledger on its way, when no batch is about to take it along. */
+  /** Commits what waits for the ledger, unless a batch is about to bring it. */
   flushLedger(): void {
     if (this.ledger.size === 0 || this.#draining !== undefined) return;
     this.#startBatch();

@@ -13,7 +13,7 @@ export interface SeriesLimits {
   readonly metrics: number;
 }
 
-/** Takes the series that are seen for the first time, to be committed with the first cells that refer to them. */
+/** Collects the series that are seen for the first time: they are committed with the first cells that refer to them. */
 export interface SeriesSink {
   readonly series: NewSeries[];
   /** How often a name was folded into the surplus name. */
@@ -30,7 +30,7 @@ export class EnvironmentSeries {
   private readonly environment: number;
   private readonly limits: SeriesLimits;
   private readonly features = new Map<string, Map<string, number>>();
-  /** The features themselves, of whose users it is not known which variant they got. */
+  /** The features themselves: they have users of whom the variant is not known. */
   private readonly itself = new Map<string, number>();
   private readonly metrics = new Map<string, number>();
   /** The variants of metrics of features, by `pairKey`. */
@@ -181,7 +181,7 @@ export class SeriesDictionary {
     return loaded;
   }
 
-  /** Lets go of a deleted environment's. */
+  /** Forgets the series of a deleted environment. */
   forget(environment: number): void {
     this.#environments.delete(environment);
   }

@@ -22,3 +22,20 @@ test('a change is made only to what its caller has seen', async () => {
   expect(await patch('Third', `"other", ${first.headers['etag']}`)).toMatchObject({ status: 200 });
   expect(await patch('Fourth', '*')).toMatchObject({ status: 200, json: { name: 'Fourth' } });
 });
+
+test('of changes at the same time to what all of their callers have seen, one is made', async () => {
+  const { application, tokens, sendTo, clock, directory } = await openManageFixture();
+  const authorization = `Bearer ${tokens.admin}`;
+  const seen = await sendTo(path(application.id), { headers: { authorization } });
+  clock.advance(1);
+  const patches = ['One', 'Two', 'Three'].map((name) =>
+    sendTo(path(application.id), {
+      method: 'PATCH',
+      headers: { authorization, 'if-match': seen.headers['etag'] as string },
+      body: JSON.stringify({ name }),
+    }),
+  );
+  const answers = await Promise.all(patches);
+  expect(answers.map(({ status }) => status)).toEqual([200, 412, 412]);
+  expect(directory.applications.get(application.id)?.name).toBe('One');
+});

@@ -1,26 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { folderOf, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
 
 /** The house rules that no other tool checks. A rule that fails names every file and line that breaks it. */
-
-const root = join(import.meta.dirname, '..');
-
-interface Source {
-  /** From the root of the project, with `/`. */
-  readonly path: string;
-  readonly lines: readonly string[];
-}
-
-function read(folder: string, ending: RegExp): Source[] {
-  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return names
-    .filter((name) => ending.test(name))
-    .map((name) => ({
-      path: `${folder}/${name}`,
-      lines: readFileSync(join(root, folder, name), 'utf8').split('\n'),
-    }));
-}
 
 const code = /\.(ts|tsx)$/;
 const src = read('src', code);
@@ -34,21 +16,6 @@ function matches(sources: readonly Source[], pattern: RegExp, allowed = /^$/): s
     .flatMap(({ path, lines }) =>
       lines.flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
     );
-}
-
-interface Import {
-  readonly path: string;
-  readonly line: number;
-  readonly specifier: string;
-}
-
-function imports(sources: readonly Source[]): Import[] {
-  const pattern = /(?:\bfrom |\bimport |\bimport\(|\brequire\()'([^']+)'/g;
-  return sources.flatMap(({ path, lines }) =>
-    lines.flatMap((text, index) =>
-      [...text.matchAll(pattern)].map(([, specifier = '']) => ({ path, line: index + 1, specifier })),
-    ),
-  );
 }
 
 /** Every file and package that loading a file loads, too: what its imports lead to, but for types and `import()`. */
@@ -65,40 +32,15 @@ function loadedBy(entry: string): ReadonlySet<string> {
   return loaded;
 }
 
-/** The parts of the house from the top down: a part imports from itself and from what is below it. */
-const house = [
-  ...['src/main.ts', 'src/commands', 'src/console'],
-  ...['src/grpc', 'src/telemetry', 'src/reports', 'src/identities', 'src/manage', 'src/auth', 'src/ingest'],
-  ...[
-    'src/upkeep',
-    'src/ledger',
-    'src/commit',
-    'src/aggregate',
-    'src/accounts',
-    'src/engine',
-    'src/admission',
-  ],
-  ...['src/store', 'src/http', 'src/cli', 'src', 'src/settings'],
-];
-
-function partOf(path: string): string {
-  return path === 'src/main.ts' ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
-}
-
 describe('dependencies', () => {
   it('live in a folder of the house', () => {
-    expect(src.map(({ path }) => path).filter((path) => !house.includes(partOf(path)))).toEqual([]);
+    expect(src.map(({ path }) => path).filter((path) => !house.includes(folderOf(path)))).toEqual([]);
   });
 
   it('point down the house only', () => {
-    const upward = imports(src)
-      .filter(({ specifier }) => specifier.startsWith('.'))
-      .map((found) => ({
-        ...found,
-        target: relative(root, join(root, dirname(found.path), found.specifier)),
-      }))
-      .filter(({ target }) => target.startsWith('src/'))
-      .filter(({ path, target }) => house.indexOf(partOf(target)) < house.indexOf(partOf(path)));
+    const upward = importsOfSrc(src).filter(
+      ({ path, target }) => house.indexOf(folderOf(target)) < house.indexOf(folderOf(path)),
+    );
     expect(upward.map(({ path, line, specifier }) => `${path}:${line} ${specifier}`)).toEqual([]);
   });
 

@@ -27,25 +27,25 @@ export interface SeriesSink {
  * is not valid has no series; only new names are checked, since a known one is valid.
  */
 export class EnvironmentSeries {
-  private readonly environment: number;
-  private readonly limits: SeriesLimits;
-  private readonly features = new Map<string, Map<string, number>>();
+  readonly #environment: number;
+  readonly #limits: SeriesLimits;
+  readonly #features = new Map<string, Map<string, number>>();
   /** The features themselves: they have users of whom the variant is not known. */
-  private readonly itself = new Map<string, number>();
-  private readonly metrics = new Map<string, number>();
+  readonly #itself = new Map<string, number>();
+  readonly #metrics = new Map<string, number>();
   /** The variants of metrics of features, by `pairKey`. */
-  private readonly featureMetrics = new Map<string, Map<string, number>>();
-  private nextOrdinal = 0;
+  readonly #featureMetrics = new Map<string, Map<string, number>>();
+  #nextOrdinal = 0;
   /** The environment as a whole, which has users but no name. */
   readonly whole: number;
 
   constructor(environment: number, limits: SeriesLimits, known: Iterable<NewSeries>) {
-    this.environment = environment;
-    this.limits = limits;
+    this.#environment = environment;
+    this.#limits = limits;
     this.whole = seriesRef(environment, environmentOrdinal);
     for (const { ordinal, name } of known) {
-      this.remember(name, seriesRef(environment, ordinal));
-      this.nextOrdinal = ordinal + 1;
+      this.#remember(name, seriesRef(environment, ordinal));
+      this.#nextOrdinal = ordinal + 1;
     }
   }
 
@@ -54,37 +54,37 @@ export class EnvironmentSeries {
    * @returns `undefined` when a name is not valid
    */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
-    return this.features.get(feature)?.get(variant) ?? this.newVariant(feature, variant, sink);
+    return this.#features.get(feature)?.get(variant) ?? this.#newVariant(feature, variant, sink);
   }
 
   /** Apart from the look-up, which is so short that it is compiled into its callers. */
-  private newVariant(feature: string, variant: string, sink: SeriesSink): number | undefined {
+  #newVariant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     if (!isName(feature) || !isName(variant)) return drop(sink);
-    const featureName = foldOver(this.features, feature, this.limits.features);
-    const variants = this.features.get(featureName);
-    const variantName = foldOver(variants, variant, this.limits.variants);
+    const featureName = foldOver(this.#features, feature, this.#limits.features);
+    const variants = this.#features.get(featureName);
+    const variantName = foldOver(variants, variant, this.#limits.variants);
     if (featureName !== feature || variantName !== variant) sink.folded += 1;
-    return variants?.get(variantName) ?? this.create([featureName, variantName], sink);
+    return variants?.get(variantName) ?? this.#create([featureName, variantName], sink);
   }
 
   /** The series of a feature itself, in the same way. */
   feature(feature: string, sink: SeriesSink): number | undefined {
-    const ref = this.itself.get(feature);
+    const ref = this.#itself.get(feature);
     if (ref !== undefined) return ref;
     if (!isName(feature)) return drop(sink);
-    const name = foldOver(this.features, feature, this.limits.features);
+    const name = foldOver(this.#features, feature, this.#limits.features);
     if (name !== feature) sink.folded += 1;
-    return this.itself.get(name) ?? this.create([name, featureItself], sink);
+    return this.#itself.get(name) ?? this.#create([name, featureItself], sink);
   }
 
   /** The series of a metric, in the same way. */
   metric(metric: string, sink: SeriesSink): number | undefined {
-    const ref = this.metrics.get(metric);
+    const ref = this.#metrics.get(metric);
     if (ref !== undefined) return ref;
     if (!isName(metric)) return drop(sink);
-    const name = this.hasRoomForMetric() ? metric : surplusName;
+    const name = this.#hasRoomForMetric() ? metric : surplusName;
     if (name !== metric) sink.folded += 1;
-    return this.metrics.get(name) ?? this.create([name], sink);
+    return this.#metrics.get(name) ?? this.#create([name], sink);
   }
 
   /**
@@ -92,46 +92,46 @@ export class EnvironmentSeries {
    * towards the limit, whatever the number of variants.
    */
   featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number | undefined {
-    const own = this.featureMetrics.get(pairKey(metric, feature));
+    const own = this.#featureMetrics.get(pairKey(metric, feature));
     const ref = own?.get(variant);
     if (ref !== undefined) return ref;
     if (!isName(metric) || !isName(feature) || !isName(variant)) return drop(sink);
-    const folded = own === undefined && !this.hasRoomForMetric();
+    const folded = own === undefined && !this.#hasRoomForMetric();
     const [metricName, featureName] = folded ? [surplusName, surplusName] : [metric, feature];
-    const variants = folded ? this.featureMetrics.get(pairKey(surplusName, surplusName)) : own;
-    const variantName = foldOver(variants, variant, this.limits.variants);
+    const variants = folded ? this.#featureMetrics.get(pairKey(surplusName, surplusName)) : own;
+    const variantName = foldOver(variants, variant, this.#limits.variants);
     if (folded || variantName !== variant) sink.folded += 1;
-    return variants?.get(variantName) ?? this.create([metricName, featureName, variantName], sink);
+    return variants?.get(variantName) ?? this.#create([metricName, featureName, variantName], sink);
   }
 
-  private hasRoomForMetric(): boolean {
+  #hasRoomForMetric(): boolean {
     const surplus =
-      Number(this.metrics.has(surplusName)) +
-      Number(this.featureMetrics.has(pairKey(surplusName, surplusName)));
-    return this.metrics.size + this.featureMetrics.size - surplus < this.limits.metrics;
+      Number(this.#metrics.has(surplusName)) +
+      Number(this.#featureMetrics.has(pairKey(surplusName, surplusName)));
+    return this.#metrics.size + this.#featureMetrics.size - surplus < this.#limits.metrics;
   }
 
-  private create(name: SeriesName, sink: SeriesSink): number | undefined {
-    const ordinal = this.nextOrdinal;
+  #create(name: SeriesName, sink: SeriesSink): number | undefined {
+    const ordinal = this.#nextOrdinal;
     if (ordinal >= environmentOrdinal) return drop(sink); // The environment has a million series.
-    this.nextOrdinal += 1;
-    const ref = seriesRef(this.environment, ordinal);
-    this.remember(name, ref);
-    sink.series.push({ environment: this.environment, ordinal, name });
+    this.#nextOrdinal += 1;
+    const ref = seriesRef(this.#environment, ordinal);
+    this.#remember(name, ref);
+    sink.series.push({ environment: this.#environment, ordinal, name });
     return ref;
   }
 
-  private remember(name: SeriesName, ref: number): void {
+  #remember(name: SeriesName, ref: number): void {
     if (name.length === 1) {
-      this.metrics.set(name[0], ref);
+      this.#metrics.set(name[0], ref);
       return;
     }
     if (name.length === 3) {
-      variantsOf(this.featureMetrics, pairKey(name[0], name[1])).set(name[2], ref);
+      variantsOf(this.#featureMetrics, pairKey(name[0], name[1])).set(name[2], ref);
       return;
     }
-    const variants = variantsOf(this.features, name[0]);
-    if (name[1] === featureItself) this.itself.set(name[0], ref);
+    const variants = variantsOf(this.#features, name[0]);
+    if (name[1] === featureItself) this.#itself.set(name[0], ref);
     else variants.set(name[1], ref);
   }
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CommitFailed, startCommitter } from '../../src/commit/committer.ts';
 import { Intake } from '../../src/commit/intake.ts';
 import { createLog } from '../../src/log.ts';
+import { seriesRef } from '../../src/store/blocks.ts';
 import { StoreHealth } from '../../src/store/store-health.ts';
 import { roomyLimits } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -38,6 +39,30 @@ test('commits go on one after the other while the event loop never gets to its n
     turns: 0,
     commits: 3,
     answered: 3,
+  });
+  await intake.close();
+});
+
+test('a batch that a worker finds broken is refused, and the service stops as for a failing disk', async () => {
+  const data = temporaryDirectory();
+  const stopped: string[] = [];
+  const log = createLog('error', () => {}, clock);
+  const health = new StoreHealth({
+    log,
+    data,
+    after: () => {},
+    fatal: (reason) => void stopped.push(reason),
+  });
+  const intake = new Intake([startCommitter(workerFile, data)], health, clock, {
+    ...roomyLimits,
+    batchPackets: 10,
+  });
+  const nameless = intake.laneOf(0).submit(0, (batch) => batch.counts.add(seriesRef(1, 0), 4, 1, 0, 0));
+  await expect(nameless).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect({ stopped, ready: health.ready, failed: intake.failedCommits }).toEqual({
+    stopped: ['the store failed'],
+    ready: false,
+    failed: 1,
   });
   await intake.close();
 });

@@ -15,13 +15,13 @@ export interface Caller {
   readonly primaryTeam: string;
 }
 
-/** What every resource of the management API works on. */
+/** What every endpoint of the management API works on. */
 export interface ManageDeps {
   readonly directory: Directory;
   readonly authenticate: Authenticate;
-  /** Whether a token that was authenticated is still valid for a change: a body may take its time to come. */
+  /** Whether a token that was authenticated is still valid when a change is made: the body may take long to arrive. */
   readonly isStillValid: (claims: Claims, draft: AccountDraft) => boolean;
-  /** Requests that a client may make with all of its tokens: a fresh one brings no fresh rate. By `holderKeyOf`. */
+  /** Limits the requests of a client, which has one rate for all of its tokens. By `holderKeyOf`. */
   readonly rates: KeyedLimits;
 }
 
@@ -29,8 +29,8 @@ export interface ManageDeps {
 export type Claims = Awaited<ReturnType<Authenticate>>;
 
 /**
- * The caller that a token stands for, as he is whenever he is asked about: a token lives for an hour, and a body takes its
- * time to come. A team that he joined or left counts at once, and so does the loss of his role or of all he had.
+ * The caller that a token stands for. A token lives for an hour, so each property is read from the accounts when it is used:
+ * a caller who joins or leaves a team, loses a role or is deleted has the effect at once.
  */
 export function callerOf(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,

@@ -37,7 +37,7 @@ export interface SightTask {
 
 const neverSeen: Sight = { firstSeenAt: null, lastSeenAt: null };
 
-/** A page of an application's features by their names, those that were only seen among the declared ones. */
+/** A page of an application's features, declared or only seen, sorted by name. */
 export function* featuresReport(store: UsageStore, task: FeaturesTask): Reading<Page<FeatureShown>> {
   const { environments, declared, only, page } = task;
   const sights = yield* readSights(store, environments);
@@ -63,7 +63,7 @@ export function* sightOf(
 }
 
 /**
- * A feature as the API shows it. One that was never seen is stale when it was declared long enough ago.
+ * A feature as the API shows it. A feature that was never seen is stale when it was declared long enough ago.
  * @param declaration `undefined` when it was only seen
  * @param sight `undefined` when it was only declared
  */
@@ -90,8 +90,8 @@ export function showFeature(
 }
 
 /**
- * Every feature that packets and reports have named, or `only` the one; the name that stands for the surplus is none. A
- * feature was seen when a variant of it was, or a metric of it.
+ * Every feature that packets and reports have named, or `only` the one, without `__other__`. A feature was seen when a variant or
+ * a metric of it was.
  */
 function* readSights(
   store: UsageStore,

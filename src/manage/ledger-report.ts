@@ -13,10 +13,10 @@ import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
 import type { LedgerEntryShown, LedgerShown } from './ledger-shape.ts';
 
-/** What a report of the ledger is asked for. */
+/** A request for a report of the ledger. */
 export interface LedgerTask {
   readonly application: Pick<Application, 'number' | 'environments'>;
-  /** The one environment to report; everything when undefined. */
+  /** The one environment to report; all of the application when undefined. */
   readonly only: Environment | undefined;
   readonly hours: Hours;
 }
@@ -32,9 +32,9 @@ interface ReportedRow {
   readonly tally: LedgerTally;
 }
 
-/** Rows that are kept apart while the hours are added up, the latest hours first. */
+/** Maximum number of rows while the hours are added up, the latest first. Further senders share a row. */
 const maxRows = 5000;
-/** Rows that a report shows. */
+/** Maximum number of rows in a report. */
 const maxEntries = 500;
 
 /** Adds the hours of an application's ledger up, row by row. */
@@ -66,7 +66,7 @@ function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): Reported
 
 const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
 
-/** What needs a look comes first, and of that the latest. */
+/** Refused rows come first, then noted ones; the latest first. */
 function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
 }

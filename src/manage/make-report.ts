@@ -10,27 +10,27 @@ import { type MetricsTask, metricsReport } from './metrics-report.ts';
 import type { ReportRange } from './report-range.ts';
 import { usageReport } from './usage-report.ts';
 
-/** What a report of usage is asked for. */
+/** A request for a report of usage. */
 export interface UsageTask {
   readonly environment: Environment;
   readonly range: ReportRange;
-  /** The one feature or metric to report; every one when undefined. */
+  /** The one feature or metric to report; all of them when undefined. */
   readonly only: string | undefined;
 }
 
-/** What a report of measurements is asked for. */
+/** A request for a report of measurements. */
 export interface MeasurementsTask extends UsageTask {
   /** Names of the application's metrics that are declared as gauges. */
   readonly gauges: ReadonlySet<string>;
 }
 
-/** Every kind of report: what it is asked for, and what it gives, which is JSON in UTF-8 where it goes out as it is. */
+/** Every kind of report by its name. Those that are answers of the API give JSON in UTF-8. */
 export type Reports = ReturnType<typeof createReports>;
 
-/** What a report of this kind gives. */
+/** The result of a kind of report. */
 export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends Reading<infer T> ? T : never;
 
-/** The reports of a store, and the scan that looks for damage. */
+/** The reports of a store, and the scan that finds damage. */
 export function createReports(store: UsageStore) {
   return {
     usage: ({ environment, range, only }: UsageTask) => inJson(usageReport(store, environment, range, only)),

@@ -14,8 +14,8 @@ type MetricIdentity = Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>
 
 /**
  * Merges the measurement cells of an environment.
- * @param only the one metric to report; every metric when undefined
- * @param gauges names of the metrics whose values are not to be added up: of each, or of each of its variants, the last one counts
+ * @param only the one metric to report; all of them when undefined
+ * @param gauges names of the metrics whose last value counts, instead of their sum
  * @throws {ApiError} `too_many_points`
  */
 export function* measurementsReport(

@@ -10,12 +10,12 @@ export interface MetricsTask {
   /** The numbers of its environments. */
   readonly environments: readonly number[];
   readonly declared: readonly MetricDeclaration[];
-  /** Only metrics that are declared, or only those that are not, where that is asked for. */
+  /** `true` for declared metrics only, `false` for the others only. */
   readonly only: boolean | undefined;
   readonly page: PageRequest<string>;
 }
 
-/** A page of an application's metrics by their names, those that were only seen among the declared ones. */
+/** A page of an application's metrics, declared or only seen, sorted by name. */
 export function* metricsReport(
   store: UsageStore,
   { environments, declared, only, page }: MetricsTask,
@@ -33,7 +33,7 @@ export function showMetric(name: string, declaration: MetricDeclaration | undefi
   return { name, kind, ...(unit === null ? {} : { unit }), declared: declaration !== undefined };
 }
 
-/** The metrics that packets and reports have named, of features too; the name that stands for the surplus is none. */
+/** The metrics that packets and reports have named, also those of features, without `__other__`. */
 function* namesSeen(store: UsageStore, environments: readonly number[]): Reading<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const environment of environments) {

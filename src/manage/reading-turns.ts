@@ -32,7 +32,7 @@ export class ReadingTurns {
     }
   }
 
-  /** Gives up what is being read; resolves when nothing is any more. */
+  /** Stops all readings; resolves when they have stopped. */
   async end(): Promise<void> {
     this.#ending = true;
     await Promise.allSettled(this.#underWay);

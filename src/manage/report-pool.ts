@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import type { Made, Reports } from './make-report.ts';
 import type { ReportOutcome, ReportRequest } from './report-worker.ts';
 
-/** Makes reports in a thread of their own: one over years of data must not keep packets waiting. */
+/** Makes reports in another thread, so that a report over years of data does not delay packets. */
 export interface ReportPool {
   /**
    * Makes a report when it is the team's turn.
@@ -21,7 +21,7 @@ export interface ReportPool {
 
 export const tooManyReports = 'Too many reports are waiting';
 
-/** Each running report holds its points and one snapshot; the reports of one team run one after the other. */
+/** Each running report holds its points and one snapshot. The reports of one team run one after another. */
 const bounds = {
   atOnce: 4,
   waitingEach: 16,

@@ -7,13 +7,13 @@ import { logThreadConsole } from '../worker-log.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
-/** What this thread is asked for: the name of a report, and its task. */
+/** A request to this thread. */
 export interface ReportRequest {
   readonly name: keyof Reports;
   readonly task: unknown;
 }
 
-/** What became of a report: errors lose their code when they cross threads, so it travels as data; LMDB's is a number. */
+/** The result of a request. Errors lose their code between threads, so it is sent as data; that of LMDB is a number. */
 export type ReportOutcome<T> =
   | { readonly ok: true; readonly made: T }
   | { readonly ok: false; readonly code: ErrorCode | number; readonly message: string };
@@ -23,7 +23,7 @@ const store = openUsageStore((workerData as { data: string }).data);
 const reports = createReports(store);
 const turns = new ReadingTurns(store.lmdb, systemClock);
 
-/** Makes a report; others that are being made have turns in between. */
+/** Makes a report, and takes turns with others that are being made. */
 export async function make({ name, task }: ReportRequest): Promise<ReportOutcome<unknown>> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
   try {
@@ -35,7 +35,7 @@ export async function make({ name, task }: ReportRequest): Promise<ReportOutcome
   }
 }
 
-/** Ends the reports that are being made, and closes the store; a worker must not be ended with LMDB open. */
+/** Ends the reports that are being made, and closes the store: a worker must not end while LMDB is open. */
 export async function close(): Promise<void> {
   await turns.end();
   await store.lmdb.close();

@@ -6,18 +6,18 @@ import type { UsageStore } from '../store/usage.ts';
 import type { PointBudget } from './point-budget.ts';
 import { bucketStart, type ReportRange } from './report-range.ts';
 
-/** A table of cells, how two of its cells become one, and what is wanted of it. */
+/** A table of cells, how to merge two of them, and which ones to read. */
 export interface CellSource<T> {
   readonly store: UsageStore;
   readonly table: Table;
   readonly codec: CellCodec<T>;
   merge(into: T, from: T): void;
-  /** The series to add up, by ordinal; the cells of others are passed over. */
+  /** The series to add up, by ordinal. The cells of other series are skipped. */
   readonly series: Pick<ReadonlyMap<number, unknown>, 'has'>;
   readonly budget: PointBudget;
 }
 
-/** Takes what a series did in one UTC day: in all, and by the report's step (`t` in Unix seconds, ascending). */
+/** Receives one UTC day of a series: its total, and its points by the report's step (`t` in Unix seconds, ascending). */
 export type TakeDay<T> = (ordinal: number, total: T, points: readonly Point<T>[]) => void;
 
 type Point<T> = readonly [t: number, cell: T];
@@ -28,9 +28,9 @@ const minutesPerDay = 1440;
 const stride = 128;
 
 /**
- * Adds up an environment's cells over a range, whatever the widths of the buckets they are in. Minutes are added up to
- * hours, hours to days, and days by the caller: just as the roll-up does it, so that a sum of doubles comes out the same
- * to the last bit whether or not it was rolled up. A day is read from one snapshot, in which nothing is rolled up.
+ * Adds up an environment's cells over a range. Cells have buckets of different widths. Minutes are added up to hours, hours to
+ * days, and days by the caller, in the same order as in the roll-up, so that a sum of doubles is the same to the last bit before and
+ * after it. Each day is read from one snapshot, so that the roll-up cannot change it meanwhile.
  * @throws {ApiError} `too_many_points`
  */
 export function* sumUp<T>(
@@ -105,14 +105,14 @@ function floorTo(minute: number, width: number): number {
   return Math.floor(minute / width) * width;
 }
 
-/** What one series did in one day, while it is added up: it takes the cells as `cellsInOrder` gives them. */
+/** One day of one series while it is added up, from the cells in the order of `cellsInOrder`. */
 class DayOfSeries<T> {
   readonly points: Point<T>[] = [];
   readonly #source: CellSource<T>;
   readonly #step: ReportRange['step'];
   readonly #start: number;
   readonly #total: T;
-  /** The hour that is being added up: its start in Unix seconds, and what was in it so far. */
+  /** The hour that is being added up: its start in Unix seconds, and its sum so far. */
   #hour: Point<T> | undefined;
 
   /** @param start of the day, minutes since the epoch */
@@ -126,12 +126,12 @@ class DayOfSeries<T> {
   add(width: BucketWidth, minute: number, cell: T): void {
     if (width === bucketWidth.day) this.#source.merge(this.#total, cell);
     else this.#addToHour(bucketStart(minute, 'hour'), cell);
-    // What is in a wider bucket than was asked for is shown at that bucket's start.
+    // A bucket that is wider than the step is shown at its start.
     if (this.#step === 'minute' || (this.#step === 'hour' && width === bucketWidth.day))
       this.#show(minute * 60, cell);
   }
 
-  /** Nothing more comes; gives the total. */
+  /** Ends the day. @returns its total */
   end(): T {
     this.#endHour();
     if (this.#step === 'day') this.#show(this.#start * 60, this.#total);

@@ -26,7 +26,7 @@ interface Tally {
 
 /**
  * Adds up the count cells of an environment and counts its users.
- * @param only the one feature to report; every feature when undefined
+ * @param only the one feature to report; all of them when undefined
  * @throws {ApiError} `too_many_points`
  */
 export function* usageReport(

@@ -14,9 +14,9 @@ import { showUser, type User } from './user-shape.ts';
 
 /** What the endpoints of users need of the rest of the service. */
 export interface UserDeps extends ManageDeps {
-  /** Gives the hash to store. It takes long and runs in a thread; a caller may have only so many waiting. */
+  /** Gives the hash to store. It takes long and runs in another thread. The number that may wait for one caller is limited. */
   hashPassword(password: string, caller: string): Promise<string>;
-  /** Whether a password is a user's; `address` is where the request came from. Refuses who guesses too often. */
+  /** Whether a password is a user's; `address` is where the request came from. Throws when there were too many guesses. */
   provePassword(user: StoredUser, password: string, address: string): Promise<boolean>;
   /** Drafts that a user is signed out everywhere. */
   endSessions(draft: AccountDraft, userId: string): void;
@@ -57,9 +57,9 @@ type Changes = Omit<Patch, 'currentPassword'>;
 type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
 
 /**
- * Changes what is given of a user; a new password signs them out everywhere. All users change their own name, primary team
- * and, with the current password, password; an Admin their own e-mail address, too. An Admin changes the name of others,
- * and the rest only as an Admin of all of their teams.
+ * Changes the fields that are given. All users change their own name, primary team and, with their current password, password;
+ * Admins also their own e-mail address. Admins change the name of others, and the rest only if they are in all of
+ * their teams. A new password signs the user out everywhere.
  */
 export async function patchUserFor(
   deps: UserDeps,
@@ -101,8 +101,8 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
 }
 
 /**
- * The fields that decide how the user signs in, what they may do, and which team owns what they make: in teams that the
- * caller does not administer, too.
+ * The fields that decide how a user signs in, what they may do, and which team owns what they create, also in teams that the
+ * caller is not in.
  */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
 
@@ -128,7 +128,7 @@ function needsProof(caller: Caller, user: StoredUser, { email = user.email, pass
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
-/** Refuses what can be refused before a password is hashed, which takes long. Throws as the change itself. */
+/** Checks what can be checked before a password is hashed, which takes long. Throws as the change does. */
 function checkFirst(
   { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
   patch: Patch,
@@ -140,7 +140,7 @@ function checkFirst(
 }
 
 /**
- * Where it takes the user's current password, gives the hash that it belongs to.
+ * Checks the current password where the change needs it. @returns the hash that it matches
  * @throws {ApiError} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
  */
 async function proofOf(

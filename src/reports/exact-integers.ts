@@ -22,7 +22,7 @@ export function canonicalInteger(spelled: string): string | undefined {
 /**
  * The same JSON text with every number that a double may not hold exactly made a string, so that `JSON.parse` keeps
  * its digits.
- * @param text valid JSON: what is none could become so
+ * @param text valid JSON; a text that is not valid could become valid
  */
 export function quoteLargeNumbers(text: string): string {
   const parts: string[] = [];

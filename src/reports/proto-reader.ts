@@ -117,7 +117,7 @@ export class ProtoReader {
     this.#end = outer;
   }
 
-  /** Passes over the value of a field that nobody knows. @throws {ApiError} `invalid_protobuf` */
+  /** Skips the value of an unknown field. @throws {ApiError} `invalid_protobuf` */
   skip(): void {
     switch (this.#layout) {
       case varint:

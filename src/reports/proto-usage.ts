@@ -114,7 +114,7 @@ function textsOf(hashes: readonly number[]): readonly string[] {
   return Array.from(new Set(hashes), String);
 }
 
-/** As long as there are few, to look through the variants is faster than to hash their names. */
+/** As long as there are few, comparing the variants is faster than hashing their names. */
 const fewVariants = 16;
 
 /** Whether two of an entry's variants, which begin at `first`, have the same name. */

@@ -16,9 +16,9 @@ const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
 
 /**
- * 64 bits that are the same for the same rows in whatever order they come: the sum of a hash of each row. To sort rows
- * and to spell them out for a cryptographic hash would take several times as long as to read them did, and the only
- * one whom two messages with the same sum could harm is their sender.
+ * 64 bits that are the same for the same rows in whatever order they come: the sum of a hash of each row. Sorting the rows
+ * and hashing them cryptographically would take several times as long as reading them did. Two messages with the same sum
+ * would harm only their own sender.
  */
 export class RowSum {
   #sumA = 0;

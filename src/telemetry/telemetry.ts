@@ -72,14 +72,21 @@ function originOf(request: Request): string | undefined {
   return request.header('origin') || undefined;
 }
 
+// Each is made once: making an error would be the largest cost of a refusal.
+const unknownKey = new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application');
+const unknownEnvironment = new ApiError(
+  'unknown_environment',
+  'e is not an environment of the application; case matters',
+);
+const originNotAllowed = new ApiError('origin_not_allowed', 'The application does not allow this origin');
+const originMissing = new ApiError('origin_missing', 'A browser must send its Origin with this key');
+
 /** @throws {ApiError} of status 404 or 403 */
 function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): PacketSender {
   const holder = findHolder(keys, k);
   const { application } = holder;
   const environment = holder.environments.get(e);
-  if (environment === undefined) {
-    throw new ApiError('unknown_environment', 'e is not an environment of the application; case matters');
-  }
+  if (environment === undefined) throw unknownEnvironment;
   const origin = originOf(request);
   checkOrigin(holder, origin, request);
   const userAgent = request.header('user-agent');
@@ -91,16 +98,16 @@ function findHolder(keys: KeyFinder, key: string): KeyHolder {
   const holder = keys.findKey(key);
   if (holder !== undefined && holder.key.type !== 'Backend') return holder;
   if (holder !== undefined) keys.markLeaked(holder);
-  throw new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application');
+  throw unknownKey;
 }
 
 function checkOrigin(holder: KeyHolder, origin: string | undefined, request: Request): void {
   if (origin !== undefined) {
     if (holder.allowsOrigin(origin)) return;
-    throw new ApiError('origin_not_allowed', 'The application does not allow this origin');
+    throw originNotAllowed;
   }
   const browser = holder.key.type === 'Frontend' || request.header('sec-fetch-site') !== undefined;
-  if (browser) throw new ApiError('origin_missing', 'A browser must send its Origin with this key');
+  if (browser) throw originMissing;
 }
 
 /** A packet that its sender has named by a `key` counts once, however often it comes. */

@@ -7,7 +7,7 @@ import { bytesOf, describeProtoFiles, namesIn } from '../support/proto-files.ts'
 /** What the source says before the list. */
 const introduction = `/**
  * The files of \`proto/\` as server reflection gives them out, because the executable has no files beside it.
- * Made from them; after a change there, \`npx vitest run test/ingest/grpc-descriptors.test.ts -u\` writes it again.
+ * Made from them; after a change there, \`npx vitest run test/grpc/descriptors.test.ts -u\` writes it again.
  */
 
 /** One file of \`proto/\`, or one that they import. */

@@ -16,7 +16,7 @@ import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out
 import { noteEnd } from './session-notes.ts';
 import { endSession, endSignIn, type SessionDeps } from './sessions.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
-import { type ValidateToken, validOrNot } from './validate-token.ts';
+import { isStillValid, type ValidateToken, validOrNot } from './validate-token.ts';
 
 export interface EndSessionDeps extends SessionDeps, TokenSettings {
   readonly validate: ValidateToken;
@@ -105,10 +105,9 @@ async function answerClient(
   token: string,
 ): Promise<Reply> {
   const access = await validOrNot(deps.validate, token);
-  if (access === undefined) {
+  if (access === undefined || !(await end(deps, request, { userId: access.sub, access }))) {
     return { status: 401, headers: { ...uncached, 'www-authenticate': 'Bearer error="invalid_token"' } };
   }
-  await end(deps, request, { userId: access.sub, access });
   return returnTo === undefined
     ? { status: 204, headers: { 'cache-control': 'no-store' } }
     : goBack(returnTo);
@@ -123,16 +122,22 @@ interface Ending {
   readonly access?: AccessClaims;
 }
 
-/** Ends it; resolves when that is on disk. @throws {ApiError} `store_unavailable` */
-async function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): Promise<void> {
+/**
+ * Ends it; resolves when that is on disk. `false` when the access token is not valid any more, which then ends nothing.
+ * @throws {ApiError} `store_unavailable`
+ */
+function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
   const { directory } = deps;
   const { userId, signIn, access, session = access?.sid } = ending;
-  await directory.by(actorOf(directory, userId, remoteAddress)).change((draft) => {
+  return directory.by(actorOf(directory, userId, remoteAddress)).change((draft) => {
+    if (access !== undefined && !isStillValid(deps, access, draft)) return false;
     if (access !== undefined) addToList(draft, access);
+    const wasSignedIn = signIn !== undefined && draft.has('signIns', signIn.key);
     const over = session === undefined ? undefined : endSession(deps, draft, session);
     for (const key of new Set([over?.signIn, signIn?.key]))
       if (key !== undefined) endSignIn(deps, draft, userId, key);
-    if ((over ?? signIn ?? access) !== undefined) noteEnd(draft, 'session.ended', userId);
+    if ((over ?? access) !== undefined || wasSignedIn) noteEnd(draft, 'session.ended', userId);
+    return true;
   });
 }
 

@@ -13,7 +13,7 @@ import { isWellFormedJwt } from './jwt-form.ts';
 import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 import { noteEnd } from './session-notes.ts';
 import { endSession, type SessionDeps } from './sessions.ts';
-import type { ValidateToken } from './validate-token.ts';
+import { isStillValid, type ValidateToken } from './validate-token.ts';
 
 export interface InvalidateTokenDeps extends SessionDeps {
   readonly validate: ValidateToken;
@@ -68,7 +68,7 @@ async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Repl
   try {
     const claims = await deps.validate(token);
     deps.rates.take(holderKeyOf(claims), deps.clock.monotonic());
-    await invalidate(deps, claims, request);
+    if (!(await invalidate(deps, claims, request))) throw new InvalidToken('The token is not valid');
     return {
       status: 200,
       headers: uncached,
@@ -82,19 +82,22 @@ async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Repl
 }
 
 /**
- * Puts a valid token on the invalidation list and ends its session; resolves when that is on disk.
+ * Puts a token on the invalidation list and ends its session; resolves when that is on disk. `false` when the token is not
+ * valid any more: of many requests at once, one invalidates it.
  * @throws {ApiError} `store_unavailable`
  */
 export function invalidate(
   deps: SessionDeps,
   claims: AccessClaims,
   { remoteAddress }: Request,
-): Promise<void> {
+): Promise<boolean> {
   const { directory } = deps;
   return directory.by(actorOf(directory, claims.sub, remoteAddress)).change((draft) => {
+    if (!isStillValid(deps, claims, draft)) return false;
     addToList(draft, claims);
     if (claims.sid !== undefined) endSession(deps, draft, claims.sid);
     noteEnd(draft, 'token.invalidated', claims.sub);
+    return true;
   });
 }
 

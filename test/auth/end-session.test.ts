@@ -162,6 +162,16 @@ describe('with an access token', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
+  test('one of many requests at the same moment ends it, and it is in the audit log once', async () => {
+    const { issued, ...fixture } = await openSignedIn();
+    const headers = { authorization: `Bearer ${issued.app.access_token}` };
+    const replies = await Promise.all(
+      [1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([204, 401, 401]);
+    expect(fixture.audited('session.ended')).toHaveLength(1);
+  });
+
   test('that an API key got, that token ends', async () => {
     const fixture = await openSessionFixture();
     const { apiKey, clientSecret } = await fixture.addClient('User');
@@ -211,6 +221,13 @@ describe('with the cookie of a browser alone', () => {
     expect(reply).toMatchObject({ status: 303, headers: { location: expect.stringContaining(redirectUri) } });
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
     expect(store.signIns.get(browser.key)).toBeUndefined();
+  });
+
+  test('many answers at the same moment are in the audit log once', async () => {
+    const { browser, ...fixture } = await openSignedIn();
+    const headers = { cookie: browser.cookie, 'sec-fetch-site': 'same-origin' };
+    await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
+    expect(fixture.audited('session.ended')).toHaveLength(1);
   });
 
   test.each([

@@ -54,6 +54,8 @@ interface Device extends WaitingDevice {
   /** Before this a poll comes too soon. */
   pollFrom: number;
   decision: Allowance | 'denied' | undefined;
+  /** A request is deciding it. */
+  isClaimed: boolean;
 }
 
 /**
@@ -97,6 +99,7 @@ export class DeviceCodes {
       intervalMs: pollInterval * 1000,
       pollFrom: now,
       decision: undefined,
+      isClaimed: false,
     });
     return { deviceCode, userCode };
   }
@@ -104,10 +107,25 @@ export class DeviceCodes {
   /** The device that waits with this user code, in whatever way it was typed (RFC 8628 §6.1). */
   find(typed: string): WaitingDevice | undefined {
     const device = this.#byUserCode.get(lettersOf(typed));
-    return device !== undefined && this.#clock.now() < device.expiresAt ? device : undefined;
+    if (device === undefined || device.isClaimed) return undefined;
+    return this.#clock.now() < device.expiresAt ? device : undefined;
   }
 
-  /** Lets a waiting device act for a user, or refuses it. Its user code cannot be used again. */
+  /** Uses up the user code of a device that was found; `false` when another request has done so since. */
+  claim({ userCode }: WaitingDevice): boolean {
+    const device = this.#byUserCode.get(lettersOf(userCode));
+    if (device === undefined || device.isClaimed) return false;
+    device.isClaimed = true;
+    return true;
+  }
+
+  /** Makes a claimed user code usable again: nothing was decided. */
+  release({ userCode }: WaitingDevice): void {
+    const device = this.#byUserCode.get(lettersOf(userCode));
+    if (device !== undefined) device.isClaimed = false;
+  }
+
+  /** Lets a claimed device act for a user, or refuses it. */
   decide({ userCode }: WaitingDevice, decision: Allowance | 'denied'): void {
     const letters = lettersOf(userCode);
     const device = this.#byUserCode.get(letters);

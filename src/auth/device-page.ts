@@ -131,6 +131,7 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
     case 'cancel':
+      if (!deps.devices.claim(found.device)) return codePage(found.device.userCode);
       deps.devices.decide(found.device, 'denied');
       return deviceDonePage(found.client.name, false);
     case 'switch':
@@ -157,9 +158,15 @@ async function allow(
   { key: signIn, user, authTime }: CurrentSignIn,
 ): Promise<Reply> {
   const target = { type: 'sign-in-client', id: client.clientId, name: client.name };
-  await directory.by(actorOf(directory, user.id, remoteAddress)).change((draft) => {
-    for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
-  });
+  if (!devices.claim(device)) return codePage(device.userCode);
+  try {
+    await directory.by(actorOf(directory, user.id, remoteAddress)).change((draft) => {
+      for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
+    });
+  } catch (error) {
+    devices.release(device);
+    throw error;
+  }
   devices.decide(device, { userId: user.id, signIn, authTime, scope: device.scope });
   return deviceDonePage(client.name, true);
 }

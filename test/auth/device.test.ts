@@ -47,12 +47,22 @@ const pathOf = ({ verification_uri_complete: uri }: Json) => uri.slice(new URL(u
 
 /** Enters the code of a device, signs in and answers the question. */
 async function decide(codes: Json, action: string, person = fixture.admin) {
+  const { browser, asked } = await signInFor(codes, person);
+  return { browser, asked, done: await browser.submit({ action }) };
+}
+
+/** Enters the code of a device and signs in. */
+async function signInFor(codes: Json, person = fixture.admin) {
   const browser = newBrowser();
   await browser.open(pathOf(codes));
   const asked = await browser.submit({ ...person });
   expect(asked.html).toContain(codes.user_code);
-  return { browser, asked, done: await browser.submit({ action }) };
+  return { browser, asked };
 }
+
+/** How often the audit log has it that a device was allowed. */
+const allowed = async () =>
+  (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
 
 test('a device gets tokens of the user who enters its code and agrees, once', async () => {
   const codes = await begin();
@@ -204,5 +214,14 @@ describe('the page', () => {
     const { browser } = await decide(codes, 'cancel');
     expect((await browser.submit({ action: 'continue' })).status).toBe(404);
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'access_denied' } });
+  });
+
+  test('is good for one decision of many at the same moment', async () => {
+    const codes = await begin();
+    const before = await allowed();
+    const { browser } = await signInFor(codes);
+    const pages = await Promise.all([1, 2, 3].map(() => browser.submit({ action: 'continue' })));
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
+    expect((await allowed()) - before).toBe(1);
   });
 });

@@ -38,14 +38,15 @@ export function maySignIn({ teams }: Pick<User, 'teams'>, { teamId }: OAuthClien
 
 /**
  * The user's teams that a client acts in for them: of a team's client that team alone. The operator of the client must not
- * gain what its users may do elsewhere.
+ * gain what its users may do elsewhere, nor when the client is deleted meanwhile.
  */
 export function teamsThrough(
   { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
   client: OAuthClient | undefined,
 ): Pick<User, 'teams' | 'primaryTeam'> {
-  const only = client?.teamId;
-  if (only == null) return { teams, primaryTeam };
+  if (client === undefined) return { teams: [], primaryTeam: '' };
+  const only = client.teamId;
+  if (only === null) return { teams, primaryTeam };
   return { teams: teams.filter((team) => team === only), primaryTeam: only };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/accounts/clients.ts';
-import { authenticateClient, findClient, matchesRedirect } from '../../src/auth/clients.ts';
+import { authenticateClient, findClient, matchesRedirect, teamsThrough } from '../../src/auth/clients.ts';
 import { parseForm } from '../../src/auth/form.ts';
 import { openAuthFixture } from './fixture.ts';
 
@@ -87,5 +87,21 @@ describe('a built-in client', () => {
     for (const host of ['127.0.0.1', '[::1]'])
       expect(matchesRedirect(client, `http://${host}:4711/callback`, baseUrl)).toBe(true);
     expect(matchesRedirect(client, 'http://localhost:4711/callback', baseUrl)).toBe(false);
+  });
+});
+
+describe('the teams that a user acts in through a client', () => {
+  const user = { teams: ['team_1', 'team_2'], primaryTeam: 'team_1' };
+
+  test('are all of theirs for a client of the service, and the one of a team for its own', async () => {
+    const { directory, app } = await openClients();
+    expect(teamsThrough(user, findClient(directory, 'flagmeter-cli'))).toEqual(user);
+    const own = { ...user, teams: ['team_2', String(app.teamId)] };
+    expect(teamsThrough(own, app)).toEqual({ teams: [app.teamId], primaryTeam: app.teamId });
+  });
+
+  test('are none for a client that is deleted while its request is answered', async () => {
+    const { directory } = await openClients();
+    expect(teamsThrough(user, findClient(directory, 'client_gone'))).toEqual({ teams: [], primaryTeam: '' });
   });
 });

@@ -63,6 +63,8 @@ export class KeyRing implements SigningKeys {
   #signer: Signer;
   /** When the current key of the store begins to sign. */
   #signsFrom = 0;
+  /** One at a time, however slow the disk is: two would write the same entry into the audit log. */
+  #refreshing: Promise<void> | undefined;
 
   constructor(deps: KeyRingDeps) {
     this.#deps = deps;
@@ -87,7 +89,14 @@ export class KeyRing implements SigningKeys {
    * expired. Call it every few seconds.
    * @throws {ApiError} `store_unavailable`
    */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
     const { accounts, clock } = this.#deps;
     const found = storedKeys(accounts);
     const stored = await this.#removeExpired(found);

@@ -207,6 +207,14 @@ describe('the audit log', () => {
     await open('RS256');
     expect(audited()).toHaveLength(4);
   });
+
+  test('has a rotation once when the disk is slower than the looks are apart', async () => {
+    const { open, rotate, audited } = await openRingFixture();
+    const keys = await open();
+    const made = await rotate();
+    await Promise.all([keys.refresh(), keys.refresh()]);
+    expect(audited()).toEqual([`signing-key.rotated ${made}`]);
+  });
 });
 
 test('while the store takes nothing, the keys that are known go on', async () => {

@@ -48,17 +48,10 @@ export function checkNewUser(accounts: Accounts, wanted: Omit<NewUser, 'password
 }
 
 /**
- * Changes what is given.
- * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or they are
- *   the last Admin of a team and would be none
+ * Drafts a change of what is given.
+ * @throws {ApiError} `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or they are the last Admin
+ *   of a team and would be none
  */
-export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
-  return directory.change((draft) =>
-    draftUserPatch(draft, mustExist('user', draft.users.get(id)), patch, directory.clock.now()),
-  );
-}
-
-/** Drafts a change of a user; throws as `patchUser`. */
 export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch, now: number): User {
   if (Object.keys(patch).length === 0) return user;
   checkUserPatch(draft, user, patch);
@@ -72,7 +65,7 @@ export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch
   return patched;
 }
 
-/** Whether a user could be changed so now: throws as `patchUser`. */
+/** Whether a user could be changed so now: throws as `draftUserPatch`. */
 export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch): void {
   const patched = { ...user, ...patch };
   checkUser(accounts, patched);

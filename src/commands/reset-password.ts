@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { openDirectory } from '../accounts/directory.ts';
 import { hashPassword, newPassword } from '../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../accounts/prepare.ts';
-import { patchUser, userOfEmail } from '../accounts/users.ts';
+import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
 import { forgetFailures } from '../auth/login-throttle.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { Failure } from '../cli/failure.ts';
@@ -63,8 +63,8 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
   }
   const passwordHash = await hashPassword(password, randomBytes);
   try {
-    await patchUser(directory, user.id, { passwordHash });
     await directory.change((draft) => {
+      draftUserPatch(draft, user, { passwordHash }, systemClock.now());
       endSessionsOf({ clock: systemClock }, draft, user.id);
       forgetFailures(draft);
     });

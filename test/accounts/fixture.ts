@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
+import { mustExist } from '../../src/accounts/checks.ts';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
+import { draftUserPatch, type UserPatch } from '../../src/accounts/users.ts';
 import type { Clock } from '../../src/clock.ts';
 import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
-import type { Application, Team } from '../../src/store/records.ts';
+import type { Application, Team, User } from '../../src/store/records.ts';
 import type { StoreHealth } from '../../src/store/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -73,4 +75,12 @@ export async function openFixture(): Promise<Fixture> {
 /** What a fresh process would read from the same store. */
 export function reopen({ store, clock }: Fixture): Directory {
   return openDirectory(new EmbeddedEngine(store, testHealth()), { clock, randomBytes });
+}
+
+/** Changes a user. */
+export function patchUser(directory: Directory, id: string, patch: UserPatch): Promise<User> {
+  return directory.change((draft) => {
+    const user = mustExist('user', draft.users.get(id));
+    return draftUserPatch(draft, user, patch, directory.clock.now());
+  });
 }

@@ -2,7 +2,8 @@ import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { deleteClient } from '../../src/accounts/clients.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { createUser, patchUser } from '../../src/accounts/users.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import { patchUser } from '../accounts/fixture.ts';
 import {
   allScopes,
   openSessionFixture,

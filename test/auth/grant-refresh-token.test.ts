@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { deleteClient } from '../../src/accounts/clients.ts';
 import { addMember } from '../../src/accounts/members.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { patchUser } from '../../src/accounts/users.ts';
+import { patchUser } from '../accounts/fixture.ts';
 import { allScopes, openSessionFixture, type SessionFixture } from './session-fixture.ts';
 
 const dayMs = 24 * 3_600_000;

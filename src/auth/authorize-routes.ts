@@ -1,5 +1,3 @@
-import { ApiError } from '../errors.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 import type { Reply, Request } from '../http/types.ts';
 import {
   AuthorizationError,
@@ -12,17 +10,13 @@ import { errorReply } from './authorization-response.ts';
 import { type AuthorizeSettings, answerRequest } from './authorize.ts';
 import { answerForm } from './authorize-form.ts';
 import { readForm } from './form.ts';
-import { OAuthError } from './oauth-error.ts';
-import { pageOperation } from './page-operation.ts';
-import { failurePage } from './pages/failure-page.ts';
+import { pageEndpoints } from './page-endpoints.ts';
+import { failurePage, refusalPage } from './pages/failure-page.ts';
 
 /** A request that was posted is sent on as an address, which has to fit into the head of a request. */
 const longestQuery = 8192;
 
-const endpoint = {
-  path: '/connect/authorize',
-  access: { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' },
-} as const;
+const access = { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' };
 
 const answers = {
   200: 'The sign-in page, or a question.',
@@ -31,40 +25,32 @@ const answers = {
 };
 
 /** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages behind it. */
-export const authorizeEndpoints: readonly Endpoint<AuthorizeSettings>[] = [
-  {
-    ...endpoint,
-    method: 'GET',
-    operation: pageOperation({
-      operationId: 'authorize',
-      summary: 'Sign a user in to a client',
-      query: authorizationParameters,
-      answers,
-    }),
+export const authorizeEndpoints = pageEndpoints<AuthorizeSettings>('/connect/authorize', access, {
+  GET: {
+    operationId: 'authorize',
+    summary: 'Sign a user in to a client',
+    query: authorizationParameters,
+    answers,
     bind: (settings) => (request) => answerPage(settings, request, answerRequest),
   },
-  {
-    ...endpoint,
-    method: 'POST',
-    operation: pageOperation({
-      operationId: 'postAuthorization',
-      summary: 'Sign a user in to a client: the request as a form',
-      description: 'With a query, it is the form of the sign-in page.',
-      form: authorizationParameters,
-      answers: {
-        ...answers,
-        303: 'To the same request as a `GET`, or to the redirect URI of the client.',
-        403: 'The page again: the form is not right.',
-        429: 'The page again: too many attempts have failed.',
-        503: 'The page again: the service is busy.',
-      },
-    }),
+  POST: {
+    operationId: 'postAuthorization',
+    summary: 'Sign a user in to a client: the request as a form',
+    description: 'With a query, it is the form of the sign-in page.',
+    form: authorizationParameters,
+    answers: {
+      ...answers,
+      303: 'To the same request as a `GET`, or to the redirect URI of the client.',
+      403: 'The page again: the form is not right.',
+      429: 'The page again: too many attempts have failed.',
+      503: 'The page again: the service is busy.',
+    },
     bind: (settings) => (request) =>
       request.query === ''
         ? sendOn(request).catch((error) => refuse(settings, error))
         : answerPage(settings, request, answerForm),
   },
-];
+});
 
 async function answerPage(
   settings: AuthorizeSettings,
@@ -91,7 +77,5 @@ async function sendOn(request: Request): Promise<Reply> {
 function refuse({ issuer }: AuthorizeSettings, error: unknown): Reply {
   if (error instanceof AuthorizationError) return errorReply(error, issuer);
   if (error instanceof UnknownReturnAddress) return failurePage(400, error.message);
-  if (error instanceof OAuthError) return failurePage(error.status, error.message);
-  if (error instanceof ApiError) return failurePage(error.status, error.message, error.retryAfter);
-  throw error;
+  return refusalPage(error);
 }

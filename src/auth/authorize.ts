@@ -20,7 +20,6 @@ import type { SignInSettings } from './sign-in.ts';
 import { formPage, notAMember } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
-/** What the authorization endpoint works on. */
 export interface AuthorizeSettings extends SignInSettings, TokenSettings, RequestChecks {
   readonly directory: Directory;
 }

@@ -49,10 +49,8 @@ const basicChallenge = `Basic realm="flagmeter", charset="UTF-8", error="invalid
 
 /** The refusal of a client, the same for an unknown one and for a wrong secret. */
 export function invalidClient(byHeader: boolean): OAuthError {
-  return new OAuthError('invalid_client', unknownClient, {
-    status: 401,
-    ...(byHeader ? { challenge: basicChallenge } : {}),
-  });
+  const challenge = byHeader ? basicChallenge : undefined;
+  return new OAuthError('invalid_client', unknownClient, { status: 401, challenge });
 }
 
 /** RFC 7617 §2, with id and secret form-encoded inside, as RFC 6749 §2.3.1 wants it. */

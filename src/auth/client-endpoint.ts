@@ -13,7 +13,6 @@ import { type AuthenticatedClient, authenticateClient } from './clients.ts';
 import { type Form, fieldReader, longestForm, readForm, repeatedParameter } from './form.ts';
 import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 
-/** What an endpoint for clients needs to know them. */
 export interface ClientEndpointDeps {
   readonly directory: Pick<Accounts, 'apiKeys' | 'clients'>;
   /** Shared by all such endpoints. */
@@ -128,12 +127,7 @@ function refuse(error: unknown): Reply {
   if (error instanceof OAuthError) return oauthErrorReply(error);
   if (!(error instanceof ApiError)) throw error;
   const { message, status, retryAfter } = error;
-  return oauthErrorReply(
-    new OAuthError('temporarily_unavailable', message, {
-      status,
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-    }),
-  );
+  return oauthErrorReply(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
 /** The fields of every form: a client without an `Authorization` header names itself here (RFC 6749 §2.3.1). */

@@ -86,11 +86,6 @@ export function authenticateClient(
   return { kind: 'api-key', id: claimed.id, apiKey };
 }
 
-/** Takes any client. */
-export function anyClient(client: AuthenticatedClient): AuthenticatedClient {
-  return client;
-}
-
 /** Why an API key is refused where users sign in. */
 export const apiKeyRefused = 'An API key can only use the grant client_credentials';
 

@@ -15,7 +15,6 @@ const codeLifetimeMs = 60_000;
 /** How long a code that was exchanged is remembered, so that a replay ends what it gave. */
 const usedCodeLifetimeMs = 3_600_000;
 
-/** What authorization codes are kept with. */
 export interface CodeDeps {
   readonly engine: Pick<Engine, 'change'>;
   readonly clock: Clock;

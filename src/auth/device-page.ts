@@ -3,7 +3,6 @@ import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { ApiError } from '../errors.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 import { parseQuery } from '../http/query.ts';
 import { text } from '../http/schema.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
@@ -12,10 +11,9 @@ import { BrowserCookie } from './browser.ts';
 import { findClient, maySignIn } from './clients.ts';
 import type { DeviceCodes, WaitingDevice } from './device-codes.ts';
 import { networkOf } from './network.ts';
-import { OAuthError } from './oauth-error.ts';
-import { pageOperation } from './page-operation.ts';
+import { pageEndpoints } from './page-endpoints.ts';
 import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
-import { failurePage } from './pages/failure-page.ts';
+import { refusalPage } from './pages/failure-page.ts';
 import { loginPage } from './pages/login-page.ts';
 import { type FormSettings, formPage, notAMember, readPostedForm, signInByForm } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
@@ -44,42 +42,31 @@ const answers = {
   429: 'A page: too many codes were wrong.',
 };
 
-const endpoint = {
-  path: '/connect/device',
-  access: { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' },
-} as const;
+const access = { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' };
 const query = Type.Object({ user_code: Type.Optional(text('The code that the device shows.')) });
 
 /** `GET` and `POST /connect/device`: where a user enters the code that a device shows, and decides (RFC 8628 §3.3). */
-export const devicePageEndpoints: readonly Endpoint<DevicePageDeps>[] = [
-  {
-    ...endpoint,
-    method: 'GET',
-    operation: pageOperation({
-      operationId: 'showDevicePage',
-      summary: 'Enter the code of a device',
-      query,
-      answers,
-    }),
+export const devicePageEndpoints = pageEndpoints<DevicePageDeps>('/connect/device', access, {
+  GET: {
+    operationId: 'showDevicePage',
+    summary: 'Enter the code of a device',
+    query,
+    answers,
     bind: (deps) => pageHandler(deps, show),
   },
-  {
-    ...endpoint,
-    method: 'POST',
-    operation: pageOperation({
-      operationId: 'postDevicePage',
-      summary: 'Decide whether a device may act for the user',
-      description: 'The form of the page.',
-      query,
-      answers: {
-        ...answers,
-        403: 'The page again: the form is not right.',
-        503: 'The page again: the service is busy.',
-      },
-    }),
+  POST: {
+    operationId: 'postDevicePage',
+    summary: 'Decide whether a device may act for the user',
+    description: 'The form of the page.',
+    query,
+    answers: {
+      ...answers,
+      403: 'The page again: the form is not right.',
+      503: 'The page again: the service is busy.',
+    },
     bind: (deps) => pageHandler(deps, decide),
   },
-];
+});
 
 function pageHandler(
   deps: DevicePageDeps,
@@ -92,9 +79,7 @@ function pageHandler(
       const found = find(deps, request, typed);
       return found === undefined ? codePage(typed) : await answer(deps, request, found);
     } catch (error) {
-      if (error instanceof OAuthError) return failurePage(error.status, error.message);
-      if (error instanceof ApiError) return failurePage(error.status, error.message, error.retryAfter);
-      throw error;
+      return refusalPage(error);
     }
   };
 }

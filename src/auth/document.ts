@@ -1,6 +1,5 @@
-import { version } from '../../package.json' with { type: 'json' };
 import type { Group } from '../http/endpoint.ts';
-import { describeEndpoints } from '../http/openapi/describe.ts';
+import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import { authHost, pageTokens } from './auth-host.ts';
@@ -20,24 +19,18 @@ export const authDescription: Group<AuthDocumentSettings> = {
 
 /** The OpenAPI 3.1 document of the auth host. */
 export function describeAuthHost({ issuer }: AuthDocumentSettings): Json {
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'flagmeter: auth host',
-      version,
-      summary: 'Signs users in, and issues and takes back tokens',
-      description: introduction,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: issuer }],
+  const host = {
+    title: 'flagmeter: auth host',
+    summary: 'Signs users in, and issues and takes back tokens',
+    description: introduction,
+    server: issuer,
     security: [{ client: [] }, {}],
-    ...describeEndpoints([pageTokens, ...authHost, authDescription], {
-      securitySchemes: {
-        client: { type: 'http', scheme: 'basic', description: 'Id and secret of a client, form-encoded.' },
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-      },
-    }),
+    securitySchemes: {
+      client: { type: 'http', scheme: 'basic', description: 'Id and secret of a client, form-encoded.' },
+      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+    },
   };
+  return describeHost(host, [pageTokens, ...authHost, authDescription]);
 }
 
 const introduction = `OAuth 2.0 (RFC 6749, RFC 9700) and OpenID Connect Core 1.0. Libraries configure themselves by the discovery document.

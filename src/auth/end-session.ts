@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
 import { ApiError } from '../errors.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 import { text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { AccessClaims, TokenSettings } from './access-token.ts';
@@ -11,7 +10,7 @@ import { BrowserCookie, isFromElsewhere } from './browser.ts';
 import { type EndSessionRequest, readEndSessionRequest } from './end-session-request.ts';
 import { addToList } from './invalidation.ts';
 import { OAuthError, uncached } from './oauth-error.ts';
-import { pageOperation } from './page-operation.ts';
+import { pageEndpoints } from './page-endpoints.ts';
 import { signedOutPage, signOutFailurePage, signOutPage } from './pages/sign-out-pages.ts';
 import { noteEnd } from './session-notes.ts';
 import { endSession, endSignIn, type SessionDeps } from './sessions.ts';
@@ -38,41 +37,32 @@ const answers = {
   503: 'A page: the store cannot take the change.',
 };
 
-const endpoint = {
-  path: '/connect/endsession',
-  access: {
-    credential: 'ID token, access token, or the cookie of the sign-in page',
-    who: 'The user who is signed in',
-  },
-  bind: (deps: EndSessionDeps) => (request: Request) => answer(deps, request).catch(refuse),
-} as const;
+const access = {
+  credential: 'ID token, access token, or the cookie of the sign-in page',
+  who: 'The user who is signed in',
+};
+const bind = (deps: EndSessionDeps) => (request: Request) => answer(deps, request).catch(refuse);
 
 /**
  * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The ID or access token that the
  * client sends tells which user, or the cookie of the browser. All tokens of that sign-in become invalid.
  */
-export const endSessionEndpoints: readonly Endpoint<EndSessionDeps>[] = [
-  {
-    ...endpoint,
-    method: 'GET',
-    operation: pageOperation({
-      operationId: 'endSession',
-      summary: 'Sign a user out',
-      query: parameters,
-      answers,
-    }),
+export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
+  GET: {
+    operationId: 'endSession',
+    summary: 'Sign a user out',
+    query: parameters,
+    answers,
+    bind,
   },
-  {
-    ...endpoint,
-    method: 'POST',
-    operation: pageOperation({
-      operationId: 'postEndSession',
-      summary: 'Sign a user out: the parameters in a form',
-      query: parameters,
-      answers: { ...answers, 413: 'A page: the form is too long.' },
-    }),
+  POST: {
+    operationId: 'postEndSession',
+    summary: 'Sign a user out: the parameters in a form',
+    query: parameters,
+    answers: { ...answers, 413: 'A page: the form is too long.' },
+    bind,
   },
-];
+});
 
 async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
   const asked = await readEndSessionRequest(deps, request);

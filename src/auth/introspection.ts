@@ -4,15 +4,12 @@ import { jsonAnswer, listOf, number, text } from '../http/schema.ts';
 import type { Request } from '../http/types.ts';
 import type { AccessClaims } from './access-token.ts';
 import { invalidClient } from './client-credentials.ts';
-import { type ClientCall, type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
+import { type ClientCall, clientEndpoint, clientForm } from './client-endpoint.ts';
 import type { AuthenticatedClient } from './clients.ts';
 import { isCurrent, readRefreshToken } from './refresh-token.ts';
 import { endsAt, type SessionDeps, userOf } from './sessions.ts';
-import { type ValidateToken, validOrNot } from './validate-token.ts';
-
-export interface IntrospectionDeps extends SessionDeps, Omit<ClientEndpointDeps, 'directory'> {
-  readonly validate: ValidateToken;
-}
+import { type TokenDeps, tokenFields } from './token-form.ts';
+import { validOrNot } from './validate-token.ts';
 
 const Active = Type.Object({
   active: Type.Literal(true),
@@ -42,17 +39,10 @@ type Introspection = Shown<Static<typeof Introspection>>;
 /** The answer for a token that is not valid, or that the client may not know of (RFC 7662 §2.2). */
 const inactive: Introspection = { active: false };
 
-const form = clientForm({
-  by: confidentialClientOf,
-  fields: {
-    token: text('An access token or a refresh token.'),
-    token_type_hint: Type.Optional(text('Ignored: the token shows its type.')),
-  },
-  handle: introspect,
-});
+const form = clientForm({ by: confidentialClientOf, fields: tokenFields, handle: introspect });
 
 /** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and what it says. */
-export const introspectionEndpoint: Endpoint<IntrospectionDeps> = clientEndpoint('/connect/introspect', {
+export const introspectionEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/introspect', {
   operationId: 'introspectToken',
   summary: 'Ask about a token',
   description:
@@ -73,7 +63,7 @@ function confidentialClientOf(client: AuthenticatedClient, request: Request): Au
 
 async function introspect(
   { client, fields: { token } }: ClientCall<AuthenticatedClient, { token: string }>,
-  deps: IntrospectionDeps,
+  deps: TokenDeps,
 ): Promise<Introspection> {
   const claims = await validOrNot(deps.validate, token);
   if (claims === undefined) return introspectRefreshToken(deps, token, client.id);

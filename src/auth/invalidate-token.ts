@@ -102,9 +102,5 @@ export function invalidate(
 }
 
 function refusal(status: number, description: string, challenge?: string): Reply {
-  return {
-    status,
-    headers: challenge === undefined ? uncached : { ...uncached, 'www-authenticate': challenge },
-    body: JSON.stringify({ error: 'invalid_token', error_description: description }),
-  };
+  return oauthErrorReply(new OAuthError('invalid_token', description, { status, challenge }));
 }

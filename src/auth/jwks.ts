@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { Endpoint } from '../http/endpoint.ts';
-import { PublicHeaders } from '../http/openapi/headers.ts';
+import { TaggedHeaders } from '../http/openapi/headers.ts';
 import { publicJson } from '../http/public-json.ts';
-import { jsonAnswer, listOf } from '../http/schema.ts';
+import { listOf } from '../http/schema.ts';
 import type { Handler } from '../http/types.ts';
 import { type PublicJwk, publishedAheadSeconds, type SigningKeys } from './signing-keys.ts';
 
@@ -21,13 +21,6 @@ const Key = Type.Unsafe<PublicJwk>({
   },
 });
 const KeySet = Type.Object({ keys: listOf(Key) }, { component: 'KeySet' });
-interface KeySet {
-  readonly keys: readonly PublicJwk[];
-}
-
-const taggedHeaders = { ...PublicHeaders, ETag: { required: true, schema: { type: 'string' } } } as const;
-
-const { content } = jsonAnswer(KeySet, '');
 
 /** `GET /.well-known/jwks.json`: the public keys that access tokens and ID tokens are verified with (RFC 7517 §5). */
 export const jwksEndpoint: Endpoint<{ readonly keys: SigningKeys }> = {
@@ -41,23 +34,23 @@ export const jwksEndpoint: Endpoint<{ readonly keys: SigningKeys }> = {
     answers: {
       200: {
         description: 'The keys.',
-        headers: taggedHeaders,
-        content: { [caching.contentType]: content!['application/json']! },
+        headers: TaggedHeaders,
+        content: { [caching.contentType]: { schema: KeySet } },
       },
-      304: { description: 'The caller has them already.', headers: taggedHeaders },
+      304: { description: 'The caller has them already.', headers: TaggedHeaders },
     },
   },
   bind: ({ keys }) => showKeys(keys),
 };
 
 function showKeys(keys: SigningKeys): Handler {
-  const answerWith = (set: KeySet) => publicJson(set, caching);
-  let published = keys.published;
-  let answer = answerWith({ keys: published });
+  const answerWith = (published: SigningKeys['published']) => publicJson({ keys: published }, caching);
+  let { published } = keys;
+  let answer = answerWith(published);
   return (request) => {
     if (published !== keys.published) {
       published = keys.published;
-      answer = answerWith({ keys: published });
+      answer = answerWith(published);
     }
     return answer(request);
   };

@@ -22,7 +22,6 @@ import {
   type Verifier,
 } from './signing-keys.ts';
 
-/** What a key ring works on. */
 export interface KeyRingDeps {
   readonly accounts: Pick<AccountStore, 'lmdb' | 'signingKeys'>;
   readonly engine: Pick<Engine, 'change'>;

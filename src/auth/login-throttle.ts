@@ -36,7 +36,6 @@ const forgetManyMs = dayMs;
 /** How long a browser is known after its last sign-in. */
 const forgetBrowserMs = 90 * dayMs;
 
-/** What attempts are counted with. */
 export interface ThrottleDeps {
   readonly engine: Pick<Engine, 'change'>;
   readonly clock: Clock;

@@ -50,7 +50,7 @@ export class OAuthError extends Error {
       status = 400,
       challenge,
       retryAfter,
-    }: { status?: number; challenge?: string; retryAfter?: number } = {},
+    }: { status?: number; challenge?: string | undefined; retryAfter?: number | undefined } = {},
   ) {
     super(description);
     this.code = code;

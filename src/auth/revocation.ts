@@ -1,37 +1,25 @@
-import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { text } from '../http/schema.ts';
 import type { Request } from '../http/types.ts';
-import { type ClientCall, type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
-import { type AuthenticatedClient, anyClient } from './clients.ts';
+import { type ClientCall, clientEndpoint, clientForm } from './client-endpoint.ts';
+import type { AuthenticatedClient } from './clients.ts';
 import { invalidate } from './invalidate-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import { readRefreshToken } from './refresh-token.ts';
 import { noteEnd } from './session-notes.ts';
 import { endSession, type SessionDeps } from './sessions.ts';
-import { type ValidateToken, validOrNot } from './validate-token.ts';
+import { type TokenDeps, tokenFields } from './token-form.ts';
+import { validOrNot } from './validate-token.ts';
 
 const ofOther = 'The token was issued to another client';
 
-export interface RevocationDeps extends SessionDeps, Omit<ClientEndpointDeps, 'directory'> {
-  readonly validate: ValidateToken;
-}
-
-const form = clientForm({
-  by: anyClient,
-  fields: {
-    token: text('An access token or a refresh token.'),
-    token_type_hint: Type.Optional(text('Ignored: the token shows its type.')),
-  },
-  handle: revoke,
-});
+const form = clientForm({ by: (client) => client, fields: tokenFields, handle: revoke });
 
 /**
  * `POST /connect/revocation` (RFC 7009): a client gives back a token of its own, and with it the session that the token
  * belongs to.
  */
-export const revocationEndpoint: Endpoint<RevocationDeps> = clientEndpoint('/connect/revocation', {
+export const revocationEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/revocation', {
   operationId: 'revokeToken',
   summary: 'Revoke a token',
   description:
@@ -44,7 +32,7 @@ export const revocationEndpoint: Endpoint<RevocationDeps> = clientEndpoint('/con
 
 async function revoke(
   { client: { id }, fields: { token }, request }: ClientCall<AuthenticatedClient, { token: string }>,
-  deps: RevocationDeps,
+  deps: TokenDeps,
 ): Promise<undefined> {
   const refresh = readRefreshToken(token);
   if (refresh !== undefined) {

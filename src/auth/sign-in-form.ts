@@ -9,7 +9,6 @@ import { type LoginError, loginPage, longestEmail } from './pages/login-page.ts'
 import { type SignInResult, type SignInSettings, signIn } from './sign-in.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
 
-/** What the pages with a form need to read and answer it. */
 export interface FormSettings extends SignInSettings {
   /** The public URL of the auth host. */
   readonly issuer: string;

@@ -19,7 +19,6 @@ import {
 import { type CurrentSignIn, type SignInDeps, startSignIn } from './sign-ins.ts';
 import { verifyCounted } from './verify-counted.ts';
 
-/** What signing in works on. */
 export interface SignInSettings extends ThrottleDeps, SignInDeps {
   readonly engine: Engine;
   readonly directory: Directory;

@@ -13,7 +13,6 @@ const lifetimeMs = 7 * 24 * 3_600_000;
 /** The precision of its last use: a commit for every use would cost too much. */
 const useMs = 60_000;
 
-/** What sign-ins are kept with. */
 export interface SignInDeps {
   readonly engine: Pick<Engine, 'get' | 'change'>;
   readonly directory: Pick<Accounts, 'users'>;

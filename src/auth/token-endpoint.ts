@@ -1,26 +1,20 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { jsonAnswer } from '../http/schema.ts';
-import type { TokenSettings } from './access-token.ts';
 import { type ClientEndpointDeps, type ClientForm, clientEndpoint } from './client-endpoint.ts';
 import { apiKeyRefused } from './clients.ts';
 import type { DeviceCodes } from './device-codes.ts';
 import type { Form } from './form.ts';
 import { authorizationCodeGrant, invalidCode } from './grant-authorization-code.ts';
-import { clientCredentialsGrant } from './grant-client-credentials.ts';
+import { type ClientCredentialsDeps, clientCredentialsGrant } from './grant-client-credentials.ts';
 import { deviceCodeGrant, deviceCodeGrantType, pollRefusals } from './grant-device-code.ts';
 import { refreshTokenGrant } from './grant-refresh-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
 import { TokenAnswer } from './token-answer.ts';
 
-export interface TokenEndpointSettings
-  extends TokenSettings,
-    SessionDeps,
-    Omit<ClientEndpointDeps, 'directory'> {
-  /** The scope that stands for this service. */
-  readonly serviceScope: string;
-  readonly devices: DeviceCodes;
-}
+export type TokenEndpointSettings = ClientEndpointDeps &
+  ClientCredentialsDeps &
+  SessionDeps & { readonly devices: DeviceCodes };
 
 const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
   ['authorization_code', authorizationCodeGrant],

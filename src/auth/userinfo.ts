@@ -13,7 +13,6 @@ import { emailClaims } from './id-token.ts';
 import { OAuthError, type OAuthErrorCode, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 import { type ValidateToken, validOrNot } from './validate-token.ts';
 
-/** What the userinfo endpoint works on. */
 export interface UserinfoDeps {
   readonly validate: ValidateToken;
   readonly directory: Pick<Directory, 'users' | 'clients'>;

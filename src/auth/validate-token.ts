@@ -6,7 +6,6 @@ import { isOnList } from './invalidation.ts';
 import { signedInUser } from './sessions.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 
-/** What access tokens are validated with. */
 export interface ValidationDeps extends TokenSettings {
   readonly engine: Pick<Engine, 'has'>;
   readonly directory: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>;

@@ -1,8 +1,7 @@
-import { version } from '../../package.json' with { type: 'json' };
 import { type GrpcWebDeps, grpcWeb } from '../grpc/web.ts';
 import type { Group } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
-import { describeEndpoints } from '../http/openapi/describe.ts';
+import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import { identities, securitySchemes } from '../identities/endpoint.ts';
@@ -26,7 +25,6 @@ export function metricsHost({ maxBody, maxReport }: Limits): readonly Group<Metr
   return [telemetry(maxBody), identities(maxBody), reports(maxReport), grpcWeb];
 }
 
-/** What the metrics host needs of the rest of the service. */
 export type MetricsHostDeps = TelemetryDeps & IdentityDeps & ReportRouteDeps & GrpcWebDeps;
 
 /** What the document says of this one deployment. */
@@ -39,18 +37,14 @@ export interface DocumentSettings extends Limits {
 export function describeMetricsHost(settings: DocumentSettings): Json {
   const { server, maxBody, maxReport } = settings;
   const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'flagmeter: metrics host',
-      version,
-      summary: 'Takes in what feature flags do in production',
-      description: introduction(maxBody, maxReport),
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: server }],
-    ...describeEndpoints([...metricsHost(settings), operations], { securitySchemes }),
+  const host = {
+    title: 'flagmeter: metrics host',
+    summary: 'Takes in what feature flags do in production',
+    description: introduction(maxBody, maxReport),
+    server,
+    securitySchemes,
   };
+  return describeHost(host, [...metricsHost(settings), operations]);
 }
 
 /** `/swagger/v2/swagger.json`. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Endpoint, Group } from './endpoint.ts';
 import { RetryAfter } from './openapi/headers.ts';
-import { count, jsonContent, text } from './schema.ts';
+import { count, jsonAnswer, text } from './schema.ts';
 
 /** The answer of `/readyz`; `ready` decides its status. */
 export interface Readiness {
@@ -24,22 +24,26 @@ const alive: Endpoint<unknown> = {
     summary: 'Whether the process is alive',
     security: [],
     answers: {
-      200: {
-        description: 'It is.',
-        headers: {},
-        content: jsonContent(
-          Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }),
-        ),
-      },
+      200: jsonAnswer(
+        Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }),
+        'It is.',
+      ),
     },
   },
   bind: () => () => ({ status: 200, headers, body: '{"status":"alive"}' }),
 };
 
-const readiness = {
-  reason: text('Why not, for people; empty when ready.'),
-  commits: count('Commits since the start.'),
-};
+/** The schema of an answer of `/readyz`. @param reason of the example */
+function readinessShape(status: 'ready' | 'unavailable', reason: string) {
+  return Type.Object(
+    {
+      status: Type.Literal(status),
+      reason: text('Why not, for people; empty when ready.'),
+      commits: count('Commits since the start.'),
+    },
+    { example: { status, reason, commits: 0 } },
+  );
+}
 
 const ready: Endpoint<() => Readiness> = {
   method: 'GET',
@@ -50,28 +54,12 @@ const ready: Endpoint<() => Readiness> = {
     summary: 'Whether the service accepts data',
     security: [],
     answers: {
-      200: {
-        description: 'It does.',
-        headers: {},
-        content: jsonContent(
-          Type.Object(
-            { status: Type.Literal('ready'), ...readiness },
-            { example: { status: 'ready', reason: '', commits: 0 } },
-          ),
-        ),
-      },
-      503: {
-        description: 'Not now: the store cannot take data, or too much is waiting for the disk.',
-        headers: { 'Retry-After': RetryAfter },
-        content: jsonContent(
-          Type.Object(
-            { status: Type.Literal('unavailable'), ...readiness },
-            {
-              example: { status: 'unavailable', reason: 'too much is waiting for the disk', commits: 0 },
-            },
-          ),
-        ),
-      },
+      200: jsonAnswer(readinessShape('ready', ''), 'It does.'),
+      503: jsonAnswer(
+        readinessShape('unavailable', 'too much is waiting for the disk'),
+        'Not now: the store cannot take data, or too much is waiting for the disk.',
+        { 'Retry-After': RetryAfter },
+      ),
     },
   },
   bind: (readinessNow) => () => {

@@ -1,7 +1,6 @@
-import { version } from '../../package.json' with { type: 'json' };
 import { tokenInvalidation } from '../auth/invalidate-token.ts';
 import type { Group } from '../http/endpoint.ts';
-import { describeEndpoints } from '../http/openapi/describe.ts';
+import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import { managementApi } from './management-api.ts';
@@ -24,21 +23,15 @@ export const description: Group<DocumentSettings> = {
 
 /** The OpenAPI 3.1 document of the management API. */
 export function describeManagementApi({ issuer, audience, serviceScope }: DocumentSettings): Json {
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'flagmeter: management API',
-      version,
-      summary: 'Manages applications, teams and users, and reports what was counted',
-      description: introduction,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: audience }],
+  const host = {
+    title: 'flagmeter: management API',
+    summary: 'Manages applications, teams and users, and reports what was counted',
+    description: introduction,
+    server: audience,
     security: [{ oauth2: [serviceScope] }],
-    ...describeEndpoints([...managementApi, tokenInvalidation, description], {
-      securitySchemes: { oauth2: oauth2(issuer, serviceScope) },
-    }),
+    securitySchemes: { oauth2: oauth2(issuer, serviceScope) },
   };
+  return describeHost(host, [...managementApi, tokenInvalidation, description]);
 }
 
 function oauth2(issuer: string, serviceScope: string): Json {

@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
 import { authDescription } from '../../src/auth/document.ts';
+import type { Group } from '../../src/http/endpoint.ts';
 import { cleanUp, token } from '../support/binary.ts';
 import { read } from '../support/conformance.ts';
 import { brokenReferences, checkExamples } from '../support/openapi.ts';
@@ -9,7 +10,8 @@ import { closed, departures, expectDocumented, openapi } from './conformance.ts'
 import { openSignIn, type SignInFixture } from './sign-in-fixture.ts';
 import type { Parameters } from './test-browser.ts';
 
-const declared = [pageTokens, ...authHost, authDescription].flatMap(({ endpoints }) => endpoints);
+const groups: readonly Group[] = [pageTokens, ...authHost, authDescription];
+const declared = groups.flatMap(({ endpoints }) => endpoints);
 
 describe('the document of the auth host', () => {
   test('is valid OpenAPI 3.1', async () => {

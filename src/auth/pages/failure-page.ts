@@ -1,4 +1,6 @@
+import { ApiError } from '../../errors.ts';
 import type { Reply } from '../../http/types.ts';
+import { OAuthError } from '../oauth-error.ts';
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
@@ -12,4 +14,11 @@ export function failurePage(status: number, reason: string, retryAfter?: number)
 <p>Go back to the app that sent you here and try again. If this comes up again, tell whoever runs that app:</p>
 <p class="error">${reason}.</p>`,
   });
+}
+
+/** The page for a refusal. @throws any other error */
+export function refusalPage(error: unknown): Reply {
+  if (error instanceof OAuthError || error instanceof ApiError)
+    return failurePage(error.status, error.message, error.retryAfter);
+  throw error;
 }

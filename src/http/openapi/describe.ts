@@ -1,10 +1,36 @@
+import { version } from '../../../package.json' with { type: 'json' };
 import type { Group } from '../endpoint.ts';
 import { Components } from './components.ts';
 import type { Json } from './json-schema.ts';
 import { describeOperation, templateOf } from './operation.ts';
 
-/** The parts of an OpenAPI document that are made from endpoints. @param fixed further `components` */
-export function describeEndpoints(groups: readonly Group[], fixed: Json = {}): Json {
+/** What an OpenAPI document says of a host, beside its endpoints. */
+interface Host {
+  readonly title: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Public URL. */
+  readonly server: string;
+  readonly securitySchemes: Json;
+  /** What an operation takes that declares none of its own. */
+  readonly security?: readonly Json[];
+}
+
+/** The OpenAPI 3.1 document of a host. */
+export function describeHost(host: Host, groups: readonly Group[]): Json {
+  const { title, summary, description, server, securitySchemes, security } = host;
+  const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+  return {
+    openapi: '3.1.0',
+    info: { title, version, summary, description, license },
+    servers: [{ url: server }],
+    ...(security !== undefined && { security }),
+    ...describeEndpoints(groups, { securitySchemes }),
+  };
+}
+
+/** The parts that are made from endpoints. @param fixed further `components` */
+function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const { tag, endpoints } of groups) {

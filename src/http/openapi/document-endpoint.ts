@@ -1,6 +1,6 @@
-import type { Endpoint, Headers, Operation } from '../endpoint.ts';
+import type { Endpoint, Operation } from '../endpoint.ts';
 import { publicJson } from '../public-json.ts';
-import { PublicHeaders } from './headers.ts';
+import { TaggedHeaders } from './headers.ts';
 import type { Json } from './json-schema.ts';
 
 const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
@@ -25,11 +25,6 @@ export function documentEndpoint<Settings>(
   };
 }
 
-const headers: Headers = {
-  ...PublicHeaders,
-  ETag: { required: true, schema: { type: 'string' } },
-};
-
 const openApiDocument = {
   type: 'object',
   required: ['openapi', 'info', 'paths'],
@@ -53,9 +48,9 @@ const operation: Operation = {
   answers: {
     200: {
       description: 'The document.',
-      headers,
+      headers: TaggedHeaders,
       content: { 'application/json': { schema: openApiDocument } },
     },
-    304: { description: 'The caller has it already.', headers },
+    304: { description: 'The caller has it already.', headers: TaggedHeaders },
   },
 };

@@ -48,3 +48,9 @@ export const PublicHeaders = {
   'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
   'Cache-Control': { required: true, schema: { type: 'string' } },
 } as const satisfies Headers;
+
+/** Of an answer of `publicJson`. */
+export const TaggedHeaders: Headers = {
+  ...PublicHeaders,
+  ETag: { required: true, schema: { type: 'string' } },
+};

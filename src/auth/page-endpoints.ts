@@ -1,9 +1,9 @@
 import type { TObject } from 'typebox';
-import type { DeclaredAnswer, Headers, Operation, Parameter } from '../http/endpoint.ts';
+import type { Access, DeclaredAnswer, Endpoint, Headers, Operation, Parameter } from '../http/endpoint.ts';
 import { Location, NotCached } from '../http/openapi/headers.ts';
 
-/** What the OpenAPI document says of an endpoint that people use with a browser. */
-export interface PageDeclaration {
+/** An endpoint that people use with a browser. */
+interface Page<Deps> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
@@ -13,10 +13,22 @@ export interface PageDeclaration {
   readonly form?: TObject;
   /** What the answers with these statuses are; a redirect has a `Location`, any other answer is a page. */
   readonly answers: Readonly<Record<number, string>>;
+  readonly bind: Endpoint<Deps>['bind'];
 }
 
-/** Declares the operation of a page. */
-export function pageOperation({ query, form, answers, ...words }: PageDeclaration): Operation {
+/** Declares the endpoints of a page: one that shows it, and one that its form is posted to. */
+export function pageEndpoints<Deps>(
+  path: string,
+  access: Access,
+  pages: Readonly<Record<'GET' | 'POST', Page<Deps>>>,
+): readonly Endpoint<Deps>[] {
+  return (['GET', 'POST'] as const).map((method) => {
+    const { bind, ...page } = pages[method];
+    return { method, path, access, operation: describe(page), bind };
+  });
+}
+
+function describe({ query, form, answers, ...words }: Omit<Page<never>, 'bind'>): Operation {
   return {
     ...words,
     security: [],

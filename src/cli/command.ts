@@ -108,5 +108,5 @@ function readOperand({ name, operand }: Command, given: readonly string[]): stri
 }
 
 function either(values: readonly string[] = []): string {
-  return [values.slice(0, -1).join(', '), ...values.slice(-1)].filter((part) => part !== '').join(' or ');
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(values);
 }

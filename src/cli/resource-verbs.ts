@@ -7,9 +7,9 @@ import { queryOf, type Reader, readFields } from './fields.ts';
 import { find, missing } from './find.ts';
 import { printJson, printRecord, printTable } from './print.ts';
 import { printable } from './printable.ts';
-import { type Creation, capital, type Resource, type Verb } from './resource.ts';
+import type { Creation, Resource, Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
-import { labelOf, show } from './show.ts';
+import { capital, labelOf, show } from './show.ts';
 
 /** One command on a resource. */
 export interface Call {

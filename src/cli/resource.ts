@@ -3,6 +3,7 @@ import type { Command, Flag } from './command.ts';
 import { appFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
 import { type Field, flag, type OperandField } from './fields.ts';
 import type { Naming } from './find.ts';
+import { capital } from './show.ts';
 import type { Heading } from './table.ts';
 
 /** A column of a list, for people. */
@@ -83,29 +84,16 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
   };
   const made = create?.word ?? 'create';
   const removed = remove?.word ?? 'delete';
-  return [
+  const a = articled(one);
+  const all = [
     make('list', isLog ? '' : 'list', `List ${isLog ? '' : 'all '}${many}`, { flags: listFlags(resource) }),
-    ...(isLog ? [] : [make('show', 'show', `Show ${articled(one)}`, { operand, flags: [] })]),
-    ...(create
-      ? [
-          make('create', made, `${capital(made)} ${articled(one)}`, {
-            operand: create.operand,
-            flags: create.fields,
-          }),
-        ]
-      : []),
-    ...(update
-      ? [
-          make('update', 'update', `Change what is given of ${articled(one)}`, {
-            operand,
-            flags: update.fields,
-          }),
-        ]
-      : []),
-    ...(remove
-      ? [make('delete', removed, `${capital(removed)} ${articled(one)}`, { operand, flags: [yesFlag] })]
-      : []),
+    create && make('show', 'show', `Show ${a}`, { operand, flags: [] }),
+    create &&
+      make('create', made, `${capital(made)} ${a}`, { operand: create.operand, flags: create.fields }),
+    update && make('update', 'update', `Change what is given of ${a}`, { operand, flags: update.fields }),
+    remove && make('delete', removed, `${capital(removed)} ${a}`, { operand, flags: [yesFlag] }),
   ];
+  return all.filter((each) => each !== undefined);
 }
 
 const yesFlag = flag('yes', 'Do not ask for confirmation');
@@ -126,9 +114,4 @@ function handlesOf({ one, key, alias }: Resource): string {
 /** With the article in front. */
 export function articled(one: string): string {
   return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
-}
-
-/** With a capital letter. */
-export function capital(words: string): string {
-  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

@@ -9,7 +9,11 @@ export function show(value: unknown): string {
 
 /** The label of a field: `clientSecret` is "Client secret". */
 export function labelOf(field: string): string {
-  const words = field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return capital(field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+}
+
+/** With a capital letter. */
+export function capital(words: string): string {
   return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }
 

@@ -16,6 +16,7 @@ import Value from 'typebox/value';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { underLock } from './file-lock.ts';
+import { jsonOf } from './send.ts';
 
 const sessionSchema = Type.Object({
   /** Address of the token host. */
@@ -89,17 +90,9 @@ function read(path: string): Stored {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, servers: {} };
     throw new Failure('failed', `Cannot read ${path}: ${(error as Error).message}`);
   }
-  const stored = parse(text);
+  const stored = jsonOf(text);
   if (Value.Check(storedSchema, stored)) return stored;
   throw new Failure('failed', `Cannot use ${path}: it is damaged; remove it, then sign in again`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function makeFolder(folder: string): void {

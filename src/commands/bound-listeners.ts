@@ -14,7 +14,6 @@ import type { Log } from '../log.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
 
-/** What binding the addresses needs. */
 export interface BindDeps {
   readonly config: Config;
   readonly engine: Engine;

@@ -4,6 +4,7 @@ import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
 import { type ResourceName, resources } from '../cli/resources.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
+import { capital } from '../cli/show.ts';
 import {
   initCommand,
   resetPasswordCommand,
@@ -144,11 +145,9 @@ function simple(command: Command, notes?: string): Entry {
 function entryOf(name: ResourceName): Entry {
   const commands = commandsOf(resources[name]);
   const words = commands.filter(({ verb }) => verb !== 'show').map(({ word, verb }) => word || verb);
-  const said = [words.slice(0, -1).join(', '), ...words.slice(-1)]
-    .filter((part) => part !== '')
-    .join(' and ');
+  const said = new Intl.ListFormat('en-GB').format(words);
   return {
-    summary: `${said.charAt(0).toUpperCase()}${said.slice(1)} ${resources[name].many}`,
+    summary: `${capital(said)} ${resources[name].many}`,
     commands: commands.map(({ command }) => command),
     notes: tableNotes,
   };

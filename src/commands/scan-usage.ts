@@ -3,7 +3,6 @@ import type { ReportPool } from '../manage/report-pool.ts';
 import type { UsageTable } from '../store/scan.ts';
 import type { UsageStore } from '../store/usage.ts';
 
-/** What the scan of the usage store needs. */
 export interface ScanDeps {
   readonly usage: UsageStore;
   readonly reports: ReportPool;

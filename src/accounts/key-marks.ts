@@ -2,7 +2,6 @@ import { ApiError } from '../errors.ts';
 import type { ApplicationKey } from '../store/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 
-/** What the marks are kept with. */
 export interface KeyMarksDeps {
   readonly now: () => number;
   /** The key of a hash, as it is on disk. */

@@ -2,60 +2,29 @@ import { ApiError } from '../errors.ts';
 import type { Application, Plan } from '../store/records.ts';
 import type { Accounts } from './accounts.ts';
 
-/** What a plan limits, in the words of a refusal. */
-const words = {
-  applications: 'applications in a team',
-  environments: 'environments in an application',
-  keys: 'keys of an application',
-  apiKeys: 'API keys in a team',
-  clients: 'sign-in clients in a team',
-  members: 'members in a team',
-  features: 'declared features of an application',
-  metrics: 'declared metrics of an application',
-} as const;
+/**
+ * How much a team may have of each kind, in the words of a refusal. The greatest numbers also keep any caller from filling
+ * the memory.
+ */
+export const limits = {
+  applications: { words: 'applications in a team', free: 3, team: 50, enterprise: 1000 },
+  environments: { words: 'environments in an application', free: 5, team: 20, enterprise: 50 },
+  keys: { words: 'keys of an application', free: 10, team: 50, enterprise: 100 },
+  apiKeys: { words: 'API keys in a team', free: 3, team: 20, enterprise: 100 },
+  clients: { words: 'sign-in clients in a team', free: 3, team: 20, enterprise: 100 },
+  members: { words: 'members in a team', free: 5, team: 100, enterprise: 10_000 },
+  features: { words: 'declared features of an application', free: 200, team: 2000, enterprise: 10_000 },
+  metrics: { words: 'declared metrics of an application', free: 100, team: 1000, enterprise: 10_000 },
+} as const satisfies Record<string, Readonly<Record<Plan, number>> & { readonly words: string }>;
 
-export type PlanLimit = keyof typeof words;
+export type PlanLimit = keyof typeof limits;
 
-/** How much a team may have of each kind. The greatest numbers also keep any caller from filling the memory. */
-export const plans: Readonly<Record<Plan, Readonly<Record<PlanLimit, number>>>> = {
-  free: {
-    applications: 3,
-    environments: 5,
-    keys: 10,
-    apiKeys: 3,
-    clients: 3,
-    members: 5,
-    features: 200,
-    metrics: 100,
-  },
-  team: {
-    applications: 50,
-    environments: 20,
-    keys: 50,
-    apiKeys: 20,
-    clients: 20,
-    members: 100,
-    features: 2000,
-    metrics: 1000,
-  },
-  enterprise: {
-    applications: 1000,
-    environments: 50,
-    keys: 100,
-    apiKeys: 100,
-    clients: 100,
-    members: 10_000,
-    features: 10_000,
-    metrics: 10_000,
-  },
-};
-
-/** The plan of a new team: whoever runs the service himself is not to meet a limit unasked. */
+/** The plan of a new team: whoever runs the service themself meets no limit unasked. */
 export const usualPlan: Plan = 'enterprise';
 
 /** Whether a plan allows more than another. */
 export function isMore(plan: Plan, than: Plan): boolean {
-  return plans[plan].members > plans[than].members;
+  return limits.members[plan] > limits.members[than];
 }
 
 /** The plan that an application comes under. */
@@ -68,14 +37,14 @@ export function planOf({ teams }: Pick<Accounts, 'teams'>, { teamId }: Applicati
  * @throws {ApiError} `plan_limit` when that is more than the plan allows
  */
 export function checkPlan(plan: Plan, what: PlanLimit, count: number): void {
-  if (count > plans[plan][what]) throw new ApiError('plan_limit', overPlan(plan, what));
+  if (count > limits[what][plan]) throw new ApiError('plan_limit', overPlan(plan, what));
 }
 
 export const overPlan = (plan: Plan, what: PlanLimit) =>
-  `The plan ${plan} allows no more than ${plans[plan][what]} ${words[what]}`;
+  `The plan ${plan} allows no more than ${limits[what][plan]} ${limits[what].words}`;
 
 /** Says what is too many for a plan, or `undefined` when it is not. */
 export function excess(plan: Plan, what: PlanLimit, count: number): string | undefined {
-  const limit = plans[plan][what];
-  return count > limit ? `${count} ${words[what]}, where it allows ${limit}` : undefined;
+  const limit = limits[what][plan];
+  return count > limit ? `${count} ${limits[what].words}, where it allows ${limit}` : undefined;
 }

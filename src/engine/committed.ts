@@ -33,7 +33,7 @@ export class Committed implements Reader {
   }
 
   /** Shows what was just put on disk. */
-  update(writes: readonly Write[]): void {
+  protected update(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) {
       const records = this.#inMemory(table);
       if (value === undefined) records?.delete(key);
@@ -43,7 +43,7 @@ export class Committed implements Reader {
   }
 
   /** Shows what another thread or process has put into the store: reading goes on with what is there now. */
-  refresh(): void {
+  protected refresh(): void {
     this.#store.lmdb.resetReadTxn();
   }
 

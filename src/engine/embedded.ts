@@ -1,8 +1,8 @@
 import { ApiError, storeUnavailable } from '../errors.ts';
-import type { AccountRecords, AccountStore, TableName } from '../store/accounts.ts';
+import type { AccountStore } from '../store/accounts.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { Committed } from './committed.ts';
-import type { Engine, KeyRange, MemoryTable, Plan, Write } from './engine.ts';
+import type { Engine, Plan, Write } from './engine.ts';
 import { Group } from './group.ts';
 import { Layer } from './layer.ts';
 import { write } from './write.ts';
@@ -16,9 +16,8 @@ const maxWaiting = 10_000;
  * Keeps the accounts in the LMDB of the data directory. While one commit is on its way the next group of changes gathers
  * (group commit): the disk sets the size of the groups, no timer does.
  */
-export class EmbeddedEngine implements Engine {
+export class EmbeddedEngine extends Committed implements Engine {
   readonly #store: AccountStore;
-  readonly #committed: Committed;
   readonly #health: Health;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
   #onItsWay: Group | undefined;
@@ -31,26 +30,10 @@ export class EmbeddedEngine implements Engine {
    * @param health is told of commits that fail; while it is not ready, changes are refused
    */
   constructor(store: AccountStore, health: Health) {
+    super(store);
     this.#store = store;
-    this.#committed = new Committed(store);
     this.#health = health;
-    this.#gathering = new Group(this.#committed);
-  }
-
-  get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {
-    return this.#committed.get(table, key);
-  }
-
-  has(table: TableName, key: string): boolean {
-    return this.#committed.has(table, key);
-  }
-
-  keys(table: TableName, range: KeyRange): Iterable<string> {
-    return this.#committed.keys(table, range);
-  }
-
-  records<Name extends MemoryTable>(table: Name): ReadonlyMap<string, AccountRecords[Name]> {
-    return this.#committed.records(table);
+    this.#gathering = new Group(this);
   }
 
   onCommit(listener: (writes: readonly Write[]) => void): void {
@@ -112,8 +95,8 @@ export class EmbeddedEngine implements Engine {
   }
 
   #keep(group: Group, writes: readonly Write[]): void {
-    this.#committed.update(writes);
-    this.#gathering.layer.putOn(this.#committed);
+    this.update(writes);
+    this.#gathering.layer.putOn(this);
     this.#onItsWay = undefined;
     for (const listener of this.#listeners) listener(writes);
     group.kept();
@@ -123,8 +106,8 @@ export class EmbeddedEngine implements Engine {
   #refuse(group: Group, error: unknown): void {
     const gathered = this.#gathering;
     this.#onItsWay = undefined;
-    this.#gathering = new Group(this.#committed);
-    this.#committed.refresh();
+    this.#gathering = new Group(this);
+    this.refresh();
     this.#health.failed(error);
     for (const each of [group, gathered]) each.refused(unavailable());
   }

@@ -12,7 +12,6 @@ import { endpoint } from './endpoint.ts';
 import { type Page, paging, readCursor, writeCursor } from './lists.ts';
 import { range } from './report-range.ts';
 
-/** What the audit log is read from. */
 export interface AuditDeps extends ManageDeps {
   readonly accounts: Pick<AccountStore, 'audit'>;
 }

@@ -18,7 +18,6 @@ import { type Sight, type Staleness, showFeature } from './features-report.ts';
 import { namePage, paging } from './lists.ts';
 import { type ReportPool, tooManyReports } from './report-pool.ts';
 
-/** What the endpoints of features need of the rest of the service. */
 export interface FeatureDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;

@@ -20,7 +20,6 @@ import {
   unknownEnvironment,
 } from './environment-name.ts';
 
-/** What the endpoints of identities need of the rest of the service. */
 export interface IdentityDeps extends ManageDeps {
   readonly store: UsageStore;
   readonly clock: Clock;

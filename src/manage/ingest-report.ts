@@ -11,7 +11,6 @@ import { IngestReport } from './ledger-shape.ts';
 import type { ReportPool } from './report-pool.ts';
 import { emptyRange, range, readReportRange } from './report-range.ts';
 
-/** What the report of the ledger needs of the rest of the service. */
 export interface IngestReportDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;

@@ -16,7 +16,6 @@ import { type TeamDeps, teams } from './teams.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
 
-/** What the management API needs of the rest of the service. */
 export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & ReportDeps & TeamDeps & UserDeps;
 
 /** The management API: every resource below `/api/v2`. */

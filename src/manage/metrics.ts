@@ -15,7 +15,6 @@ import { kind, Metric } from './metric-shape.ts';
 import { showMetric } from './metrics-report.ts';
 import { type ReportPool, tooManyReports } from './report-pool.ts';
 
-/** What the endpoints of metrics need of the rest of the service. */
 export interface MetricDeps extends ManageDeps {
   readonly reports: ReportPool;
 }

@@ -19,7 +19,6 @@ import { type ReportPool, tooManyReports } from './report-pool.ts';
 import { readReportRange, reportRange } from './report-range.ts';
 import { MeasurementsReport, UsageReport } from './report-shapes.ts';
 
-/** What the reports of usage and measurements need of the rest of the service. */
 export interface ReportDeps extends ManageDeps {
   readonly reports: ReportPool;
   readonly clock: Clock;

@@ -15,7 +15,6 @@ import { type Call, endpoint } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
 
-/** What the endpoints of teams need of the rest of the service. */
 export interface TeamDeps extends ManageDeps {
   /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
   readonly plans: 'fixed' | 'open';

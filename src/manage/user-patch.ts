@@ -12,7 +12,6 @@ import { checkMatch, tagged } from './etag.ts';
 import { role } from './role.ts';
 import { showUser, type User } from './user-shape.ts';
 
-/** What the endpoints of users need of the rest of the service. */
 export interface UserDeps extends ManageDeps {
   /** Gives the hash to store. It takes long and runs in another thread. The number that may wait for one caller is limited. */
   hashPassword(password: string, caller: string): Promise<string>;

@@ -2,7 +2,6 @@ import { constants } from 'node:os';
 import type { Log } from '../log.ts';
 import { type DiskState, probeDisk } from './probe-disk.ts';
 
-/** What the health of the store needs of the service. */
 export interface StoreHealthDeps {
   readonly log: Log;
   /** The data directory. */

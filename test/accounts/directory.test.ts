@@ -4,7 +4,7 @@ import { createKey, deleteKey } from '../../src/accounts/application-keys.ts';
 import { createApplication, deleteApplication, patchApplication } from '../../src/accounts/applications.ts';
 import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
-import { plans } from '../../src/accounts/plans.ts';
+import { limits } from '../../src/accounts/plans.ts';
 import { createTeam, deleteTeam, patchTeam } from '../../src/accounts/teams.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
 import type { KeyType } from '../../src/store/records.ts';
@@ -206,7 +206,7 @@ test('a leak that the store did not take is written by the next flush', async ()
 
 test('limits are told with their number', async () => {
   const { directory, application, team } = await openFixture();
-  const tooMany = Array.from({ length: plans.enterprise.environments + 1 }, (_, at) => `e${at}`);
+  const tooMany = Array.from({ length: limits.environments.enterprise + 1 }, (_, at) => `e${at}`);
   const wanted = { name: 'x', teamId: team.id, environments: tooMany };
   await expect(createApplication(directory, wanted)).rejects.toMatchObject({ code: 'plan_limit' });
   await directory.change((draft) => {
@@ -217,7 +217,7 @@ test('limits are told with their number', async () => {
     code: 'plan_limit',
     message: 'The plan enterprise allows no more than 50 environments in an application',
   });
-  const keys = Array.from({ length: plans.enterprise.keys }, () =>
+  const keys = Array.from({ length: limits.keys.enterprise }, () =>
     createKey(directory, application.id, { type: 'Mobile' }),
   );
   await Promise.all(keys);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plans } from '../../src/accounts/plans.ts';
+import { limits } from '../../src/accounts/plans.ts';
 import { surplusName } from '../../src/store/series.ts';
 import { openRegistry, type Registry } from './registry.ts';
 
@@ -225,7 +225,7 @@ test('a name is declared once, and by one application it is free for another', a
 test('there are no more than the plan allows, whichever way they are declared', async () => {
   const { ask, see, directory, team } = await openRegistry();
   await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
-  for (let at = 0; at < plans.free.features; at += 1) await ask('POST', '/features', { name: `f${at}` });
+  for (let at = 0; at < limits.features.free; at += 1) await ask('POST', '/features', { name: `f${at}` });
   see({ f: { seen: checked } });
   for (const refused of [
     await ask('POST', '/features', { name: 'more' }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plans } from '../../src/accounts/plans.ts';
+import { limits } from '../../src/accounts/plans.ts';
 import { surplusName } from '../../src/store/series.ts';
 import { openRegistry } from './registry.ts';
 
@@ -113,7 +113,7 @@ test.each([surplusName, '..', 'a%0Ab', 'x'.repeat(257)])('refuses the name %j', 
 test('there are no more than the plan allows', async () => {
   const { ask, directory, team } = await openRegistry();
   await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
-  for (let at = 0; at < plans.free.metrics; at += 1) await ask('PUT', `/metrics/m${at}`, { kind: 'gauge' });
+  for (let at = 0; at < limits.metrics.free; at += 1) await ask('PUT', `/metrics/m${at}`, { kind: 'gauge' });
   expect(await ask('PUT', '/metrics/more', { kind: 'gauge' })).toMatchObject({
     status: 403,
     json: { code: 'plan_limit' },

@@ -10,7 +10,6 @@ import { isOriginPattern, withoutSlash } from './origins.ts';
 import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
 
-/** What an application's owner decides. */
 export type ApplicationSettings = Pick<
   Application,
   'name' | 'allowedOrigins' | 'acceptClientIdentities' | 'rate' | 'burst'

@@ -7,10 +7,8 @@ import { checkPlan } from './plans.ts';
 import { isRedirectUri } from './redirect-uris.ts';
 import { hashSecret, newClientSecret, newId } from './secrets.ts';
 
-/** Most redirect URIs of one client. */
 const maxRedirectUris = 20;
 
-/** A client as a team wants it. */
 export interface WantedClient {
   readonly teamId: string;
   readonly name: string;

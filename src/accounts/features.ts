@@ -6,7 +6,6 @@ import { checkDeclaredName, declarationKey, declarationTarget } from './declarat
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
 
-/** What a team says of a feature. */
 export type FeatureSettings = Pick<FeatureDeclaration, 'description' | 'archived'>;
 
 export const featureExists = 'The application has a declared feature of this name already';

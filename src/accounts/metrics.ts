@@ -4,7 +4,6 @@ import { checkDeclaredName, declarationKey, declarationTarget } from './declarat
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
 
-/** What a team says of a metric. */
 export type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
 /**

@@ -5,7 +5,6 @@ import { newSigningKey, publicMembers } from './new-signing-key.ts';
 
 type KeyStore = Pick<AccountStore, 'lmdb' | 'signingKeys'>;
 
-/** A signing key in either state. */
 export type StoredKey = SigningKey | RetiredKey;
 
 /** The key that signs now, and those that it replaced. */

@@ -42,7 +42,6 @@ export type AccessClaims = Static<typeof claims>;
 /** What a grant decides of a token's claims; the rest is the same for all tokens. */
 export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
-/** What tokens are issued and verified with. */
 export interface TokenSettings {
   /** `iss`: the public URL of the auth host. */
   readonly issuer: string;

@@ -2,7 +2,6 @@ import { decodeFormText } from '../http/form-text.ts';
 import type { Form } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** The credentials of a client, not verified. */
 export interface ClaimedClient {
   readonly id: string;
   readonly secret: string;

@@ -10,7 +10,6 @@ const ofAddress = { rate: 10, burst: 600 };
 /** Client ids are cut to this length: a stranger chooses them. */
 const longestId = 64;
 
-/** Why a request after too many failures is refused. */
 export const tooManyFailures = 'Too many requests have failed; wait, then try again';
 
 /** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. A success costs nothing. */

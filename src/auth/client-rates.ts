@@ -4,7 +4,6 @@ import type { AuthenticatedClient } from './clients.ts';
 import { networkOf } from './network.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** Why a request over the rate is refused. */
 export const tooOften = 'This client asks too often; wait, then try again';
 
 /** Limits how often a client may get, revoke or introspect tokens: each costs a signature or a commit. */

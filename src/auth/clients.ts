@@ -86,7 +86,6 @@ export function authenticateClient(
   return { kind: 'api-key', id: claimed.id, apiKey };
 }
 
-/** Why an API key is refused where users sign in. */
 export const apiKeyRefused = 'An API key can only use the grant client_credentials';
 
 /** @throws {OAuthError} `unauthorized_client` when it is an API key */

@@ -16,7 +16,6 @@ const maxDevices = 10_000;
 const alphabet = 'BCDFGHJKMPQRTVWX';
 const userCodeLength = 8;
 
-/** What a device asks for, and from where. */
 export interface DeviceRequest {
   readonly clientId: string;
   readonly scope: string;
@@ -49,7 +48,6 @@ interface Device extends WaitingDevice {
   readonly key: string;
   readonly network: string;
   readonly expiresAt: number;
-  /** Milliseconds between two polls. */
   intervalMs: number;
   /** Before this a poll comes too soon. */
   pollFrom: number;
@@ -77,7 +75,6 @@ export class DeviceCodes {
     this.#randomBytes = randomBytes;
   }
 
-  /** Devices that are held. */
   get size(): number {
     return this.#devices.size;
   }

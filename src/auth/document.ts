@@ -10,14 +10,12 @@ export interface AuthDocumentSettings {
   readonly issuer: string;
 }
 
-/** `/connect/openapi.json`. */
 export const authDescription: Group<AuthDocumentSettings> = {
   tag: 'Description',
   description: 'The API itself.',
   endpoints: [documentEndpoint('/connect/openapi.json', describeAuthHost)],
 };
 
-/** The OpenAPI 3.1 document of the auth host. */
 export function describeAuthHost({ issuer }: AuthDocumentSettings): Json {
   const host = {
     title: 'flagmeter: auth host',

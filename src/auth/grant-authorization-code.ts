@@ -9,7 +9,6 @@ import type { SessionDeps } from './sessions.ts';
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
-/** Why a code is refused. */
 export const invalidCode = 'The code is not valid';
 
 /** RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */

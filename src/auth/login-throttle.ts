@@ -41,7 +41,6 @@ export interface ThrottleDeps {
   readonly clock: Clock;
 }
 
-/** Who tries to sign in. */
 export interface Attempt {
   /** As it was typed. */
   readonly email: string;

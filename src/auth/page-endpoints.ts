@@ -7,7 +7,6 @@ interface Page<Deps> {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Parameters of the query. */
   readonly query?: TObject;
   /** The form that a page of ours posts, or a client. */
   readonly form?: TObject;

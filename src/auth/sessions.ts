@@ -38,7 +38,6 @@ export interface Turn {
   readonly access: TokenIdentity;
 }
 
-/** Begins a session. */
 export function startSession(
   sources: Sources,
   draft: Draft,

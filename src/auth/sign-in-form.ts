@@ -14,7 +14,6 @@ export interface FormSettings extends SignInSettings {
   readonly issuer: string;
 }
 
-/** What a page with a form is for. */
 export interface FormPurpose {
   readonly client: OAuthClient;
   /** Where the answer is sent; `null` when it stays here. */

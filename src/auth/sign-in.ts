@@ -26,7 +26,6 @@ export interface SignInSettings extends ThrottleDeps, SignInDeps {
   readonly randomBytes: RandomBytes;
 }
 
-/** What a user typed, and where. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;

@@ -9,7 +9,6 @@ export const publishedAheadSeconds = 60;
 /** What a token is: an access token (RFC 9068 §2.1) or an ID token. One is never taken for the other. */
 export type TokenType = 'at+jwt' | 'JWT';
 
-/** The key that signs. */
 export interface Signer {
   readonly kid: string;
   readonly alg: SigningAlgorithm;

@@ -23,7 +23,6 @@ const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
   [deviceCodeGrantType, deviceCodeGrant],
 ]);
 
-/** The values that `grant_type` may have. */
 export const grantTypes: readonly string[] = [...grants.keys()];
 
 const unknownGrant = `grant_type must be client_credentials, authorization_code, refresh_token or ${deviceCodeGrantType}`;

@@ -25,7 +25,6 @@ export class VerifiedTokens {
     this.#most = most;
   }
 
-  /** Number of tokens. */
   get size(): number {
     return this.#tokens.size;
   }
@@ -46,7 +45,6 @@ export class VerifiedTokens {
     return found.claims;
   }
 
-  /** Adds a token that was verified. */
   keep(text: string, claims: AccessClaims): void {
     this.drop(claims.jti);
     if (this.#tokens.size >= this.#most) this.#makeRoom();

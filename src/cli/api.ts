@@ -15,7 +15,6 @@ const pageLimit = 200;
 /** A thing as the management API shows it. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** The parameters of a query. */
 export type Query = Readonly<Record<string, string>>;
 
 /** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
@@ -35,7 +34,6 @@ export function connect(context: Context, given: Given): Api {
   return openApi(context, url, openAccess(context, url));
 }
 
-/** Opens the management API of a server. */
 export function openApi(context: Context, url: string, access: Access): Api {
   const request = async (method: string, target: string, body?: object): Promise<unknown> => {
     const { status, json } = await ask(context, access, method, target, body);

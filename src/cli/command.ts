@@ -9,10 +9,8 @@ export interface Flag extends KnownFlag {
   readonly values?: readonly string[];
   /** Its value is a path. */
   readonly file?: true;
-  /** It can be given more than once. */
   readonly many?: true;
   readonly required?: true;
-  /** Flags that cannot be given beside this one. */
   readonly excludes?: readonly string[];
 }
 
@@ -25,7 +23,6 @@ export interface Operand {
   readonly optional?: true;
 }
 
-/** A command of the command line. */
 export interface Command {
   /** One word, or two: `login`, `apps create`. */
   readonly name: string;

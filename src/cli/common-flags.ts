@@ -3,18 +3,14 @@ import { type Field, flag } from './fields.ts';
 import { usualUrl } from './server-url.ts';
 import { timeForms } from './time.ts';
 
-/** Names the server. */
 export const urlFlag = flag('url URL', 'Address of the server', {
   more: `default: ${clientVariables.url}, that of the last login, ${usualUrl}`,
 });
 
-/** For scripts. */
 export const jsonFlag = flag('json', 'Print JSON instead of text');
 
-/** Names the application. */
 export const appFlag = flag('app APP', 'Application: its id or its name', { required: true });
 
-/** Names the team. */
 export const teamFlag = flag('team TEAM', 'Team: its id or its name', { more: 'default: your primary team' });
 
 /** The time range of a report. @param usual where it begins by default */

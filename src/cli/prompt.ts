@@ -41,7 +41,6 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
   };
 }
 
-/** Reads a line in raw mode, where the terminal does no editing. */
 async function readRaw(keyboard: Keyboard): Promise<string> {
   let typed: string[] = [];
   let interrupted = false;

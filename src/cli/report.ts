@@ -21,16 +21,13 @@ export interface Report {
   readonly empty: string;
 }
 
-/** A table of a report. */
 export interface Sheet {
   readonly columns: readonly Column[];
   readonly items: readonly Item[];
 }
 
-/** The time range of every report. */
 export const range = rangeFlags('a day before the end');
 
-/** The command of a report. */
 export function commandOf({ name, summary, of, fields }: Report): Command {
   const environment = flag('environment NAME', 'Environment: its name', {
     more: of === 'one environment' ? 'default: the only one that there is' : 'default: all of them',

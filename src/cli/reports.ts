@@ -91,7 +91,6 @@ function byTime<T extends { readonly at: number | undefined }>(items: readonly T
   return items.toSorted((a, b) => Number(a.at) - Number(b.at));
 }
 
-/** The reports, by command. */
 export const reports = { usage, measurements, ingest } as const satisfies Readonly<Record<string, Report>>;
 
 export type ReportName = keyof typeof reports;

@@ -11,7 +11,6 @@ import type { Creation, Resource, Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { capital, labelOf, show } from './show.ts';
 
-/** One command on a resource. */
 export interface Call {
   readonly resource: Resource;
   readonly given: Given;

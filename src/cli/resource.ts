@@ -6,7 +6,6 @@ import type { Naming } from './find.ts';
 import { capital } from './show.ts';
 import type { Heading } from './table.ts';
 
-/** A column of a list, for people. */
 export interface Column extends Heading {
   /** The value of a cell, before `show` formats it. */
   of(item: Item): unknown;
@@ -33,7 +32,6 @@ export interface Resource extends Naming {
   readonly remove?: Removal;
 }
 
-/** How one is created. */
 export interface Creation {
   /** The word of the command; `create` without. */
   readonly word?: string;
@@ -53,7 +51,6 @@ export interface Change {
   readonly whole?: readonly string[];
 }
 
-/** How one is deleted. */
 export interface Removal {
   /** The word of the command; `delete` without. */
   readonly word?: string;
@@ -61,10 +58,8 @@ export interface Removal {
   readonly loses?: string;
 }
 
-/** What is done with a resource. */
 export type Verb = 'list' | 'show' | 'create' | 'update' | 'delete';
 
-/** A command on a resource. */
 export interface VerbCommand {
   readonly verb: Verb;
   /** The second word of the command; empty for a log, which can only be listed. */
@@ -72,7 +67,6 @@ export interface VerbCommand {
   readonly command: Command;
 }
 
-/** The commands of a resource. */
 export function commandsOf(resource: Resource): readonly VerbCommand[] {
   const { name, one, many, create, update, remove, within } = resource;
   const isLog = create === undefined;
@@ -111,7 +105,6 @@ function handlesOf({ one, key, alias }: Resource): string {
   return `${capital(one)}: ${words}`;
 }
 
-/** With the article in front. */
 export function articled(one: string): string {
   return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
 }

@@ -51,7 +51,6 @@ export const members: Resource = {
   remove: { word: 'remove', loses: 'a user in no other team is deleted' },
 };
 
-/** The first line of a file. */
 function secretFile(usage: string, description: string, more: Partial<Field> = {}): Field {
   return flag(usage, description, {
     file: true,

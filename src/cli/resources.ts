@@ -2,7 +2,6 @@ import type { Resource } from './resource.ts';
 import { apps, envs, features, keys, metrics } from './resources-of-apps.ts';
 import { apiKeys, audit, clients, deletions, members, teams, users } from './resources-of-teams.ts';
 
-/** The resources, by command. */
 export const resources = {
   apps,
   keys,

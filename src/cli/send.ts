@@ -5,19 +5,16 @@ import { printable } from './printable.ts';
 /** How long a server may take to answer, ms. */
 const patienceMs = 30_000;
 
-/** A request of this program. */
 export interface Sending {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | URLSearchParams;
 }
 
-/** What a server answered. */
 export interface Answer {
   readonly status: number;
   /** The body, when it is JSON. */
   readonly json: unknown;
-  /** The header `Retry-After`. */
   readonly retryAfter: string | null;
 }
 
@@ -106,7 +103,6 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Parses JSON; `undefined` when it is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

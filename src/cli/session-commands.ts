@@ -6,7 +6,6 @@ import { flag } from './fields.ts';
 /** For flags of a sign-in that is not by device. */
 const notByDevice = { excludes: ['device'] };
 
-/** `flagmeter login` */
 export const loginCommand: Command = {
   name: 'login',
   summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
@@ -30,14 +29,12 @@ export const loginCommand: Command = {
   ],
 };
 
-/** `flagmeter logout` */
 export const logoutCommand: Command = {
   name: 'logout',
   summary: 'Sign out: delete the tokens, and invalidate them on the server',
   flags: [urlFlag],
 };
 
-/** `flagmeter whoami` */
 export const whoamiCommand: Command = {
   name: 'whoami',
   summary: 'Show the server that commands use, and the user or API key they act as',

@@ -6,7 +6,6 @@ const wide =
 
 const characters = new Intl.Segmenter();
 
-/** The head of a column. */
 export interface Heading {
   readonly title: string;
   /** Numbers, which stand at the right. */
@@ -17,17 +16,14 @@ export interface Heading {
 
 /** What a table is shown on. */
 export interface Screen {
-  /** Whether it shows bold type. */
   readonly bold: boolean;
   /** Its columns; unlimited when undefined. */
   readonly width: number | undefined;
 }
 
-/** A table as text. */
 export interface Table {
   /** Every line ends with a line feed. */
   readonly text: string;
-  /** The titles of the columns that did not fit. */
   readonly leftOut: readonly string[];
 }
 

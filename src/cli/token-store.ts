@@ -38,10 +38,8 @@ const storedSchema = Type.Object({
   servers: Type.Record(Type.String(), sessionSchema),
 });
 
-/** A sign-in at one server. */
 export type StoredSession = Static<typeof sessionSchema>;
 
-/** The content of the file. */
 export type Stored = Static<typeof storedSchema>;
 
 /** The file with the tokens of this user, which only they may read. */

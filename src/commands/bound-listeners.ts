@@ -88,7 +88,6 @@ const answerHealth = createRouter(
 const starting: Dispatch = (request) =>
   ['/healthz', '/readyz'].includes(request.path) ? answerHealth(request) : problem(notStarted);
 
-/** Opens the gRPC listener. */
 function listenReports(
   { config, clock, log }: BindDeps,
   tls: TlsPair | undefined,

@@ -90,7 +90,6 @@ ${tableNotes}`,
   deletions: entryOf('deletions'),
 } as const satisfies Readonly<Record<'login' | 'logout' | 'whoami' | ResourceName | ReportName, Entry>>;
 
-/** `flagmeter completion` */
 export const completionCommand: Command = {
   name: 'completion',
   summary: 'Print a script that has a shell complete commands and flags',
@@ -133,7 +132,6 @@ export const commandGroups: readonly { readonly title: string; readonly names: r
   { title: 'Other', names: Object.keys(others) },
 ];
 
-/** Whether there is such a command. */
 export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(commandTable, name);
 }

@@ -8,7 +8,6 @@ import type { Dispatch, Engine } from '../http/types.ts';
 export const hosts = ['auth', 'api', 'metrics'] as const;
 export type Host = (typeof hosts)[number];
 
-/** One listener and the hosts that it serves. */
 export interface HostListener {
   readonly listener: RenewableListener;
   readonly hosts: readonly Host[];

@@ -33,7 +33,6 @@ export interface DocumentSettings extends Limits {
   readonly server: string;
 }
 
-/** The OpenAPI 3.1 document of the metrics host. */
 export function describeMetricsHost(settings: DocumentSettings): Json {
   const { server, maxBody, maxReport } = settings;
   const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };
@@ -47,7 +46,6 @@ export function describeMetricsHost(settings: DocumentSettings): Json {
   return describeHost(host, [...metricsHost(settings), operations]);
 }
 
-/** `/swagger/v2/swagger.json`. */
 export const metricsDocument: Group<DocumentSettings> = {
   ...health,
   endpoints: [documentEndpoint('/swagger/v2/swagger.json', describeMetricsHost)],

@@ -1,12 +1,10 @@
 import { basename, relative, sep } from 'node:path';
 
-/** A server that a person has just started. */
 export interface StartedServer {
   /** Public URL of the management API. */
   readonly url: string;
   /** The program, as an absolute path. */
   readonly program: string;
-  /** Working directory of the process. */
   readonly directory: string;
 }
 

@@ -3,7 +3,6 @@ import { jsonFlag } from '../cli/common-flags.ts';
 import { flag } from '../cli/fields.ts';
 import { type Setting, settings } from '../config-schema.ts';
 
-/** `flagmeter serve` */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Run the server; on an empty data directory it prepares it as init does',
@@ -22,7 +21,6 @@ function flagOf({ flag: name, schema }: Setting): Flag {
   };
 }
 
-/** The flags that name a data directory. */
 const dataFlags: readonly Flag[] = [
   flag('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
   flag('config FILE', 'JSON file that may name the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
@@ -35,7 +33,6 @@ function passwordFile(name: string): Flag {
   });
 }
 
-/** `flagmeter init` */
 export const initCommand: Command = {
   name: 'init',
   summary: 'Prepare a data directory; print its first administrator and API key, once',
@@ -47,7 +44,6 @@ export const initCommand: Command = {
   ],
 };
 
-/** `flagmeter admin reset-password` */
 export const resetPasswordCommand: Command = {
   name: 'admin reset-password',
   summary: 'Give a user another password and end their sessions, on this machine',
@@ -59,14 +55,12 @@ export const resetPasswordCommand: Command = {
   ],
 };
 
-/** `flagmeter keys rotate` */
 export const rotateCommand: Command = {
   name: 'keys rotate',
   summary: 'Make a new key that signs tokens, on this machine',
   flags: [...dataFlags, jsonFlag],
 };
 
-/** `flagmeter verify` */
 export const verifyCommand: Command = {
   name: 'verify',
   summary: 'Check the files of a data directory for damage',

@@ -28,7 +28,6 @@ import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
 import { serviceMetrics } from './service-metrics.ts';
 
-/** A running service. */
 export interface Service {
   /** Stops accepting, answers and commits what was accepted, closes everything. */
   stop(graceMs: number): Promise<void>;

@@ -9,7 +9,6 @@ import type { Terminal } from '../terminal.ts';
 import { verifyCommand } from './server-commands.ts';
 import { serverFlags } from './server-flags.ts';
 
-/** How often it reports its progress, ms. */
 const tellEveryMs = 2000;
 
 /**

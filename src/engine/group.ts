@@ -19,7 +19,6 @@ export class Group {
     });
   }
 
-  /** How many wait for it. */
   get waiting(): number {
     return this.#waiting;
   }

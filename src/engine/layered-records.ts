@@ -1,4 +1,3 @@
-/** What lies over the records on disk. */
 interface Above<T> {
   get(key: string): T | undefined;
   has(key: string): boolean;

@@ -13,7 +13,6 @@ declare const encodes: unique symbol;
 /** A value that is JSON in UTF-8 already, for instance because another thread wrote it. */
 export type JsonBytes<Value> = Uint8Array<ArrayBuffer> & { readonly [encodes]: Value };
 
-/** Writes a value as JSON. */
 export function jsonBytes<Value>(value: Value): JsonBytes<Value> {
   return new TextEncoder().encode(JSON.stringify(value)) as JsonBytes<Value>;
 }
@@ -28,7 +27,6 @@ export function created<Body>(location: string, body: Body): Answer<201, Body, '
   return { status: 201, body, headers: { location } };
 }
 
-/** 204. */
 export const noContent: Answer<204, undefined> = { status: 204, body: undefined, headers: {} };
 
 /** The reply for an answer. @param more headers that every answer of the host has */

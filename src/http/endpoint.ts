@@ -89,7 +89,6 @@ export interface DeclaredAnswer<Body = unknown, Required extends Headers = Heade
   readonly [typed]?: Body;
 }
 
-/** The answers of an operation, by their status. */
 export type DeclaredAnswers = Readonly<Record<number, DeclaredAnswer>>;
 
 /** What a handler may give, by the answers that are declared. */
@@ -109,7 +108,6 @@ type RequiredName<Of extends Headers> = {
 /** A value that is only read. */
 export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
 
-/** The names of the parameters in a path. */
 export type ParameterIn<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | ParameterIn<`/${Rest}`>
   : Path extends `${string}/:${infer Name}`

@@ -1,7 +1,6 @@
 import { entityTag, isTagIn } from './entity-tag.ts';
 import type { Reply, Request } from './types.ts';
 
-/** How a JSON document is sent and cached. */
 export interface PublicJsonOptions {
   readonly contentType: string;
   readonly maxAgeSeconds: number;

@@ -8,7 +8,6 @@ import { jsonAnswer, orNull, text } from '../http/schema.ts';
 
 const tagSchema = { type: 'string', pattern: '^"[\\w-]{22}"$' };
 
-/** The entity tag of what an answer shows. */
 export const EntityTag = {
   component: 'EntityTag',
   description: 'Identifies what the answer shows. A later change may name it in `If-Match`.',
@@ -40,7 +39,6 @@ export function madeTagged<Schema extends TSchema>(schema: Schema, description: 
   return jsonAnswer(schema, description, { Location, ...tagged });
 }
 
-/** A page of a list. */
 export function page<Schema extends TSchema>(schema: Schema, order: string) {
   const { example } = schema as { example?: unknown };
   const items = Type.Array(schema);

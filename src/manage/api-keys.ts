@@ -42,7 +42,6 @@ const NewApiKey = bodyShape(
   { name: 'Deployment', role: 'User' },
 );
 
-/** `/api/v2/teams/{id}/api-keys`, and one API key. */
 export const apiKeys: Group<ManageDeps> = {
   tag: 'API keys',
   description: 'Client credentials of a team. Programs use them to get tokens for this API.',

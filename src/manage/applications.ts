@@ -88,7 +88,6 @@ const ApplicationPatch = bodyShape(
   { acceptClientIdentities: true, rate: 500, burst: 1000 },
 );
 
-/** `/api/v2/applications`, and one application. */
 export const applications: Group<ManageDeps> = {
   tag: 'Applications',
   description: 'Applications send packets and reports. Each belongs to a team.',

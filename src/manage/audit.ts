@@ -52,7 +52,6 @@ const filters = {
   actor: Type.Optional(text('Only what the user or API key with this id did.')),
 };
 
-/** `/api/v2/audit`. */
 export const audit: Group<AuditDeps> = {
   tag: 'Audit',
   description: 'Who did what, when and from where. Entries are never changed or removed.',

@@ -6,7 +6,6 @@ import type { Authenticate } from '../auth/bearer.ts';
 import { findClient, teamsThrough } from '../auth/clients.ts';
 import type { Role } from '../store/records.ts';
 
-/** Who makes a request of the management API. */
 export interface Caller {
   /** A user's id, or the client id of an API key. */
   readonly id: string;

@@ -59,7 +59,6 @@ const NewSignInClient = bodyShape('NewSignInClient', settings, {
   redirectUris: ['com.example.extension:/callback'],
 });
 
-/** `/api/v2/teams/{id}/clients`, and one client. */
 export const clients: Group<ManageDeps> = {
   tag: 'Sign-in clients',
   description: 'Programs that the members of a team sign in to, with the authorization code grant and PKCE.',

@@ -26,7 +26,6 @@ const Deletion = shape(
   },
 );
 
-/** `/api/v2/deletions`. */
 export const deletions: Group<ManageDeps> = {
   tag: 'Deletions',
   description:

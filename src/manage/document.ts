@@ -14,14 +14,12 @@ export interface DocumentSettings {
   readonly serviceScope: string;
 }
 
-/** `/api/v2/openapi.json`. */
 export const description: Group<DocumentSettings> = {
   tag: 'Description',
   description: 'The API itself.',
   endpoints: [documentEndpoint('/api/v2/openapi.json', describeManagementApi)],
 };
 
-/** The OpenAPI 3.1 document of the management API. */
 export function describeManagementApi({ issuer, audience, serviceScope }: DocumentSettings): Json {
   const host = {
     title: 'flagmeter: management API',

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { ApiError } from '../errors.ts';
 import type { Environment } from '../store/records.ts';
 
-/** The query parameter that names an environment. */
 export const EnvironmentName = Type.String({
   component: 'Environment',
   description: 'Name of the environment.',

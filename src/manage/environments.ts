@@ -22,7 +22,6 @@ export const Environment = shape(
 
 const NewEnvironment = bodyShape('NewEnvironment', { name: name() }, { name: 'Test' });
 
-/** `/api/v2/applications/{id}/environments`, and one environment. */
 export const environments: Group<ManageDeps> = {
   tag: 'Environments',
   description: 'Each environment of an application has its own counts.',
@@ -64,7 +63,6 @@ export const environments: Group<ManageDeps> = {
   ],
 };
 
-/** An environment as the API shows it. */
 export function showEnvironment({ name, createdAt }: StoredEnvironment): Static<typeof Environment> {
   return { name, createdAt: timeText(createdAt) };
 }

@@ -36,5 +36,4 @@ export const Feature = shape(
   },
 );
 
-/** A feature as the API shows it. */
 export type FeatureShown = Static<typeof Feature>;

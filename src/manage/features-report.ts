@@ -19,7 +19,6 @@ export interface Staleness {
   readonly staleAfterMs: number;
 }
 
-/** What a page of an application's features is made from. */
 export interface FeaturesTask extends Staleness {
   /** The numbers of its environments. */
   readonly environments: readonly number[];

@@ -20,7 +20,6 @@ export interface IngestReportDeps extends ManageDeps {
 const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 
-/** `/api/v2/applications/{id}/ingest`. */
 export const ingest: Group<IngestReportDeps> = {
   tag: 'Ingest',
   description: 'The ledger: what became of the packets and reports of an application.',

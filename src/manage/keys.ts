@@ -73,7 +73,6 @@ const NewApplicationKey = bodyShape(
   { type: 'Backend', name: 'Server' },
 );
 
-/** `/api/v2/applications/{id}/keys`, and one key. */
 export const keys: Group<ManageDeps> = {
   tag: 'Application keys',
   description: 'Packets and reports carry an application key. This API does not take them.',

@@ -13,7 +13,6 @@ import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
 import type { LedgerEntryShown, LedgerShown } from './ledger-shape.ts';
 
-/** A request for a report of the ledger. */
 export interface LedgerTask {
   readonly application: Pick<Application, 'number' | 'environments'>;
   /** The one environment to report; all of the application when undefined. */
@@ -34,10 +33,8 @@ interface ReportedRow {
 
 /** Maximum number of rows while the hours are added up, the latest first. Further senders share a row. */
 const maxRows = 5000;
-/** Maximum number of rows in a report. */
 const maxEntries = 500;
 
-/** Adds the hours of an application's ledger up, row by row. */
 export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<LedgerShown> {
   const { application, only, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));

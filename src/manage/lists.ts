@@ -16,7 +16,6 @@ export interface PageRequest<Position> {
 
 export const maxLimit = 200;
 
-/** The query of every list. */
 export const paging = {
   limit: Type.Integer({
     component: 'Limit',

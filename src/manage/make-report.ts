@@ -10,7 +10,6 @@ import { type MetricsTask, metricsReport } from './metrics-report.ts';
 import type { ReportRange } from './report-range.ts';
 import { usageReport } from './usage-report.ts';
 
-/** A request for a report of usage. */
 export interface UsageTask {
   readonly environment: Environment;
   readonly range: ReportRange;
@@ -18,7 +17,6 @@ export interface UsageTask {
   readonly only: string | undefined;
 }
 
-/** A request for a report of measurements. */
 export interface MeasurementsTask extends UsageTask {
   /** Names of the application's metrics that are declared as gauges. */
   readonly gauges: ReadonlySet<string>;
@@ -27,7 +25,6 @@ export interface MeasurementsTask extends UsageTask {
 /** Every kind of report by its name. Those that are answers of the API give JSON in UTF-8. */
 export type Reports = ReturnType<typeof createReports>;
 
-/** The result of a kind of report. */
 export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends Reading<infer T> ? T : never;
 
 /** The reports of a store, and the scan that finds damage. */

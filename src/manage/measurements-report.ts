@@ -45,7 +45,6 @@ export function* measurementsReport(
   };
 }
 
-/** A metric while it is added up. */
 interface MetricTally {
   readonly identity: MetricIdentity;
   readonly total: Measurement;

@@ -14,7 +14,6 @@ import { showUser, User } from './user-shape.ts';
 
 const onlyTeam = 'This is your only team, and a user who is in none is deleted; another Admin can remove you';
 
-/** `/api/v2/teams/{id}/members`, and one member. */
 export const members: Group<ManageDeps> = {
   tag: 'Members',
   description: 'The users in a team.',

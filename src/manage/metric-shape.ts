@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { flag, shape, text } from '../http/schema.ts';
 
-/** What the numbers of a metric mean. */
 export const kind = Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
   description: 'The numbers of a counter are added up; of a gauge the last one counts.',
 });
@@ -17,5 +16,4 @@ export const Metric = shape(
   { name: 'cart-value', kind: 'gauge', unit: 'EUR', declared: true },
 );
 
-/** A metric as the API shows it. */
 export type MetricShown = Static<typeof Metric>;

@@ -5,7 +5,6 @@ import type { UsageStore } from '../store/usage.ts';
 import { cutPage, type Page, type PageRequest } from './lists.ts';
 import type { MetricShown } from './metric-shape.ts';
 
-/** What a page of an application's metrics is made from. */
 export interface MetricsTask {
   /** The numbers of its environments. */
   readonly environments: readonly number[];

@@ -3,7 +3,6 @@ import { ApiError } from '../errors.ts';
 import { type QueryOf, timeParameter } from '../http/query-reader.ts';
 import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../store/retention.ts';
 
-/** Widths of a report's buckets, in minutes. */
 const steps = { minute: 1, hour: 60, day: 1440 } as const;
 export type Step = keyof typeof steps;
 
@@ -14,13 +13,11 @@ export interface ReportRange {
   readonly step: Step;
 }
 
-/** The query parameters of a range of time. */
 export const range = {
   from: Type.Optional(timeParameter({ component: 'From', description: 'The beginning, included.' })),
   to: Type.Optional(timeParameter({ component: 'To', description: 'The end, not included.' })),
 };
 
-/** The query parameters of a report's range. */
 export const reportRange = {
   ...range,
   step: Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
@@ -30,7 +27,6 @@ export const reportRange = {
   }),
 };
 
-/** Maximum number of buckets in one series of a report. */
 const maxBuckets = 10_000;
 
 /**

@@ -72,7 +72,6 @@ export const UsageReport = shape(
   },
 );
 
-/** How the features of an environment were used. */
 export type FeatureUsageShown = Static<typeof FeatureUsage>;
 export type UsageShown = Static<typeof UsageReport>;
 
@@ -116,6 +115,5 @@ export const MeasurementsReport = shape(
   },
 );
 
-/** What the metrics of an environment measured. */
 export type MetricMeasurements = Static<typeof Measurements>;
 export type MeasurementsShown = Static<typeof MeasurementsReport>;

@@ -7,7 +7,6 @@ import { logThreadConsole } from '../worker-log.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
-/** A request to this thread. */
 export interface ReportRequest {
   readonly name: keyof Reports;
   readonly task: unknown;

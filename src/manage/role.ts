@@ -1,6 +1,5 @@
 import Type from 'typebox';
 
-/** What a user or an API key may do. */
 export const role = Type.Union([Type.Literal('Admin'), Type.Literal('User')], {
   description:
     'An Admin manages everything in their teams. A User reads everything, and writes features and metrics.',

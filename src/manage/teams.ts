@@ -51,7 +51,6 @@ const TeamPatch = bodyShape(
 
 const noFounder = 'The team of this API key has no Admin who could be in the new team; add one first';
 
-/** `/api/v2/teams`, and one team. */
 export const teams: Group<TeamDeps> = {
   tag: 'Teams',
   description: 'A team owns applications, and its members manage them.',

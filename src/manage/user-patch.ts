@@ -21,13 +21,11 @@ export interface UserDeps extends ManageDeps {
   endSessions(draft: AccountDraft, userId: string): void;
 }
 
-/** An e-mail address in a body. */
 export const email = Type.String({
   description: 'The e-mail address that the user signs in with.',
   documented: { format: 'email' },
 });
 
-/** A password in a body. */
 export const password = Type.String({
   description: 'At least 8 characters, and at most 1024 bytes.',
   documented: { format: 'password', minLength: 8, maxLength: 1024 },

@@ -29,10 +29,8 @@ const example = {
   updatedAt: exampleTime,
 };
 
-/** A user. */
 export const User = shape('User', fields, example);
 
-/** A user with the password that was made for them. */
 export const UserShownOnce = shape(
   'UserShownOnce',
   {

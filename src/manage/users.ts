@@ -34,7 +34,6 @@ const NewUser = bodyShape(
 
 const self = 'You cannot delete yourself; another Admin can';
 
-/** `/api/v2/users`, and one user. */
 export const users: Group<UserDeps> = {
   tag: 'Users',
   description: 'People who sign in.',

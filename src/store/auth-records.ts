@@ -69,7 +69,6 @@ interface KeyRecord {
   readonly unaudited?: true;
 }
 
-/** The key that signs. */
 export interface SigningKey extends KeyRecord {
   readonly privateJwk: Jwk;
 }

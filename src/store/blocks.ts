@@ -25,7 +25,6 @@ export function bucketOf(width: BucketWidth, minute: number): number {
 }
 const bucketWidths = 4;
 
-/** The minute (since the epoch) at which a bucket starts. */
 export function minuteOf(bucket: number): number {
   return Math.floor(bucket / bucketWidths);
 }
@@ -43,7 +42,6 @@ export function blockOf(ref: number): number {
   return Math.floor(ref / cellsPerBlock);
 }
 
-/** The cells of a block by their index. */
 export type Block<T> = (T | undefined)[];
 
 /** The key of a block (see `blockOf`) in a bucket. */
@@ -53,7 +51,6 @@ export function blockKey(block: number, bucket: number): Buffer {
   return writeKey(environment, width, minuteOf(bucket), block % blocksPerEnvironment);
 }
 
-/** How many blocks an environment can have. */
 export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
 
 /** A stored block: its key, the minute its bucket starts at, the ref of its first series, and its cells. */
@@ -119,7 +116,6 @@ export class BlockEncoder<T> {
   }
 }
 
-/** Decodes the cells of a value. */
 export function decodeBlock<T>(value: Buffer, codec: CellCodec<T>): Block<T> {
   const mask = value.readUInt32LE(0);
   const block: Block<T> = new Array(cellsPerBlock).fill(undefined);

@@ -1,4 +1,3 @@
-/** How often a variant was checked, used and viewed. */
 export interface Counts {
   checks: number;
   used: number;

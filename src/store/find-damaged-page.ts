@@ -11,9 +11,7 @@ import {
 } from './lmdb-page.ts';
 import type { Reading } from './snapshot.ts';
 
-/** The pages of an LMDB file that is not being written to. */
 export interface Pages {
-  /** How many the file has. */
   readonly count: number;
   /** How many page numbers are in use. A sound file may end before the last of them, when those pages hold nothing. */
   readonly end: number;

@@ -31,7 +31,6 @@ interface Life {
   readonly expiresAt: number;
 }
 
-/** An id that is valid, or was valid. */
 export interface Instance {
   readonly high: number;
   readonly low: number;
@@ -41,7 +40,6 @@ export interface Instance {
   readonly replaced: boolean;
 }
 
-/** A new id to store. */
 export interface Mint {
   readonly application: number;
   readonly instanceId: string;
@@ -95,7 +93,6 @@ export function newInstanceId(digest: Buffer, randomBytes: RandomBytes): string 
 
 const pattern = /^fm_in_[0-9a-f]{72}$/;
 
-/** The digest in an id; `undefined` when the text is not an id. */
 export function digestOfInstance(instanceId: string): Buffer | undefined {
   return pattern.test(instanceId) ? Buffer.from(instanceId.slice(6, 38), 'hex') : undefined;
 }

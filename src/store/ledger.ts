@@ -52,7 +52,6 @@ export interface LedgerTally {
 
 /** An addition to one row. */
 export interface LedgerLine extends Readonly<LedgerTally> {
-  /** The application's number. */
   readonly application: number;
   /** Hours since the epoch. */
   readonly hour: number;
@@ -60,7 +59,6 @@ export interface LedgerLine extends Readonly<LedgerTally> {
   readonly subject: string;
 }
 
-/** One stored row. */
 export interface LedgerEntry extends Readonly<LedgerTally> {
   readonly hour: number;
   readonly subject: LedgerSubject;
@@ -80,7 +78,6 @@ export function subjectText(subject: LedgerSubject): string {
 
 const digestBytes = 16;
 
-/** The key of a row. */
 export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof LedgerTally>): Buffer {
   const digest = createHash('sha256').update(subject).digest();
   return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
@@ -93,7 +90,6 @@ export function putLedgerRow(store: UsageStore, key: Buffer, subject: string, ta
   store.ledger.putSync(key, Buffer.from(value));
 }
 
-/** The tally of a stored row. */
 export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | undefined {
   const value = store.ledger.get(key);
   if (value === undefined) return undefined;

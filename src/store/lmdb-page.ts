@@ -30,7 +30,6 @@ export const metaBytes = 152;
 const magic = 0xbeefc0de;
 const smallestPage = 512;
 
-/** The roots of the trees of a file. */
 export interface Roots {
   /** The tree of the free list. */
   readonly free: number;
@@ -38,7 +37,6 @@ export interface Roots {
   readonly main: number;
 }
 
-/** What a meta page says of its file. */
 export interface Meta {
   readonly pageSize: number;
   readonly lastPage: number;

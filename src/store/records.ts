@@ -95,7 +95,6 @@ export interface Deletion {
   readonly requestedAt: number;
 }
 
-/** The author of a change. */
 export interface Actor {
   readonly type: 'user' | 'api-key' | 'system' | 'anonymous';
   /** A user's id or a client id; empty for other types. */

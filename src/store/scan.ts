@@ -2,7 +2,6 @@ import type { Reading } from './snapshot.ts';
 import { fromSnapshot, readAt } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
-/** A table of the usage store. */
 export type UsageTable = Exclude<keyof UsageStore, 'lmdb'>;
 
 /** Where to continue reading a table. */

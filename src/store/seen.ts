@@ -11,7 +11,6 @@ import type { UsageStore } from './usage.ts';
  */
 export type SeenBlock = Uint32Array;
 
-/** Numbers that one series has in a block. */
 export const seenWidth = 2;
 
 /** The minutes of a block (see `blockOf`), in a new array. */

@@ -4,9 +4,7 @@ import { type DiskState, probeDisk } from './probe-disk.ts';
 
 export interface StoreHealthDeps {
   readonly log: Log;
-  /** The data directory. */
   readonly data: string;
-  /** Calls back once after `ms`. */
   after(ms: number, callback: () => void): void;
   /** The store cannot be trusted any more, so the process must end. */
   fatal(reason: string): void;
@@ -31,7 +29,6 @@ export class StoreHealth {
     return this.#state === 'writable';
   }
 
-  /** A commit failed with `error`. */
   failed(error: unknown): void {
     if (this.#state !== 'writable') return;
     this.#state = isOutOfSpace(error) ? 'full' : probeDisk(this.#deps.data);

@@ -3,7 +3,6 @@ import type { Reply } from '../../http/types.ts';
 import { Html, html } from './html.ts';
 import { style } from './style.ts';
 
-/** What differs from page to page. */
 export interface Page {
   readonly status: number;
   readonly title: string;

@@ -1,4 +1,3 @@
-/** A body that is still arriving. */
 export interface Arriving {
   /** Bytes so far. */
   received: number;

@@ -73,7 +73,6 @@ export class UwsExchange implements Request, Arriving {
     this.#inbox.giveUp();
   }
 
-  /** Answers the request. */
   answer(dispatch: Dispatch): void {
     const fault = this.#fault();
     if (fault !== undefined) {

@@ -1,6 +1,7 @@
 import type { TObject } from 'typebox';
-import type { Access, DeclaredAnswer, Endpoint, Headers, Operation, Parameter } from '../http/endpoint.ts';
+import type { Access, DeclaredAnswer, Endpoint, Headers, Operation } from '../http/endpoint.ts';
 import { Location, NotCached } from '../http/openapi/headers.ts';
+import { queryParameters } from '../http/query-reader.ts';
 
 /** An endpoint that people use with a browser. */
 interface Page<Deps> {
@@ -31,7 +32,9 @@ function describe({ query, form, answers, ...words }: Omit<Page<never>, 'bind'>)
   return {
     ...words,
     security: [],
-    ...(query !== undefined && { parameters: parametersOf(query) }),
+    ...(query !== undefined && {
+      parameters: queryParameters(query.properties).map((one) => ({ required: false, ...one })),
+    }),
     ...(form !== undefined && { body: { 'application/x-www-form-urlencoded': { schema: form } } }),
     answers: Object.fromEntries(
       Object.entries(answers).map(([status, description]) => [status, answerOf(Number(status), description)]),
@@ -52,16 +55,4 @@ function headersOf(status: number): Headers {
   if (status === 303) return { Location };
   if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } };
   return status === 429 || status === 503 ? { 'Retry-After': { schema: { type: 'integer' } } } : {};
-}
-
-function parametersOf({ properties, required }: TObject): readonly Parameter[] {
-  return Object.entries(properties as Readonly<Record<string, { readonly description?: string }>>).map(
-    ([name, { description, ...schema }]) => ({
-      name,
-      in: 'query',
-      required: required?.includes(name) ?? false,
-      ...(description !== undefined && { description }),
-      schema,
-    }),
-  );
 }

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
 import { systemClock } from '../clock.ts';
-import { loadConfig } from '../config.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { credentialsText } from './credentials.ts';
 import { readPassword } from './password-file.ts';
 import { initCommand } from './server-commands.ts';
-import { serverFlags } from './server-flags.ts';
+import { configOf } from './server-flags.ts';
 
 /**
  * Prepares a data directory and prints the first credentials, which are not shown again.
@@ -19,7 +18,7 @@ export async function init(argv: readonly string[], terminal: Terminal): Promise
   const flags = readFlags(argv, initCommand.flags);
   const adminEmail = readEmail(flags.get('admin-email'));
   const adminPassword = readPassword('admin-password-file', flags.get('admin-password-file'), terminal);
-  const { data, signingAlg } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  const { data, signingAlg } = configOf(flags, terminal);
 
   const made = await prepare(data, {
     adminEmail,

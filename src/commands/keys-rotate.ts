@@ -1,11 +1,10 @@
 import { type Rotation, rotateSigningKey } from '../accounts/stored-signing-keys.ts';
 import { systemClock } from '../clock.ts';
-import { loadConfig } from '../config.ts';
 import { readFlags } from '../flags.ts';
 import { attachAccountStore } from '../store/accounts.ts';
 import type { Terminal } from '../terminal.ts';
 import { rotateCommand } from './server-commands.ts';
-import { serverFlags } from './server-flags.ts';
+import { configOf } from './server-flags.ts';
 
 /**
  * Makes a new signing key with the same algorithm. A service that runs on the data directory
@@ -15,7 +14,7 @@ import { serverFlags } from './server-flags.ts';
  */
 export async function rotate(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, rotateCommand.flags);
-  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  const { data } = configOf(flags, terminal);
   const accounts = attachAccountStore(data);
   try {
     const rotation = await rotateSigningKey(accounts, systemClock.now());

@@ -7,7 +7,6 @@ import { forgetFailures } from '../auth/login-throttle.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { Failure } from '../cli/failure.ts';
 import { systemClock } from '../clock.ts';
-import { loadConfig } from '../config.ts';
 import { EmbeddedEngine } from '../engine/embedded.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import type { AccountStore } from '../store/accounts.ts';
@@ -15,7 +14,7 @@ import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { readPassword } from './password-file.ts';
 import { resetPasswordCommand } from './server-commands.ts';
-import { serverFlags } from './server-flags.ts';
+import { configOf } from './server-flags.ts';
 
 /**
  * Gives a user another password and ends all of their sessions, for a lost administrator's password. The server must be
@@ -28,7 +27,7 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   const email = flags.get('email');
   if (email === undefined) throw new UsageError('Cannot reset a password without --email');
   const given = readPassword('password-file', flags.get('password-file'), terminal);
-  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  const { data } = configOf(flags, terminal);
   checkPrepared(data);
   const password = given ?? newPassword(randomBytes);
   const lock = lockDataDirectory(data);

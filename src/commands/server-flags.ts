@@ -1,4 +1,8 @@
-/** The flags of a command that `loadConfig` reads, as arguments again. */
-export function serverFlags(flags: ReadonlyMap<string, string>): string[] {
-  return ['data', 'config'].flatMap((name) => (flags.has(name) ? [`--${name}=${flags.get(name)}`] : []));
+import { type Config, loadConfig } from '../config.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** The settings of a command on a data directory: `--data` and `--config` come from its flags. */
+export function configOf(flags: ReadonlyMap<string, string>, terminal: Terminal): Config {
+  const given = ['data', 'config'].filter((name) => flags.has(name));
+  return loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
 }

@@ -1,13 +1,12 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
-import { loadConfig } from '../config.ts';
 import { readFlags } from '../flags.ts';
 import { checkPages } from '../store/check-pages.ts';
 import { checkPresence, dataFilesIn, remedy } from '../store/data-file.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { verifyCommand } from './server-commands.ts';
-import { serverFlags } from './server-flags.ts';
+import { configOf } from './server-flags.ts';
 
 const tellEveryMs = 2000;
 
@@ -19,7 +18,7 @@ const tellEveryMs = 2000;
  */
 export function verify(argv: readonly string[], terminal: Terminal): number {
   const flags = readFlags(argv, verifyCommand.flags);
-  const { data } = loadConfig({ ...terminal, argv: serverFlags(flags) });
+  const { data } = configOf(flags, terminal);
   const files = dataFilesIn(data);
   if (files.length === 0)
     throw new Error(`Cannot verify ${data}: it is not a prepared data directory; name one with --data`);

@@ -12,10 +12,12 @@ export interface VerifyTask {
   readonly hash: string;
 }
 
+/** As `hashPassword`. */
 export function hash({ password, salt }: HashTask): Promise<string> {
   return hashPassword(password, () => salt);
 }
 
+/** As `verifyPassword`. */
 export function verify({ password, hash }: VerifyTask): Promise<boolean> {
   return verifyPassword(password, hash);
 }

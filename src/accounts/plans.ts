@@ -22,10 +22,12 @@ export type PlanLimit = keyof typeof limits;
 /** The plan of a new team: whoever runs the service themself meets no limit unasked. */
 export const usualPlan: Plan = 'enterprise';
 
+/** Whether a plan allows more than another. */
 export function isMore(plan: Plan, than: Plan): boolean {
   return limits.members[plan] > limits.members[than];
 }
 
+/** The plan that an application comes under. */
 export function planOf({ teams }: Pick<Accounts, 'teams'>, { teamId }: Application): Plan {
   return teams.get(teamId)?.plan ?? usualPlan;
 }

@@ -13,6 +13,7 @@ export interface BearerSettings extends ValidationDeps {
  */
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
+/** A request without a valid access token. */
 export class Unauthorized extends ApiError {
   /** The value of `WWW-Authenticate`. It names an error only when the request had a token (RFC 6750 §3). */
   readonly challenge: string;

@@ -16,6 +16,7 @@ export const authDescription: Group<AuthDocumentSettings> = {
   endpoints: [documentEndpoint('/connect/openapi.json', describeAuthHost)],
 };
 
+/** The OpenAPI 3.1 document of the auth host. */
 export function describeAuthHost({ issuer }: AuthDocumentSettings): Json {
   const host = {
     title: 'flagmeter: auth host',

@@ -30,6 +30,7 @@ export async function readForm(request: Request): Promise<Form> {
   }
 }
 
+/** Whether a request has the content type of a form. */
 export function isForm(request: Request): boolean {
   const [type = ''] = (request.header('content-type') ?? '').split(';', 1);
   return type.trim().toLowerCase() === 'application/x-www-form-urlencoded';

@@ -16,6 +16,7 @@ export function newSessionId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(16)).toString('base64url');
 }
 
+/** The key that a session is stored under. */
 export function sessionKey(sessionId: string): string {
   return hashSecret(sessionId);
 }
@@ -29,6 +30,7 @@ export function newRefreshToken(
   return { text: `fm_refresh_${sessionId}.${secret}`, hash: hashSecret(secret) };
 }
 
+/** Parses a refresh token; `undefined` for any other text. */
 export function readRefreshToken(text: string): (RefreshToken & { readonly sessionId: string }) | undefined {
   const [, sessionId, secret] = form.exec(text) ?? [];
   if (sessionId === undefined || secret === undefined) return undefined;

@@ -38,6 +38,7 @@ export interface Turn {
   readonly access: TokenIdentity;
 }
 
+/** Begins a session. */
 export function startSession(
   sources: Sources,
   draft: Draft,

@@ -34,6 +34,7 @@ export function connect(context: Context, given: Given): Api {
   return openApi(context, url, openAccess(context, url));
 }
 
+/** Opens the management API of a server. */
 export function openApi(context: Context, url: string, access: Access): Api {
   const request = async (method: string, target: string, body?: object): Promise<unknown> => {
     const { status, json } = await ask(context, access, method, target, body);

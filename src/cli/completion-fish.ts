@@ -1,5 +1,6 @@
 import type { FlagValue, Place } from './completion.ts';
 
+/** The completion script for fish. */
 export function fishScript(places: readonly Place[]): string {
   return `# Completion of flagmeter for fish: flagmeter completion fish > ~/.config/fish/completions/flagmeter.fish
 # Whether the words before the cursor are these, or begin with them.

@@ -16,6 +16,7 @@ export function printTable(
   if (leftOut.length > 0) err(`No room for ${leftOut.join(', ')}: a wider terminal or --json shows it\n`);
 }
 
+/** Prints the fields of one thing. */
 export function printRecord({ out }: Context, fields: Item): void {
   out(recordText(Object.entries(fields).map(([name, value]) => [labelOf(name), show(value)])));
 }

@@ -5,6 +5,7 @@ import { teamId, userId } from './find.ts';
 import { readSecretFile } from './secret-file.ts';
 import { readTime } from './time.ts';
 
+/** How the fields of a request are read. */
 export function readerOf(context: Context, api: Api): Reader {
   return {
     secretFile: (path, flag) => readSecretFile(flag, path, context),

@@ -28,6 +28,7 @@ export interface Sheet {
 
 export const range = rangeFlags('a day before the end');
 
+/** The command of a report. */
 export function commandOf({ name, summary, of, fields }: Report): Command {
   const environment = flag('environment NAME', 'Environment: its name', {
     more: of === 'one environment' ? 'default: the only one that there is' : 'default: all of them',

@@ -67,6 +67,7 @@ export interface VerbCommand {
   readonly command: Command;
 }
 
+/** The commands of a resource. */
 export function commandsOf(resource: Resource): readonly VerbCommand[] {
   const { name, one, many, create, update, remove, within } = resource;
   const isLog = create === undefined;
@@ -105,6 +106,7 @@ function handlesOf({ one, key, alias }: Resource): string {
   return `${capital(one)}: ${words}`;
 }
 
+/** With the article in front. */
 export function articled(one: string): string {
   return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
 }

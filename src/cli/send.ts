@@ -103,6 +103,7 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
+/** Parses JSON; `undefined` when it is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -12,6 +12,7 @@ export function labelOf(field: string): string {
   return capital(field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }
 
+/** With a capital letter. */
 export function capital(words: string): string {
   return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

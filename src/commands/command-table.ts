@@ -132,6 +132,7 @@ export const commandGroups: readonly { readonly title: string; readonly names: r
   { title: 'Other', names: Object.keys(others) },
 ];
 
+/** Whether there is such a command. */
 export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(commandTable, name);
 }

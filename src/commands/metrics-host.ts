@@ -33,6 +33,7 @@ export interface DocumentSettings extends Limits {
   readonly server: string;
 }
 
+/** The OpenAPI 3.1 document of the metrics host. */
 export function describeMetricsHost(settings: DocumentSettings): Json {
   const { server, maxBody, maxReport } = settings;
   const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };

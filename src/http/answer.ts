@@ -13,6 +13,7 @@ declare const encodes: unique symbol;
 /** A value that is JSON in UTF-8 already, for instance because another thread wrote it. */
 export type JsonBytes<Value> = Uint8Array<ArrayBuffer> & { readonly [encodes]: Value };
 
+/** Writes a value as JSON. */
 export function jsonBytes<Value>(value: Value): JsonBytes<Value> {
   return new TextEncoder().encode(JSON.stringify(value)) as JsonBytes<Value>;
 }

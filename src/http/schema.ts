@@ -81,6 +81,7 @@ export function jsonContent(schema: TSchema): Content {
   return { 'application/json': { schema, ...(example !== undefined && { example }) } };
 }
 
+/** Declares an answer that is JSON. */
 export function jsonAnswer<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
   schema: Schema,
   description: string,

@@ -39,6 +39,7 @@ export function madeTagged<Schema extends TSchema>(schema: Schema, description: 
   return jsonAnswer(schema, description, { Location, ...tagged });
 }
 
+/** A page of a list. */
 export function page<Schema extends TSchema>(schema: Schema, order: string) {
   const { example } = schema as { example?: unknown };
   const items = Type.Array(schema);

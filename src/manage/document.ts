@@ -20,6 +20,7 @@ export const description: Group<DocumentSettings> = {
   endpoints: [documentEndpoint('/api/v2/openapi.json', describeManagementApi)],
 };
 
+/** The OpenAPI 3.1 document of the management API. */
 export function describeManagementApi({ issuer, audience, serviceScope }: DocumentSettings): Json {
   const host = {
     title: 'flagmeter: management API',

@@ -63,6 +63,7 @@ export const environments: Group<ManageDeps> = {
   ],
 };
 
+/** An environment as the API shows it. */
 export function showEnvironment({ name, createdAt }: StoredEnvironment): Static<typeof Environment> {
   return { name, createdAt: timeText(createdAt) };
 }

@@ -14,6 +14,7 @@ export function tagged<Thing extends object>(
   return withTag(ok(thing), version);
 }
 
+/** The answer with an entity tag. */
 export function withTag<Status extends number, Body, Header extends string>(
   { status, body, headers }: Answer<Status, Body, Header>,
   version: object,

@@ -35,6 +35,7 @@ interface ReportedRow {
 const maxRows = 5000;
 const maxEntries = 500;
 
+/** Adds the hours of an application's ledger up, row by row. */
 export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<LedgerShown> {
   const { application, only, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));

@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts';
 /** Maximum number of points in all series of a report together: they are in memory until it is sent. */
 export const maxPoints = 200_000;
 
+/** What is left of the points that a report may have. */
 export class PointBudget {
   #left: number;
 

@@ -25,6 +25,7 @@ export function bucketOf(width: BucketWidth, minute: number): number {
 }
 const bucketWidths = 4;
 
+/** The minute (since the epoch) at which a bucket starts. */
 export function minuteOf(bucket: number): number {
   return Math.floor(bucket / bucketWidths);
 }
@@ -116,6 +117,7 @@ export class BlockEncoder<T> {
   }
 }
 
+/** Decodes the cells of a value. */
 export function decodeBlock<T>(value: Buffer, codec: CellCodec<T>): Block<T> {
   const mask = value.readUInt32LE(0);
   const block: Block<T> = new Array(cellsPerBlock).fill(undefined);

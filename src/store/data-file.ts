@@ -51,6 +51,7 @@ function check(file: string, hasTime: () => boolean): boolean {
 /** What to do about a damaged file. */
 export const remedy = 'restore the data directory from a backup, or move it away to start without its data';
 
+/** The error for a file that cannot be opened. */
 export function cannotOpen(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }

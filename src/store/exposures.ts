@@ -38,6 +38,7 @@ export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
   return prefixedKey(environment, digest);
 }
 
+/** A person's exposures; `undefined` when they have none. */
 export function readExposures(store: UsageStore, key: Buffer): Exposures | undefined {
   const value = store.exposures.get(key);
   if (value === undefined) return undefined;

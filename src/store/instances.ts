@@ -93,6 +93,7 @@ export function newInstanceId(digest: Buffer, randomBytes: RandomBytes): string 
 
 const pattern = /^fm_in_[0-9a-f]{72}$/;
 
+/** The digest in an id; `undefined` when the text is not an id. */
 export function digestOfInstance(instanceId: string): Buffer | undefined {
   return pattern.test(instanceId) ? Buffer.from(instanceId.slice(6, 38), 'hex') : undefined;
 }

@@ -78,6 +78,7 @@ export function subjectText(subject: LedgerSubject): string {
 
 const digestBytes = 16;
 
+/** The key of a row. */
 export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof LedgerTally>): Buffer {
   const digest = createHash('sha256').update(subject).digest();
   return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
@@ -90,6 +91,7 @@ export function putLedgerRow(store: UsageStore, key: Buffer, subject: string, ta
   store.ledger.putSync(key, Buffer.from(value));
 }
 
+/** The tally of a stored row. */
 export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | undefined {
   const value = store.ledger.get(key);
   if (value === undefined) return undefined;

@@ -42,6 +42,7 @@ export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot)
   }
 }
 
+/** The name of a series; `undefined` when it does not exist. */
 export function seriesName(store: UsageStore, environment: number, ordinal: number): SeriesName | undefined {
   const value = store.series.get(pairKey(environment, ordinal));
   return value === undefined ? undefined : JSON.parse(value.toString());

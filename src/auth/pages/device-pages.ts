@@ -50,6 +50,7 @@ ${formField(page)}
   });
 }
 
+/** The page after the decision. */
 export function deviceDonePage(clientName: string, allowed: boolean): Reply {
   const [title, text] = allowed
     ? ['Device connected', html`${clientName} goes on by itself. You can close this page.`]

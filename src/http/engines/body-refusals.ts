@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts';
 
+/** The refusal of a body over the limit. */
 export function tooLarge(limit: number): ApiError {
   return new ApiError('body_too_large', `A body may have ${limit} bytes at most`);
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts';
 import type { AuditEntry, Plan, Team } from '../store/records.ts';
+import type { Accounts } from './accounts.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';
 import { checkName, mustExist } from './checks.ts';
@@ -12,16 +13,20 @@ import { newId, type RandomBytes } from './secrets.ts';
 
 /**
  * Makes a team.
- * @param members ids of the users who are in it from the start
+ * @param foundersOf gives the ids of the users who are in it from the start
  * @throws {ApiError} `invalid_name`, `not_found` (user), `plan_limit`
  */
 export function createTeam(
   directory: Directory,
   name: string,
-  { plan = usualPlan, members = [] }: { readonly plan?: Plan; readonly members?: readonly string[] } = {},
+  {
+    plan = usualPlan,
+    foundersOf = () => [],
+  }: { readonly plan?: Plan; readonly foundersOf?: (accounts: Accounts) => readonly string[] } = {},
 ): Promise<Team> {
   return directory.change((draft) => {
     checkName('a team', name);
+    const members = foundersOf(draft);
     checkPlan(plan, 'members', members.length);
     const now = directory.clock.now();
     const wanted = { name, plan, number: draft.takeNumber('team') };

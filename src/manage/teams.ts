@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { maxTeams, membersOf } from '../accounts/members.ts';
 import { isMore, usualPlan } from '../accounts/plans.ts';
@@ -79,12 +80,12 @@ export const teams: Group<TeamDeps> = {
         conflict: noFounder,
         plan_limit: tooMany('teams of one user', maxTeams),
       },
-      async handle({ directory, caller, body }, { plans }: TeamDeps) {
+      async handle({ directory, caller, callerIn, body }, { plans }: TeamDeps) {
         const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
         checkRise(plans, body.plan, own);
         const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
-        const members = foundersOf(directory, caller);
-        const team = await createTeam(directory, body.name, { plan, members });
+        const founders = (accounts: Accounts) => foundersOf(accounts, callerIn(accounts));
+        const team = await createTeam(directory, body.name, { plan, foundersOf: founders });
         return created(['teams', team.id], show(team));
       },
     }),
@@ -138,9 +139,9 @@ function checkRise(plans: TeamDeps['plans'], wanted: Plan | undefined, from: Pla
 }
 
 /** The first members: the user who creates the team, or the Admins of the team of the API key. */
-function foundersOf(directory: Call['directory'], { id, primaryTeam }: Call['caller']): readonly string[] {
-  if (directory.users.has(id)) return [id];
-  const members = membersOf(directory, primaryTeam);
+function foundersOf(accounts: Accounts, { id, primaryTeam }: Call['caller']): readonly string[] {
+  if (accounts.users.has(id)) return [id];
+  const members = membersOf(accounts, primaryTeam);
   const admins = members.filter(({ role }) => role === 'Admin').map((member) => member.id);
   if (admins.length > 0) return admins;
   throw new ApiError('conflict', noFounder);

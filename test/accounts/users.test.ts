@@ -36,11 +36,11 @@ test('changes of a user are there for the next process, and so is his end', asyn
 test('a team that is made or deleted changes all its members or none', async () => {
   const { directory, person } = await open();
   const user = await person('ada', 'Admin');
-  const made = createTeam(directory, 'New', { members: [user.id, 'user_none'] });
+  const made = createTeam(directory, 'New', { foundersOf: () => [user.id, 'user_none'] });
   await expect(made).rejects.toMatchObject({ code: 'not_found' });
   expect(directory.users.get(user.id)).toEqual(user);
   expect(directory.teams.size).toBe(1);
-  const team = await createTeam(directory, 'New', { members: [user.id] });
+  const team = await createTeam(directory, 'New', { foundersOf: () => [user.id] });
   await deleteTeam(directory, team.id);
   expect(directory.users.get(user.id)).toMatchObject({ teams: user.teams, primaryTeam: user.primaryTeam });
 });

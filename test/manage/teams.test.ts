@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createClient } from '../../src/accounts/clients.ts';
+import { deleteUser } from '../../src/accounts/users.ts';
 import { openPeopleFixture } from './people.ts';
 
 describe('making a team', () => {
@@ -27,6 +28,16 @@ describe('making a team', () => {
     const { items } = (await as(ada, 'GET', `/teams/${json.id}/members`)).json;
     expect(items.map(({ id }: { id: string }) => id)).toEqual([ada.user.id, bob.user.id]);
     expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 404 });
+  });
+
+  test('leaves out an Admin who is deleted at the same moment', async () => {
+    const { call, as, ada, bob, directory } = await openPeopleFixture();
+    const deleting = deleteUser(directory, bob.user.id);
+    const { status, json } = await call('POST', '/teams', { name: 'New' });
+    expect(status).toBe(201);
+    await deleting;
+    const { items } = (await as(ada, 'GET', `/teams/${json.id}/members`)).json;
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([ada.user.id]);
   });
 
   test('needs an Admin who can be in it', async () => {

@@ -116,7 +116,9 @@ async function settle(directory: Directory): Promise<People> {
   for (let at = 0; at < 80; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
   const spareLots: Lot[] = [];
   for (let at = 0; at < 20; at += 1) {
-    const { id } = await createTeam(directory, `Spare ${at}`, { members: [admin.id, user.id] });
+    const { id } = await createTeam(directory, `Spare ${at}`, {
+      foundersOf: () => [admin.id, user.id],
+    });
     spareLots.push(await lotOf(directory, id));
   }
   const home = await lotOf(directory, homeId);

@@ -22,9 +22,11 @@ export function callServer(methods: readonly Method[], { clock, maxMessage, guar
   return (stream, headers, connection) => {
     stream.on('error', ignore); // The 'close' event follows.
     const isGrpc = headers['content-type']?.startsWith('application/grpc') ?? false;
+    const isPost = headers[':method'] === 'POST';
     const method = methodAt.get(headers[':path']!);
-    if (!isGrpc || method === undefined) {
-      turnAway(stream, isGrpc ? unimplemented : { ':status': 415 });
+    if (!isPost || !isGrpc || method === undefined) {
+      stream.respond(isPost ? (isGrpc ? unimplemented : notGrpc) : notPost, { endStream: true });
+      guard.answeredUnread(stream);
       return;
     }
     const now = clock.monotonic();
@@ -33,14 +35,10 @@ export function callServer(methods: readonly Method[], { clock, maxMessage, guar
   };
 }
 
+const notPost: OutgoingHttpHeaders = { ':status': 405, allow: 'POST' };
+const notGrpc: OutgoingHttpHeaders = { ':status': 415 };
 const unimplemented = trailersOnly({
   code: codeOf.unimplemented,
   message: 'There is no such method',
   trailers: [],
 });
-
-/** Answers without reading, and ends the client's side as well: it may never do so. */
-function turnAway(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {
-  stream.respond(headers, { endStream: true });
-  setImmediate(() => stream.close()); // Not in the middle of reading from the connection.
-}

@@ -1,4 +1,4 @@
-import { constants } from 'node:http2';
+import { constants, type ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import type { Connection } from './acceptor.ts';
@@ -40,6 +40,8 @@ export class GrpcGuard implements CallObserver {
   readonly #open = new Set<Call>();
   /** Those whose streams are still open though nothing more is read from them, in the order in which they became so. */
   readonly #read = new Set<Call>();
+  /** Streams that were answered without being read. */
+  readonly #answered = new Set<ServerHttp2Stream>();
 
   constructor({ clock, maxBytes, used }: GuardOptions) {
     this.#clock = clock;
@@ -78,9 +80,20 @@ export class GrpcGuard implements CallObserver {
     this.#read.delete(call);
   }
 
+  /**
+   * Drops what still comes of a stream that was answered without being read. Most clients end it by themselves: closing
+   * each one would cost several times its memory. The next sweep closes the others.
+   */
+  answeredUnread(stream: ServerHttp2Stream): void {
+    stream.resume();
+    this.#answered.add(stream);
+    stream.on('close', () => this.#answered.delete(stream));
+  }
+
   /** Ends the calls that have taken too long; to be called now and then. */
   sweep(): void {
     const now = this.#clock.monotonic();
+    for (const stream of this.#answered) stream.close();
     this.#dropUnread(now);
     for (const call of this.#open) {
       if (now - call.since >= messageTimeoutMs && call.idle) this.#renew(call, now);

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { listenGrpc } from '../../src/grpc/listener.ts';
+import { grpcFrame, openRawGrpc } from '../support/raw-grpc.ts';
+import { RecordingReports } from '../support/recording-reports.ts';
+import { encode, usageReport } from '../support/report-messages.ts';
+
+const path = '/Usage.Usage/SendStats';
+const message = encode('Usage.FeatureStat', usageReport);
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+test.each([
+  ['of no method', '/Usage.Usage/Nothing', {}, { ':status': 200, 'grpc-status': '12' }],
+  ['that is not gRPC', path, { 'content-type': 'text/plain' }, { ':status': 415 }],
+  ['that is no POST', path, { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
+])(
+  'a call %s is answered at once, and closed though its client never ends it',
+  async (_, called, headers, answer) => {
+    const receiver = new RecordingReports();
+    const onError = (error: unknown) => expect.unreachable(`${error}`);
+    const options = { host: '127.0.0.1', port: 0, clock: systemClock, maxReport: 65_536, onError };
+    const listener = await listenGrpc(options);
+    closers.push(() => listener.close(0));
+    listener.begin(receiver);
+    const raw = openRawGrpc(`127.0.0.1:${listener.port}`);
+    closers.push(() => raw.close());
+    const stream = raw.begin(called, headers);
+    const closed = once(stream, 'close');
+    stream.write(grpcFrame(message));
+    expect((await once(stream, 'response'))[0]).toMatchObject(answer);
+    await closed;
+    expect(receiver.reports).toEqual([]);
+  },
+);

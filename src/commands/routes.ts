@@ -79,7 +79,7 @@ function managementDeps(core: Core, tokens: TokenDeps): ManagementDeps {
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
   const { exposureDays, staleAfter, apiRate, plans } = config;
   return {
-    ...{ directory, accounts, store: usage, reports, clock, retention, exposureDays, staleAfter, plans },
+    ...{ directory, accounts, store: usage, reports, retention, exposureDays, staleAfter, plans },
     authenticate: createBearer(tokens),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),

@@ -2,25 +2,21 @@ import Type from 'typebox';
 import { reservedName } from '../accounts/declarations.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
 import { overPlan } from '../accounts/plans.ts';
-import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, flag, name } from '../http/schema.ts';
 import type { Application, FeatureDeclaration } from '../store/records.ts';
 import { created, done, madeTagged, oneTagged, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
 import { archived, description, Feature, type FeatureShown } from './feature-shape.ts';
 import { type Sight, type Staleness, showFeature } from './features-report.ts';
 import { namePage, paging } from './lists.ts';
-import { type ReportPool, tooManyReports } from './report-pool.ts';
+import { type ReportingDeps, tooManyReports } from './report-pool.ts';
 
-export interface FeatureDeps extends ManageDeps {
-  readonly reports: ReportPool;
-  readonly clock: Clock;
+export interface FeatureDeps extends ReportingDeps {
   /** Days without a packet after which a feature is stale. */
   readonly staleAfter: number;
 }
@@ -161,6 +157,6 @@ function numbersOf({ environments }: Application): readonly number[] {
 
 const dayMs = 86_400_000;
 
-function stalenessOf({ clock, staleAfter }: FeatureDeps): Staleness {
-  return { now: clock.now(), staleAfterMs: staleAfter * dayMs };
+function stalenessOf({ directory, staleAfter }: FeatureDeps): Staleness {
+  return { now: directory.clock.now(), staleAfterMs: staleAfter * dayMs };
 }

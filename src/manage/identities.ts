@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { targetOf } from '../accounts/applications.ts';
 import type { Directory } from '../accounts/directory.ts';
-import type { Clock } from '../clock.ts';
 import { storeUnavailable } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
@@ -22,7 +21,6 @@ import {
 
 export interface IdentityDeps extends ManageDeps {
   readonly store: UsageStore;
-  readonly clock: Clock;
   /** Days that exposures are kept. */
   readonly exposureDays: number;
   /** What the records of an identity are found by. */
@@ -123,13 +121,13 @@ async function forget(deps: IdentityDeps, directory: Directory, application: App
 
 /** Exposures that are too old are left out, though they may still be on disk. */
 function exposuresOf(
-  { store, clock, exposureDays }: IdentityDeps,
+  { store, directory, exposureDays }: IdentityDeps,
   environment: number,
   digest: Buffer,
 ): readonly Static<typeof Exposure>[] {
   store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
   const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
-  const oldest = oldestKept(clock.now(), exposureDays);
+  const oldest = oldestKept(directory.clock.now(), exposureDays);
   const exposures: Static<typeof Exposure>[] = [];
   for (const [ordinal, { firstSeen, lastSeen, checks, used, viewed }] of rows) {
     const [feature, variant] = seriesName(store, environment, ordinal) ?? [];

@@ -1,26 +1,19 @@
 import Type from 'typebox';
-import type { Clock } from '../clock.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
 import type { Retention } from '../store/retention.ts';
-import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { IngestReport } from './ledger-shape.ts';
-import type { ReportPool } from './report-pool.ts';
+import type { ReportingDeps } from './report-pool.ts';
 import { emptyRange, range, readReportRange } from './report-range.ts';
-
-export interface IngestReportDeps extends ManageDeps {
-  readonly reports: ReportPool;
-  readonly clock: Clock;
-}
 
 /** The ledger has hours as long as it is kept. */
 const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 
-export const ingest: Group<IngestReportDeps> = {
+export const ingest: Group<ReportingDeps> = {
   tag: 'Ingest',
   description: 'The ledger: what became of the packets and reports of an application.',
   endpoints: [
@@ -33,11 +26,11 @@ export const ingest: Group<IngestReportDeps> = {
       query: { environment: Type.Optional(text('Only this environment.')), ...range },
       answers: { 200: jsonAnswer(IngestReport, 'The report.') },
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
-      async handle({ application, query }, { reports, clock }: IngestReportDeps) {
+      async handle({ directory, application, query }, { reports }: ReportingDeps) {
         const { number, teamId, environments } = application;
         const { environment: name } = query;
         const only = name === undefined ? undefined : findEnvironment(environments, name);
-        const { from, to } = readReportRange({ ...query, step: 'hour' }, clock.now(), notRolledUp);
+        const { from, to } = readReportRange({ ...query, step: 'hour' }, directory.clock.now(), notRolledUp);
         const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
         return ok(
           await reports.make(teamId, 'ledger', { application: { number, environments }, only, hours }),

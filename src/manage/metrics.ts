@@ -7,17 +7,12 @@ import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, flag, jsonAnswer, text } from '../http/schema.ts';
 import { created, done, made, page } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { namePage, paging } from './lists.ts';
 import { kind, Metric } from './metric-shape.ts';
 import { showMetric } from './metrics-report.ts';
-import { type ReportPool, tooManyReports } from './report-pool.ts';
-
-export interface MetricDeps extends ManageDeps {
-  readonly reports: ReportPool;
-}
+import { type ReportingDeps, tooManyReports } from './report-pool.ts';
 
 /** A metric as the list shows it can be sent back. */
 const MetricDeclaration = bodyShape(
@@ -36,7 +31,7 @@ const declaredFilter = Type.Optional(
 );
 
 /** `/api/v2/applications/{id}/metrics`, and one metric: declared, only seen in packets, or both. */
-export const metrics: Group<MetricDeps> = {
+export const metrics: Group<ReportingDeps> = {
   tag: 'Metrics',
   description:
     'What the metrics of an application mean. A kind that is declared late applies to earlier numbers, too.',
@@ -48,7 +43,7 @@ export const metrics: Group<MetricDeps> = {
       query: { ...paging, declared: declaredFilter },
       answers: { 200: page(Metric, 'Metrics are sorted by name.') },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, application, query }, { reports }: MetricDeps) {
+      async handle({ directory, application, query }, { reports }: ReportingDeps) {
         const declared = [...directory.metricsOf(application.id).values()];
         const environments = application.environments.map(({ number }) => number);
         const task = { environments, declared, only: query.declared, page: namePage(query) };

@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina';
 import { FairQueue } from '../admission/fair-queue.ts';
 import { ApiError } from '../errors.ts';
+import type { ManageDeps } from './caller.ts';
 import type { Made, Reports } from './make-report.ts';
 import type { ReportOutcome, ReportRequest } from './report-worker.ts';
 
@@ -17,6 +18,11 @@ export interface ReportPool {
   ): Promise<Made<Name>>;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
+}
+
+/** What endpoints work on that have a report made. */
+export interface ReportingDeps extends ManageDeps {
+  readonly reports: ReportPool;
 }
 
 export const tooManyReports = 'Too many reports are waiting';

@@ -1,12 +1,10 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
-import type { Clock } from '../clock.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
 import type { Application } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
-import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import {
   EnvironmentName,
@@ -15,13 +13,11 @@ import {
   unknownEnvironment,
 } from './environment-name.ts';
 import { overPoints } from './point-budget.ts';
-import { type ReportPool, tooManyReports } from './report-pool.ts';
+import { type ReportingDeps, tooManyReports } from './report-pool.ts';
 import { readReportRange, reportRange } from './report-range.ts';
 import { MeasurementsReport, UsageReport } from './report-shapes.ts';
 
-export interface ReportDeps extends ManageDeps {
-  readonly reports: ReportPool;
-  readonly clock: Clock;
+export interface ReportDeps extends ReportingDeps {
   readonly retention: Retention;
 }
 
@@ -50,9 +46,9 @@ export const reports: Group<ReportDeps> = {
       query: { ...query, feature: Type.Optional(text('Only this feature.')) },
       answers: { 200: jsonAnswer(UsageReport, 'The report.') },
       refuses,
-      async handle({ application, query }, { reports, clock, retention }: ReportDeps) {
+      async handle({ directory, application, query }, { reports, retention }: ReportDeps) {
         const environment = findEnvironment(application.environments, query.environment);
-        const range = readReportRange(query, clock.now(), retention);
+        const range = readReportRange(query, directory.clock.now(), retention);
         const task = { environment, range, only: query.feature };
         return ok(await reports.make(application.teamId, 'usage', task));
       },
@@ -65,9 +61,9 @@ export const reports: Group<ReportDeps> = {
       query: { ...query, metric: Type.Optional(text('Only this metric.')) },
       answers: { 200: jsonAnswer(MeasurementsReport, 'The report.') },
       refuses,
-      async handle({ directory, application, query }, { reports, clock, retention }: ReportDeps) {
+      async handle({ directory, application, query }, { reports, retention }: ReportDeps) {
         const environment = findEnvironment(application.environments, query.environment);
-        const range = readReportRange(query, clock.now(), retention);
+        const range = readReportRange(query, directory.clock.now(), retention);
         const task = { environment, range, only: query.metric, gauges: gaugesOf(directory, application) };
         return ok(await reports.make(application.teamId, 'measurements', task));
       },

@@ -47,7 +47,7 @@ function requestText(http: string, key: string, user: number): string {
   ].join('\r\n');
 }
 
-/** Checks that what is minted is good for something. @throws {Error} when a packet with a fresh id is nobody's */
+/** Checks that minted ids attribute packets. @throws {Error} when a packet with a fresh id is not attributed */
 async function verifyMint(service: Service, backendKey: string): Promise<void> {
   const post = async (path: string, headers: Record<string, string>, body: object) => {
     const answer = await fetch(`http://${service.http}/api/frontend/${path}`, {

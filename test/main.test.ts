@@ -24,7 +24,7 @@ describe('flagmeter', () => {
     expect(flagmeter(...argv)).toEqual({ code: 0, out: helpText(), err: '' });
   });
 
-  it('ends with 3 when nobody is signed in', () => {
+  it('ends with 3 when no user is signed in', () => {
     expect(flagmeter('apps', 'list', '--url', 'http://127.0.0.1:8080')).toEqual({
       code: 3,
       out: '',

@@ -30,7 +30,7 @@ export class EnvironmentSeries {
   readonly #environment: number;
   readonly #limits: SeriesLimits;
   readonly #features = new Map<string, Map<string, number>>();
-  /** The features themselves: they have users of whom the variant is not known. */
+  /** The features themselves: users whose variant is not known are counted here. */
   readonly #itself = new Map<string, number>();
   readonly #metrics = new Map<string, number>();
   /** The variants of metrics of features, by `pairKey`. */

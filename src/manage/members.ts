@@ -39,7 +39,7 @@ export const members: Group<ManageDeps> = {
       access: { within: 'team', least: 'Admin' },
       operationId: 'addMember',
       summary: 'Add a user to a team',
-      description: 'You can add a user with whom you share a team already. The request has no body.',
+      description: 'You can add a user if you already share a team with them. The request has no body.',
       answers: {
         200: jsonAnswer(User, 'The user was a member before.'),
         201: made(User, 'The user is a member.'),

@@ -26,7 +26,7 @@ test('passwords are hashed and verified in another thread, while this one goes o
   expect(await pool.hash('open sesame', randomBytes, 'ada')).not.toBe(hash);
 });
 
-test('no password is that of nobody, which costs as much to verify as one of somebody', async () => {
+test('no password matches the hash for unknown users, which costs as much to verify as a real one', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   expect(nobodysPasswordHash.split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));

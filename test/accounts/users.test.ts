@@ -13,7 +13,7 @@ async function open() {
   return { ...fixture, person };
 }
 
-test('a user is found by his e-mail address in any case, also by the next process', async () => {
+test('an e-mail address finds its user in any letter case, also after a restart', async () => {
   const fixture = await open();
   const user = await fixture.person('Åsa');
   for (const directory of [fixture.directory, reopen(fixture)]) {
@@ -22,7 +22,7 @@ test('a user is found by his e-mail address in any case, also by the next proces
   }
 });
 
-test('changes of a user are there for the next process, and so is his end', async () => {
+test('changes to a user survive a restart, and so does their deletion', async () => {
   const fixture = await open();
   const { directory, person } = fixture;
   const [kept, gone] = [await person('kept'), await person('gone')];
@@ -33,7 +33,7 @@ test('changes of a user are there for the next process, and so is his end', asyn
   await expect(patchUser(directory, gone.id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a team that is made or deleted changes all its members or none', async () => {
+test('creating or deleting a team changes all its members or none', async () => {
   const { directory, person } = await open();
   const user = await person('ada', 'Admin');
   const made = createTeam(directory, 'New', { foundersOf: () => [user.id, 'user_none'] });
@@ -46,7 +46,7 @@ test('a team that is made or deleted changes all its members or none', async () 
 });
 
 describe('the last Admin', () => {
-  test('is so for each of his teams, and only people count', async () => {
+  test('is determined for each of their teams, and API keys do not count', async () => {
     const { directory, person, team } = await open();
     const other = await createTeam(directory, 'Other');
     const ada = await person('ada', 'Admin', [team.id, other.id]);
@@ -62,7 +62,7 @@ describe('the last Admin', () => {
     await deleteUser(directory, ada.id);
   });
 
-  test('of two who step down at the same time one stays', async () => {
+  test('of two who step down at the same time, one stays', async () => {
     const { directory, person } = await open();
     const two = [await person('ada', 'Admin'), await person('bob', 'Admin')];
     const done = await Promise.allSettled(two.map(({ id }) => patchUser(directory, id, { role: 'User' })));
@@ -70,7 +70,7 @@ describe('the last Admin', () => {
   });
 });
 
-test('what happens to a user is noted in the log of each of his teams', async () => {
+test('events of a user are recorded in the audit log of each of their teams', async () => {
   const { directory, person, team, store } = await open();
   const other = await createTeam(directory, 'Other');
   const { id } = await person('eve', 'User', [team.id, other.id]);

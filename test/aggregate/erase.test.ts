@@ -39,7 +39,7 @@ async function storeOf(environments: readonly number[]): Promise<string[]> {
   return records;
 }
 
-/** Messages say of nobody whose they are. */
+/** Messages name no application. */
 const withoutMessages = (records: readonly string[]) =>
   records.filter((record) => !record.startsWith('messages'));
 

@@ -152,7 +152,7 @@ describe('a device is told why it gets no tokens', () => {
 
 describe('the codes of a device are not given', () => {
   test.each<[string, Parameters, number, string]>([
-    ['to nobody', { client_id: undefined }, 401, 'invalid_client'],
+    ['without a client', { client_id: undefined }, 401, 'invalid_client'],
     ['to an unknown client', { client_id: 'signin_none' }, 401, 'invalid_client'],
     ['without a scope', { scope: undefined }, 400, 'invalid_scope'],
     ['without the scope openid', { scope: 'flagmeter' }, 400, 'invalid_scope'],

@@ -60,7 +60,7 @@ describe('the gRPC listener of the compiled executable', () => {
     expect(await send('/Usage.Usage/SendStats', message, options)).toMatchObject({ code });
   });
 
-  it('stops at once though somebody watches the health service', async () => {
+  it('stops at once even while a client watches the health service', async () => {
     const client = openClient(service.grpc);
     const bytes = (value: Buffer) => value;
     const watch = client.makeServerStreamRequest(

@@ -94,7 +94,7 @@ async function exchange(code: string | undefined, redirectUri: string): Promise<
 }
 
 describe('on a phone without JavaScript', () => {
-  test('a user signs in, and his program gets a code that is good', async () => {
+  test('a user signs in, and their program gets a valid code', async () => {
     const { page, callback, complaints } = await visit(phone);
     await send(page);
     await page.getByText('You can close this page').waitFor();

@@ -43,7 +43,7 @@ describe('work under a lock', () => {
   it.each([
     ['a process of this machine that is gone', `${deadPid}@${hostname()} 0`, 0],
     ['a machine elsewhere, long ago', '1@elsewhere 0', 121],
-    ['nobody who can be known, long ago', '', 121],
+    ['an unknown owner, long ago', '', 121],
   ])('goes on when the lock was left behind by %s', async (_who, owner, ageSeconds) => {
     const directory = temporaryDirectory();
     const context = testContext();

@@ -18,7 +18,7 @@ export interface ContextOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The texts of the files that can be read. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What a person answers; without it nobody sits there. */
+  /** What a person answers; without it the terminal is not interactive. */
   readonly answers?: readonly string[];
   readonly clock?: TestClock;
   readonly openBrowser?: (url: string) => void;

@@ -85,7 +85,7 @@ describe('a request', () => {
     });
   });
 
-  it('does not trust a certificate that nobody vouches for, and says how to', async () => {
+  it('does not trust a certificate from an unknown authority, and says how to', async () => {
     const https = await start((_, response) => void response.end('{}'), true);
     await expect(get(`https://${https}/`)).rejects.toMatchObject({
       exitCode: 1,

@@ -12,7 +12,7 @@ import { signInAt } from './sign-in.ts';
 const running = runService();
 const { clock } = running;
 
-/** Context of somebody who is signed in; counts the requests to the token endpoint from then on. */
+/** A signed-in context; counts the requests to the token endpoint from then on. */
 async function signedIn(
   argv: readonly string[] = [],
   options: ContextOptions = {},

@@ -3,7 +3,7 @@ import type { Credentials } from '../support/binary.ts';
 
 /**
  * Signs the administrator in at the address that the command line has printed, and goes where the browser is sent then.
- * @returns the page that the command line shows him
+ * @returns the page that the command line shows them
  */
 export async function signInAt(address: string, { adminEmail, adminPassword }: Credentials): Promise<string> {
   const { host, pathname, search } = new URL(address);

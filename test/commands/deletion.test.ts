@@ -34,7 +34,7 @@ async function fill(people: People): Promise<void> {
   }
 }
 
-/** Numbers of environments and applications that are kept something of, other than messages, which are of nobody. */
+/** Numbers of the environments and applications that have stored data. Messages are left out: they name no application. */
 async function numbersIn(data: string): Promise<{ environments: Set<number>; applications: Set<number> }> {
   const store = openUsageStore(data);
   const found = { environments: new Set<number>(), applications: new Set<number>() };

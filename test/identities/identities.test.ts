@@ -26,7 +26,7 @@ describe('a mint', () => {
   const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
   const claimsOf = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
 
-  test('is answered with the identity and an opaque id, which nobody may keep', async () => {
+  test('is answered with the identity and an opaque id, and the answer must not be cached', async () => {
     const answer = await people.post({
       identity: 'ann',
       groups: ['beta'],
@@ -207,7 +207,7 @@ test('a mint over the rate is told when to come back, and mints nothing', async 
   await people.service.stop();
 });
 
-test('a request that stops in mid-body mints nothing and harms nobody', async () => {
+test('a request that stops in mid-body mints nothing and leaves the service unharmed', async () => {
   const people = await openPeople();
   const [host, port] = people.service.http.split(':');
   await new Promise<void>((resolve) => {

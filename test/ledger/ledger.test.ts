@@ -143,7 +143,7 @@ function withOddByte(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.of(0xff)]);
 }
 
-/** Adds a field that nobody knows, of 66 000 bytes. */
+/** Adds an unknown field of 66 000 bytes. */
 function withPadding(message: Buffer): Buffer {
   return Buffer.concat([message, Buffer.from('a206d08304', 'hex'), Buffer.alloc(66_000)]);
 }

@@ -20,7 +20,7 @@ const json = { 'content-type': 'application/json' };
 const web = { 'content-type': 'application/grpc-web' };
 const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z', stats: [] };
 
-/** The routes that count, as far as it takes to refuse; nothing that they are sent may be accepted. */
+/** The routes that count, with only what a refusal needs; they must accept nothing. */
 async function openHost() {
   const store = openUsageStore(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
@@ -50,25 +50,28 @@ async function openHost() {
 test.each([
   ['too large', telemetry, json, ' '.repeat(300), 'body_too_large'],
   ['not JSON', telemetry, json, '{', 'invalid_json'],
-  ['with a key of nobody', telemetry, json, '{"k":"nobody","e":"Production"}', 'unknown_key'],
+  ['with an unknown key', telemetry, json, '{"k":"nobody","e":"Production"}', 'unknown_key'],
   ['without a key', telemetry, json, '{"e":"Production"}', 'invalid_body'],
   ['too large', '/api/usage/stats', json, ' '.repeat(300), 'body_too_large'],
   ['not gzip', '/api/usage/stats', { ...json, 'content-encoding': 'gzip' }, '{}', 'invalid_content_encoding'],
-  ['with a key of nobody', '/api/usage/stats', json, JSON.stringify(report), 'unknown_key'],
-  ['with a key of nobody', '/api/metrics', json, JSON.stringify(report), 'unknown_key'],
+  ['with an unknown key', '/api/usage/stats', json, JSON.stringify(report), 'unknown_key'],
+  ['with an unknown key', '/api/metrics', json, JSON.stringify(report), 'unknown_key'],
   ['not framed', '/Usage.Usage/SendStats', web, 'xx', 'invalid_protobuf'],
   ['of another type', '/Usage.Usage/SendStats', json, '', 'unsupported_media_type'],
-  ['with a key of nobody', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
-])('what is %s on %s is counted although nobody is to see it', async (_, path, headers, body, code) => {
-  const { dispatch, ledger, tallies } = await openHost();
-  const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
-  await Promise.all(answers);
-  expect([...ledger.unattributed]).toEqual([[code, 2]]);
-  expect(tallies.size).toBe(0);
-});
+  ['with an unknown key', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
+])(
+  'a request that is %s on %s is counted, although no application can see it',
+  async (_, path, headers, body, code) => {
+    const { dispatch, ledger, tallies } = await openHost();
+    const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
+    await Promise.all(answers);
+    expect([...ledger.unattributed]).toEqual([[code, 2]]);
+    expect(tallies.size).toBe(0);
+  },
+);
 
 test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/SendMetrics', identities])(
-  'what %s refuses unread is counted although nobody is to see it',
+  'requests that %s refuses unread are counted, although no application can see them',
   async (path) => {
     const { dispatch, ledger, tallies, health } = await openHost();
     health.ready = false;

@@ -188,7 +188,7 @@ test('lists show only what the caller is a member of', async () => {
   expect(await ids(tokens.stranger)).toEqual([]);
 });
 
-test('nobody makes an application in a team that is not his', async () => {
+test('an application cannot be created in a team that the caller is not in', async () => {
   const { call, strangersTeamId } = await openManageFixture();
   for (const teamId of [strangersTeamId, 'team_none']) {
     const answer = await call('POST', '/applications', { name: 'New', teamId });

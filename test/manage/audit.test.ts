@@ -33,7 +33,7 @@ test('what was refused is not in it', async () => {
   expect((await call('GET', '/audit')).json.items).toHaveLength(before);
 });
 
-test('an Admin reads of his own teams only, and a User nothing', async () => {
+test('an Admin reads the entries of their own teams only, and a User none', async () => {
   const { call, tokens, application } = await openManageFixture();
   const { json } = await call('GET', '/audit', undefined, tokens.stranger);
   expect(JSON.stringify(json)).not.toContain(application.id);

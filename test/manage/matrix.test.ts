@@ -9,7 +9,7 @@ import { type Lot, openWorld, type World } from './support/world.ts';
 /**
  * Every route, and the status that each kind of caller gets: who has no token, or one that is malformed, expired,
  * invalidated, or without the service's scope; an Admin of another team; a User and an Admin of the team; and the
- * team's API keys of either role. `:self` is the caller himself; all other things are of the team.
+ * team's API keys of either role. `:self` is the caller; all other objects are the team's.
  */
 const matrix = `
                                                            none malf. exp. inval. scope other User Admin key:User key:Admin
@@ -84,13 +84,16 @@ interface Caller {
   readonly header: string | undefined;
 }
 
-/** The columns of the matrix: who calls, by the team that the things of the path are of. */
+/** The columns of the matrix: who calls, given the team that owns the objects of the path. */
 const callers: readonly (readonly [name: string, (lot: Lot) => Promise<Caller>])[] = [
-  ['nobody', () => as(world.admin, undefined)],
-  ['who has a malformed token', () => as(world.admin, 'not-a-token')],
-  ['who has an expired token', () => as(world.admin, world.sign(world.admin, 3_600_000))],
-  ['who has an invalidated token', () => as(world.admin, invalidated())],
-  ['who has a token for something else', () => as(world.admin, world.sign(world.admin, 0, 'openid email'))],
+  ['a caller without a token', () => as(world.admin, undefined)],
+  ['a caller with a malformed token', () => as(world.admin, 'not-a-token')],
+  ['a caller with an expired token', () => as(world.admin, world.sign(world.admin, 3_600_000))],
+  ['a caller with an invalidated token', () => as(world.admin, invalidated())],
+  [
+    'a caller with a token for another scope',
+    () => as(world.admin, world.sign(world.admin, 0, 'openid email')),
+  ],
   ['an Admin of another team', () => as(world.stranger, world.sign(world.stranger))],
   ['a User', () => as(world.user, world.sign(world.user))],
   ['an Admin', () => as(world.admin, world.sign(world.admin))],
@@ -132,7 +135,7 @@ test('every route is in the matrix', () => {
   expect(inMatrix).toEqual([...routes, 'POST /api/account/invalidate-token']);
 });
 
-/** The latest entry of the audit log that is not of something in the background. */
+/** The latest entry of the audit log, background work left out. */
 async function latestChange(): Promise<unknown> {
   const answer = await world.send(world.asAdmin, 'GET', '/api/v2/audit?limit=20');
   const { items } = (await answer.json()) as { items: { actor: { type: string } }[] };
@@ -153,17 +156,17 @@ describe.each(cases)('$route', ({ route, name, callAs, status }) => {
   });
 });
 
-/** Whether what is done is in the part of the audit log that an Admin of the team reads. */
+/** Whether the change appears in the part of the audit log that an Admin of the team reads. */
 function isNoted(route: string, id: string): boolean {
   return !route.startsWith('GET') && !changesNothing.has(route) && id !== world.stranger.id;
 }
 
-/** He is a member already. */
+/** The user is a member already. */
 const changesNothing: ReadonlySet<string> = new Set(['PUT /teams/:id/members/:userId']);
 
 const hidden = rows.filter(({ route, statuses: [, , , , , other] }) => route.includes(':') && other === 404);
 
-test.each(hidden)('$route: what is of another team looks like what is not there', async ({ route }) => {
+test.each(hidden)('$route: an object of another team looks like a missing one', async ({ route }) => {
   const { method, path, body } = await goodRequest(world, route);
   const stranger = `Bearer ${await world.sign(world.stranger)}`;
   const nowhere = `/api/v2${route.replace(/^\w+ /, '').replaceAll(/:\w+/g, 'none')}`;
@@ -174,7 +177,7 @@ test.each(hidden)('$route: what is of another team looks like what is not there'
   expect(await read(there)).toMatchObject({ status: none.status, text: await none.text() });
 });
 
-/** RFC 6750 §3: an error is named only when a token came. */
+/** RFC 6750 §3: an error is named only when the request has a token. */
 function challengeFor(header: string | undefined): string {
   return header === undefined ? 'Bearer' : 'Bearer error="invalid_token"';
 }

@@ -9,7 +9,7 @@ async function open() {
 
 const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
 
-test('members are shown with the teams that the caller shares with them, and no others', async () => {
+test('a member is shown only with the teams that the caller shares with them', async () => {
   const { as, ada, bob, eve, tom, path, team, strangersTeamId } = await open();
   const { items } = (await as(eve, 'GET', path)).json;
   expect(idsOf(items)).toEqual([ada.user.id, bob.user.id, eve.user.id]);
@@ -28,7 +28,7 @@ test('members are shown with the teams that the caller shares with them, and no 
   expect((await as(bob, 'GET', `${path}/${bob.user.id}`)).json.teams).toEqual([team.id, strangersTeamId]);
 });
 
-test('one member is found by his id, and nobody else', async () => {
+test('one member is found by their id, and users outside the team are not', async () => {
   const { as, eve, ada, tom, path } = await open();
   expect((await as(eve, 'GET', `${path}/${ada.user.id}`)).json).toMatchObject({ name: 'Ada' });
   const hidden = await as(eve, 'GET', `${path}/${tom.user.id}`);
@@ -36,7 +36,7 @@ test('one member is found by his id, and nobody else', async () => {
   expect(await as(eve, 'GET', `${path}/user_none`)).toEqual(hidden);
 });
 
-test('pages show once who is there all the time, while members come and go', async () => {
+test('pages show every lasting member exactly once, while others come and go', async () => {
   const { pages, person, path, as, ada, eve, directory } = await open();
   for (const name of ['F', 'G', 'H', 'I', 'J']) await person(name);
   const before = idsOf(await pages(path, 200));
@@ -52,7 +52,7 @@ test('pages show once who is there all the time, while members come and go', asy
 });
 
 describe('adding a member', () => {
-  test('of whom the Admin shares a team with is the same when it is done twice, and counts at once', async () => {
+  test('who shares a team with the Admin is idempotent and takes effect at once', async () => {
     const { as, bob, tom, path, team, strangersTeamId } = await open();
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 404 });
     const member = `${path}/${tom.user.id}`;
@@ -65,7 +65,7 @@ describe('adding a member', () => {
     expect(own).toMatchObject({ teams: [strangersTeamId, team.id], primaryTeam: strangersTeamId });
   });
 
-  test('of another team is not for an Admin who shares none with him: he looks like nobody', async () => {
+  test('who shares no team with the Admin is answered like an unknown user', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject({ status: 404, json: { code: 'not_found' } });
@@ -73,14 +73,14 @@ describe('adding a member', () => {
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
-  test('gives no say in his account to an Admin of one of his teams only', async () => {
+  test('gives an Admin of only one of their teams no power over their account', async () => {
     const { as, ada, bob, tom, path } = await open();
     await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });
     expect(await as(ada, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('that is nobody is 404, and beyond the plan 403', async () => {
+  test('is 404 for an unknown user, and 403 beyond the plan', async () => {
     const { as, ada, bob, tom, path, team, person } = await open();
     expect(await as(ada, 'PUT', `${path}/user_none`)).toMatchObject({ status: 404 });
     for (const name of ['F', 'G']) await person(name);
@@ -95,7 +95,7 @@ describe('adding a member', () => {
 });
 
 describe('removing a member', () => {
-  test('takes the team from him at once, and he keeps his others', async () => {
+  test('takes effect at once, and the user keeps their other teams', async () => {
     const { as, ada, bob, path, team, strangersTeamId, directory } = await open();
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 204 });
     expect(await as(bob, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 404 });
@@ -104,7 +104,7 @@ describe('removing a member', () => {
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 404 });
   });
 
-  test('from his only team deletes him, and the audit log says so', async () => {
+  test('from their only team deletes the user, and the audit log says so', async () => {
     const { as, ada, eve, path, directory, callWith } = await open();
     expect(await as(ada, 'DELETE', `${path}/${eve.user.id}`)).toMatchObject({ status: 204 });
     expect(directory.users.has(eve.user.id)).toBe(false);
@@ -127,7 +127,7 @@ describe('removing a member', () => {
     expect(last.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('of two Admins who remove each other at the same time one stays', async () => {
+  test('of two Admins who remove each other at the same time, one stays', async () => {
     const { as, ada, bob, path, team, directory } = await open();
     const both = await Promise.all([
       as(ada, 'DELETE', `${path}/${bob.user.id}`),

@@ -4,7 +4,7 @@ import type { Role, User } from '../../src/store/records.ts';
 import { type Answer, requestOf, send } from '../auth/fixture.ts';
 import { type ManageFixture, openManageFixture } from './fixture.ts';
 
-/** A user and an access token of his. */
+/** A user and their access token. */
 export interface Person {
   readonly user: User;
   readonly token: string;
@@ -13,14 +13,14 @@ export interface Person {
 export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
   /** The same person with another token; without one, the Admin's API key. */
   freshToken(who: Person | undefined): Promise<Pick<Person, 'token'>>;
-  /** An Admin of the team, one of the team and of the other one, a User of the team, and an Admin of the other one. */
+  /** An Admin of the team, an Admin of both teams, a User of the team, and an Admin of the other team. */
   readonly ada: Person;
   readonly bob: Person;
   readonly eve: Person;
   readonly tom: Person;
-  /** Makes a user without a password, by default of the team. */
+  /** Creates a user without a password, by default in the team. */
   person(name: string, role?: Role, teams?: readonly string[]): Promise<Person>;
-  /** Sends a request as a person, who may be one without a token: then as the Admin's API key. */
+  /** Sends a request as a person; without a person, as the Admin's API key. */
   as(who: Pick<Person, 'token'> | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
   /** Sends a request that is let in, and whose body comes when `arrive` is called. */
   slowly(who: Person, method: string, path: string, body: unknown): Promise<Slow>;

@@ -5,7 +5,7 @@ import { deleteUser } from '../../src/accounts/users.ts';
 import { openPeopleFixture } from './people.ts';
 
 describe('making a team', () => {
-  test('puts the user who makes it into it, and his token reaches it at once', async () => {
+  test('adds the user who created it, and their token reaches it at once', async () => {
     const { as, ada, clock, directory, team } = await openPeopleFixture();
     const { status, json, headers } = await as(ada, 'POST', '/teams', { name: 'New' });
     expect(status).toBe(201);
@@ -20,7 +20,7 @@ describe('making a team', () => {
     });
   });
 
-  test('by an API key puts the Admins of its own team into it, and not the key', async () => {
+  test('by an API key adds the Admins of the team that the key belongs to, and not the key', async () => {
     const { call, as, ada, bob, eve } = await openPeopleFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);
@@ -52,7 +52,7 @@ describe('making a team', () => {
     expect(await as(ada, 'POST', '/teams', { name: 'New' })).toMatchObject({ status: 403 });
   });
 
-  test('is refused for who is in as many as a token can name', async () => {
+  test('is refused for a user in as many teams as a token can name', async () => {
     const { as, ada } = await openPeopleFixture();
     for (let made = 1; made < 100; made += 1) await as(ada, 'POST', '/teams', { name: `team ${made}` });
     const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
@@ -71,7 +71,7 @@ describe('making a team', () => {
   );
 });
 
-test('everybody sees his own teams only', async () => {
+test('users see only their own teams', async () => {
   const { as, ada, bob, tom, team, strangersTeamId } = await openPeopleFixture();
   const seen = async (who: typeof ada) =>
     (await as(who, 'GET', '/teams')).json.items.map(({ id }: { id: string }) => id);
@@ -109,7 +109,7 @@ describe('changing a team', () => {
     expect(await as(ada, 'PATCH', `/teams/${team.id}`, {})).toMatchObject({ status: 200, json: before });
   });
 
-  test('to a plan that is too small names what is too much', async () => {
+  test('to a plan that is too small names what exceeds it', async () => {
     const { as, ada, team, application, directory, person } = await openPeopleFixture();
     for (let made = 0; made < 11; made += 1) await createKey(directory, application.id, { type: 'Mobile' });
     for (const name of ['F', 'G', 'H']) await person(name);
@@ -143,7 +143,7 @@ describe('deleting a team', () => {
     expect(await as(ada, 'GET', path)).toMatchObject({ status: 404 });
   });
 
-  test('is refused while it is the only team of somebody', async () => {
+  test('is refused while it is the only team of a member', async () => {
     const { as, ada, id, path, person, directory } = await openEmpty();
     const { user } = await person('Zoe', 'User', [id]);
     const refused = await as(ada, 'DELETE', path);
@@ -165,7 +165,7 @@ describe('deleting a team', () => {
     expect(await callWith(`Bearer ${ada.token}`, 'GET', '/teams')).toMatchObject({ status: 200 });
   });
 
-  test('is in the audit log that those who managed it can read', async () => {
+  test('is in the audit log that its former Admins can read', async () => {
     const { as, ada, tom, id, path } = await openEmpty();
     await as(ada, 'DELETE', path);
     const [entry] = (await as(ada, 'GET', '/audit?action=team')).json.items;

@@ -7,7 +7,7 @@ import { openPeopleFixture, type PeopleFixture } from './people.ts';
 
 type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';
 
-/** Who changes whom, and how it is answered: by status, and by the code of a refusal. */
+/** The caller, the user, the change and the answer: its status, and its code when it is refused. */
 const table: readonly [caller: Name, user: Name, patch: object, status: number, code?: string][] = [
   ['ada', 'eve', { name: 'Eva' }, 200],
   ['ada', 'eve', { email: 'eva@example.com' }, 200],
@@ -33,7 +33,7 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['bob', 'bob', { primaryTeam: 'Team' }, 200],
   ['bob', 'ada', { role: 'User', email: 'ad@example.com', password: 'new password' }, 200],
   ['bob', 'tom', { role: 'User' }, 200],
-  // Oneself.
+  // Callers who change themselves.
   ['eve', 'eve', { name: 'Eva' }, 200],
   ['eve', 'eve', { name: 'Eva', role: 'User', email: 'eve@example.com' }, 200],
   ['eve', 'eve', { role: 'Admin' }, 403, 'forbidden'],
@@ -46,7 +46,7 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'ada', { email: 'ad@example.com' }, 400, 'invalid_body'],
   ['ada', 'ada', { email: 'ad@example.com', currentPassword: 'old password' }, 200],
   ['ada', 'ada', { password: 'new password' }, 400, 'invalid_body'],
-  // Somebody else, of whom one is no Admin.
+  // Other users, where one of the two is no Admin.
   ['eve', 'ada', { name: 'Ad' }, 403, 'forbidden'],
   ['tom', 'eve', { name: 'Eva' }, 404, 'not_found'],
 ];
@@ -69,7 +69,7 @@ test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, want
   const { as, directory, team, strangersTeamId, ...fixture } = await open();
   const { user } = fixture[who as 'eve'];
   const { id } = user;
-  // Bob's primary team is that of Tom, who is to keep what Bob makes.
+  // Bob's primary team is Tom's, so Tom keeps what Bob creates.
   const patch = 'primaryTeam' in wanted && wanted.primaryTeam === 'Team' ? { primaryTeam: team.id } : wanted;
   if (who === 'bob')
     await directory.change((draft) => draft.put('users', id, { ...user, primaryTeam: strangersTeamId }));
@@ -85,7 +85,7 @@ test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, want
   expect(answer.text).not.toContain('password":');
 });
 
-test('the primary team is one of the teams of the user, and known to the caller', async () => {
+test('the primary team must be one of the teams of the user, and visible to the caller', async () => {
   const { as, ada, bob, team, strangersTeamId } = await open();
   const path = `/users/${bob.user.id}`;
   const refused = { status: 400, json: { code: 'invalid_body' } };
@@ -110,7 +110,7 @@ test('the last Admin of a team stays one', async () => {
   expect(await as(bob, 'POST', `/teams/${team.id}/api-keys`, { name: 'x' })).toMatchObject({ status: 403 });
 });
 
-test('a change is made only to what its caller has seen, whoever he is', async () => {
+test('a change applies only to the version that its caller has seen, whoever the caller is', async () => {
   const { sendTo, ada, eve } = await open();
   const target = `/api/v2/users/${eve.user.id}`;
   const patch = (token: string, name: string, match: string) =>
@@ -127,7 +127,7 @@ test('a change is made only to what its caller has seen, whoever he is', async (
   expect(await patch(eve.token, 'Eve', me.headers['etag'] as string)).toMatchObject({ status: 200 });
 });
 
-test('a password is hashed only when the change is going to be made', async () => {
+test('a password is hashed only when the change will be made', async () => {
   const { as, sendTo, ada, bob, eve, hashed } = await open();
   const password = 'new password';
   await as(ada, 'PATCH', `/users/${bob.user.id}`, { password });
@@ -159,7 +159,7 @@ describe('a new password', () => {
     expect(items[0]).toMatchObject({ action: 'user.password-changed', target: { id: eve.user.id } });
   });
 
-  test('is not set by who only knows the one before the last', async () => {
+  test('is not set by a caller who knows only the one before the last', async () => {
     const { slowly, as, ada, eve, directory } = await open();
     const path = `/users/${eve.user.id}`;
     const late = await slowly(eve, 'PATCH', path, change);
@@ -170,7 +170,7 @@ describe('a new password', () => {
     expect(directory.users.get(eve.user.id)?.passwordHash).toBe(passwordHash);
   });
 
-  test('that two set at the same time is set once', async () => {
+  test('is set once when two requests set it at the same time', async () => {
     const { as, eve } = await open();
     const path = `/users/${eve.user.id}`;
     const both = await Promise.all([as(eve, 'PATCH', path, change), as(eve, 'PATCH', path, change)]);
@@ -178,7 +178,7 @@ describe('a new password', () => {
   });
 });
 
-test('who guesses at the current password has to wait, and then may be right', async () => {
+test('wrong current passwords are throttled, and after the wait the right one works', async () => {
   const { as, eve, clock } = await open();
   const path = `/users/${eve.user.id}`;
   const guess = (currentPassword: string) =>

@@ -21,7 +21,7 @@ describe('making a user', () => {
     expect(JSON.stringify((await as(ada, 'GET', '/audit')).json)).not.toContain(password);
   });
 
-  test('takes all that is given, and does not repeat the password', async () => {
+  test('takes all given fields, and does not repeat the password', async () => {
     const { as, bob, directory, team, strangersTeamId } = await openPeopleFixture();
     const given = { ...zoe, role: 'Admin', teams: [strangersTeamId, team.id] };
     const { status, json, text } = await as(bob, 'POST', '/users', { ...given, password: 'pass word' });
@@ -31,7 +31,7 @@ describe('making a user', () => {
     expect(await verifyPassword('pass word', passwordHash)).toBe(true);
   });
 
-  test('in a team that the maker is not in is the same as in none', async () => {
+  test('in a team that the caller is not in is answered like a team that does not exist', async () => {
     const { as, ada, team, strangersTeamId } = await openPeopleFixture();
     for (const id of [strangersTeamId, 'team_none']) {
       const answer = await as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
@@ -40,7 +40,7 @@ describe('making a user', () => {
   });
 
   test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
-    'with the e-mail address %s, which somebody has, is refused',
+    'with the e-mail address %s, which is taken, is refused',
     async (email) => {
       const { as, ada } = await openPeopleFixture();
       const answer = await as(ada, 'POST', '/users', { ...zoe, email });
@@ -49,7 +49,7 @@ describe('making a user', () => {
     },
   );
 
-  test('hashes a password only of who is going to be made', async () => {
+  test('hashes a password only when the user will be created', async () => {
     const { as, ada, hashed, strangersTeamId } = await openPeopleFixture();
     const wrong = [
       { teams: [strangersTeamId] },
@@ -65,7 +65,7 @@ describe('making a user', () => {
     expect(hashed).toEqual([ada.user.id]);
   });
 
-  test('twice at the same time makes one', async () => {
+  test('twice at the same time creates one', async () => {
     const { as, ada } = await openPeopleFixture();
     const both = await Promise.all([as(ada, 'POST', '/users', zoe), as(ada, 'POST', '/users', zoe)]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -101,7 +101,7 @@ describe('making a user', () => {
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
   });
 
-  test('is refused when the Admin was none any more by the time that the body came', async () => {
+  test('is refused when the caller has lost the role Admin by the time the body arrives', async () => {
     const { slowly, as, ada, bob, directory } = await openPeopleFixture();
     const late = await slowly(ada, 'POST', '/users', { ...zoe, role: 'Admin' });
     expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
@@ -111,7 +111,7 @@ describe('making a user', () => {
     expect(directory.users.size).toBe(before);
   });
 
-  test('is refused for a team that the maker has left by the time that the body came', async () => {
+  test('is refused for a team that the caller has left by the time the body arrives', async () => {
     const { slowly, as, bob, tom, strangersTeamId } = await openPeopleFixture();
     const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [strangersTeamId] });
     await as(tom, 'DELETE', `/teams/${strangersTeamId}/members/${bob.user.id}`);
@@ -121,7 +121,7 @@ describe('making a user', () => {
 });
 
 describe('seeing users', () => {
-  test('the list has everybody who shares a team with the caller', async () => {
+  test('the list has all users who share a team with the caller', async () => {
     const { as, ada, bob, eve, tom } = await openPeopleFixture();
     const seen = async (who: typeof ada) =>
       (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
@@ -129,7 +129,7 @@ describe('seeing users', () => {
     expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
   });
 
-  test('its pages show once who is there all the time, while users come and go', async () => {
+  test('its pages show every lasting user exactly once, while others come and go', async () => {
     const { pages, person, as, ada, bob, eve } = await openPeopleFixture();
     const fay = (await person('Fay')).user;
     const seen = await pages('/users', 2, async (page) => {
@@ -142,7 +142,7 @@ describe('seeing users', () => {
     );
   });
 
-  test('nobody else can be told from nobody', async () => {
+  test('a user who shares no team with the caller looks like a missing one', async () => {
     const { as, ada, tom } = await openPeopleFixture();
     for (const method of ['GET', 'PATCH', 'DELETE']) {
       const hidden = await as(ada, method, `/users/${tom.user.id}`, {});
@@ -151,7 +151,7 @@ describe('seeing users', () => {
     }
   });
 
-  test('/users/me is whom the token stands for', async () => {
+  test('/users/me is the user that the token was issued to', async () => {
     const { as, eve, call, team, clock } = await openPeopleFixture();
     const own = await as(eve, 'GET', '/users/me');
     expect(own).toEqual(await as(eve, 'GET', `/users/${eve.user.id}`));
@@ -169,7 +169,7 @@ describe('seeing users', () => {
     });
   });
 
-  test('no answer shows a hash of a password', async () => {
+  test('no answer contains a password hash', async () => {
     const { as, ada } = await openPeopleFixture();
     const made = await as(ada, 'POST', '/users', zoe);
     for (const { text } of [made, await as(ada, 'GET', '/users')]) expect(text).not.toMatch(/hash|argon/i);
@@ -177,7 +177,7 @@ describe('seeing users', () => {
 });
 
 describe('deleting a user', () => {
-  test('ends his tokens at once', async () => {
+  test('ends their tokens at once', async () => {
     const { as, ada, eve, directory, callWith } = await openPeopleFixture();
     expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 204, text: '' });
     expect(directory.users.has(eve.user.id)).toBe(false);
@@ -185,7 +185,7 @@ describe('deleting a user', () => {
     expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 404 });
   });
 
-  test('lets his e-mail address be used again', async () => {
+  test('frees their e-mail address', async () => {
     const { as, ada, eve } = await openPeopleFixture();
     await as(ada, 'DELETE', `/users/${eve.user.id}`);
     const again = await as(ada, 'POST', '/users', { email: 'eve@example.com', name: 'Eve' });
@@ -193,7 +193,7 @@ describe('deleting a user', () => {
     expect(again.json.id).not.toBe(eve.user.id);
   });
 
-  test('takes an Admin of all his teams, and nobody deletes himself', async () => {
+  test('needs an Admin of all their teams, and users cannot delete themselves', async () => {
     const { as, ada, bob, tom } = await openPeopleFixture();
     for (const who of [ada, tom]) {
       const refused = await as(who, 'DELETE', `/users/${bob.user.id}`);
@@ -210,7 +210,7 @@ describe('deleting a user', () => {
     expect(refused.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('is refused when the Admin was deleted himself before his request was done', async () => {
+  test('is refused when the Admin is deleted before their request is done', async () => {
     const { slowly, as, ada, bob, tom } = await openPeopleFixture();
     const late = await slowly(tom, 'PATCH', `/users/${bob.user.id}`, { name: 'Rob' });
     expect(await as(bob, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 204 });

@@ -49,7 +49,7 @@ describe('of a usage report', () => {
     ],
     ['zeros written out', full.replace('"checkCount":1', '"checkCount":1,"usedCount":0,"viewedCount":null')],
     ['hashes as strings', full.replace('[3,4]', '["3",4.0]')],
-    ['fields that nobody knows', full.replace('{', '{"x":1,')],
+    ['unknown fields', full.replace('{', '{"x":1,')],
   ])('is the same with %s', (_, json) => {
     expect(usage(json)).toBe(usage(full));
   });

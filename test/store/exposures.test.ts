@@ -31,7 +31,7 @@ function transact<T>(store: UsageStore, action: () => T): T {
   return store.lmdb.transactionSync(action);
 }
 
-/** Sweeps in small steps until nothing is left to do; gives how many people were looked at. */
+/** Sweeps in small steps until nothing is left to do. @returns how many people were examined */
 function sweep(store: UsageStore, seconds: number, limit = 2): number {
   let total = 0;
   for (let some = -1; some !== 0; total += some) {
@@ -40,7 +40,7 @@ function sweep(store: UsageStore, seconds: number, limit = 2): number {
   return total;
 }
 
-test('how a value lies in the store does not change', async () => {
+test('the stored format of a value does not change', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => see(store, keyOf(7), 5, start));
   const stored = [...store.exposures.getRange()].map(({ key, value }) => [
@@ -66,7 +66,7 @@ test('how a value lies in the store does not change', async () => {
   await store.lmdb.close();
 });
 
-test('a sweep removes exactly what was last seen too long ago, whatever was seen when', async () => {
+test('a sweep removes exactly what was last seen too long ago', async () => {
   const seen = fc.record({
     person: fc.integer({ min: 1, max: 4 }),
     environment: fc.constantFrom(1, 2),
@@ -108,7 +108,7 @@ test('a sweep removes exactly what was last seen too long ago, whatever was seen
   );
 });
 
-test('a sweep looks at no more people than it is told, and at nobody twice', async () => {
+test('a sweep examines at most as many people as it is told to, and each of them once', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
     for (let person = 1; person <= 5; person++) see(store, keyOf(person), 0, start);

@@ -29,7 +29,7 @@ import { roomyLimits } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { addWhole, dump } from '../support/whole-batch.ts';
 
-/** The packet path behind the checks and what erases, with the real store and everything in one thread. */
+/** The packet path behind the checks, and the eraser, with the real store and everything in one thread. */
 async function open() {
   const fixture = await openFixture();
   const { directory, clock } = fixture;
@@ -75,7 +75,7 @@ async function open() {
     health,
     intake,
     forgotten,
-    /** Adds a packet to the batch that is open, as the telemetry route does it. */
+    /** Adds a packet to the open batch, as the telemetry route does. */
     send({ number, environments }: Application, feature = 'checkout') {
       const packet = checkPacket({ k: 'k', e: 'e', f: { [feature]: { on: [1] } }, m: { amount: 2 } });
       return intake.laneOf(number).submit(number, (batch) => {
@@ -84,10 +84,10 @@ async function open() {
         }
       });
     },
-    /** Lets the store refuse the next batch. */
+    /** Makes the store refuse the next batch. */
     refuseNext: () => void refused.push(new CommitFailed('no room', 28)),
     erase: () => eraseDeleted(parts),
-    /** Ends as the process does when it is stopped after so many steps, and starts the next one. */
+    /** Stops like a process that ends after so many steps, and starts the next one. */
     async eraseAndStop(after: number) {
       steps = after;
       const over = await eraseDeleted(parts);
@@ -95,13 +95,13 @@ async function open() {
       aggregator = createAggregator(store);
       return over;
     },
-    /** Records that belong to nobody are left out. */
+    /** Messages are left out: they name no application. */
     left: () => dump(store).filter((record) => !record.startsWith('messages')),
     close: () => store.lmdb.close(),
   };
 }
 
-test('a deleted application goes with all that is declared of it, and others stay', async () => {
+test('a deleted application is erased with everything declared in it, and others stay', async () => {
   const service = await open();
   const { directory, application, team, intake, clock } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -128,7 +128,7 @@ test('a deleted application goes with all that is declared of it, and others sta
   await service.close();
 });
 
-test('packets that were on their way when their environment was deleted do not bring it back', async () => {
+test('packets in flight when their environment is deleted do not bring it back', async () => {
   const service = await open();
   const { directory, application } = service;
   const batches = Array.from({ length: 95 }, (_, at) => service.send(application, `feature ${at}`));
@@ -140,7 +140,7 @@ test('packets that were on their way when their environment was deleted do not b
   await service.close();
 });
 
-test('what somebody tells the ledger after the wait for such a packet goes too', async () => {
+test('a ledger row that is added after the wait for such a packet is erased too', async () => {
   const service = await open();
   const { directory, application, intake } = service;
   const { number } = application;
@@ -164,7 +164,7 @@ test('what somebody tells the ledger after the wait for such a packet goes too',
   await service.close();
 });
 
-test('names of a batch that the store refused do not come back with a later one', async () => {
+test('names of a batch that the store refused do not return with a later batch', async () => {
   const service = await open();
   const { directory, application, team } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -227,7 +227,7 @@ test('while the store refuses, the deletion waits', async () => {
   await service.close();
 });
 
-test('a deletion that was stopped in between goes on, and is over when nothing is left', async () => {
+test('an interrupted deletion goes on, and is over when nothing is left', async () => {
   const service = await open();
   const { directory, application, intake, clock } = service;
   for (const { number } of application.environments) {
@@ -247,7 +247,7 @@ test('a deletion that was stopped in between goes on, and is over when nothing i
   await service.close();
 });
 
-test('an environment made again under the same name has nothing of the old one, and keeps what is its own', async () => {
+test('an environment recreated under the same name has nothing of the old one, and keeps its own data', async () => {
   const service = await open();
   const { directory, application } = service;
   await service.send(application, 'old');

@@ -20,7 +20,7 @@ export function signOutPage(email: string, returnTo: string | undefined): Reply 
   });
 }
 
-/** The page for a user whom no client takes back. */
+/** The page after a sign-out that leads back to no client. */
 export function signedOutPage(): Reply {
   return pageReply({
     status: 200,

@@ -8,7 +8,7 @@ const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 export function launchChromium(): Promise<Browser> {
   if (!existsSync(executablePath))
     throw new Error(`${executablePath} is missing: apt-get install chromium fonts-dejavu-core`);
-  // Whoever runs tests in a container may be root, for whom Chromium's sandbox does not work.
+  // Tests in a container may run as root, and Chromium's sandbox does not work for root.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 

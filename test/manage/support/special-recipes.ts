@@ -15,7 +15,7 @@ const withBody =
   (body: object): Recipe =>
   async () => ({ body });
 
-/** What only one route answers, or what takes more than it does elsewhere. */
+/** Answers that only one route gives, or that need more setup there than elsewhere. */
 export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PUT ${metric} 201`]: afterPath('-new'),
   'PUT /teams/:id/members/:userId 201': addSomebody,
@@ -101,20 +101,20 @@ async function anyToken({ sign, admin }: World): Promise<Partial<Wanted>> {
   return { authorization: `Bearer ${await sign(admin)}` };
 }
 
-/** A spare team on the plan free. */
+/** A spare team on the free plan. */
 async function freeLot(world: World): Promise<Lot> {
   const lot = world.spareLots.pop()!;
   await ask(world, 'PATCH', `/api/v2/teams/${lot.teamId}`, { plan: 'free' });
   return lot;
 }
 
-/** The path of an application of a team on the plan free. */
+/** The path of an application of a team on the free plan. */
 async function freeApplication(world: World): Promise<string> {
   const { teamId } = await freeLot(world);
   return `/api/v2/applications/${await make(world, '/api/v2/applications', { name: 'Shop', teamId }, 'id')}`;
 }
 
-/** Makes things of an application until there are too many. */
+/** Creates objects of an application until there are too many. */
 function fillUp(collection: string, bodyOf: (time: number) => object): Recipe {
   return async (world) => ({
     path: `${await freeApplication(world)}/${collection}`,
@@ -122,7 +122,7 @@ function fillUp(collection: string, bodyOf: (time: number) => object): Recipe {
   });
 }
 
-/** Makes things of a team until there are too many. */
+/** Creates objects of a team until there are too many. */
 function inFreeTeam(collection: string): Recipe {
   return async (world) => ({
     path: `/api/v2/teams/${(await freeLot(world)).teamId}/${collection}`,
@@ -139,17 +139,17 @@ async function crowdedTeam(world: World, applications: number): Promise<string> 
   return `/api/v2/teams/${teamId}`;
 }
 
-/** The path of somebody as a member of a team that he is not in. */
+/** The path of a user as a member of a team that they are not in. */
 function memberOf(world: World, { teamId }: Lot): string {
   return `/api/v2/teams/${teamId}/members/${takeUser(world)}`;
 }
 
-/** Somebody is put into a team who is not in it. */
+/** Adds a user to a team that they are not in. */
 async function addSomebody(world: World): Promise<Partial<Wanted>> {
   return { path: memberOf(world, world.spareLots.pop()!) };
 }
 
-/** An Admin who leaves the only team that he is in. */
+/** An Admin leaves their only team. */
 async function leaveOnlyTeam(world: World): Promise<Partial<Wanted>> {
   const { teamId } = world.spareLots.pop()!;
   const body = { name: 'Bob', email: 'bob@example.com', role: 'Admin', teams: [teamId] };

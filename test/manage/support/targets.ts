@@ -30,7 +30,7 @@ const makers: Readonly<Record<string, Maker>> = {
   },
 };
 
-/** What the routes need that read of one environment only. */
+/** The queries that routes cannot do without. */
 const environment = '?environment=Production';
 const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/usage': environment,
@@ -70,7 +70,7 @@ export async function goodRequest(world: World, route: string): Promise<Good> {
 
 let users = 0;
 
-/** The example of the document; each new user has an e-mail address of his own. */
+/** The example of the document; each new user gets their own e-mail address. */
 function bodyOf(route: string): unknown {
   const content = operations.get(operationNamed(route))?.requestBody?.content;
   const example = content?.['application/json']?.example;
@@ -87,7 +87,7 @@ async function thing(world: World, base: string, name: string, lot: Lot): Promis
   return make(world, base, { name: 'Shop', teamId: lot.teamId }, 'id');
 }
 
-/** Id of a user of the home team who is needed for nothing else. */
+/** Id of a user of the home team that no other test needs. */
 export function takeUser({ spareUsers }: World): string {
   return spareUsers.pop()!.id;
 }

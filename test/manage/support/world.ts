@@ -17,7 +17,7 @@ import { type LocalService, startLocal } from '../../support/service.ts';
 const issuer = 'https://auth.example';
 const audience = 'https://api.example';
 
-/** A team with an Admin and a User, and an API key of either role. Those who are in one are in all of them. */
+/** A team with an Admin and a User, and an API key of either role. All teams that have members have the same ones. */
 export interface Lot {
   readonly teamId: string;
   readonly keys: Readonly<Record<Role, NewApiKey>>;
@@ -29,7 +29,7 @@ interface People {
   readonly user: User;
   /** An Admin of another team. */
   readonly stranger: User;
-  /** A team for most tests, one that nobody is in, and some to be changed and deleted. */
+  /** A team for most tests, a team without members, and teams to be changed and deleted. */
   readonly home: Lot;
   readonly empty: Lot;
   readonly spareLots: Lot[];
@@ -97,7 +97,7 @@ function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-/** Makes everybody. */
+/** Creates all of them. */
 async function settle(directory: Directory): Promise<People> {
   const userOf = (name: string, role: Role, teamId: string) =>
     createUser(directory, {

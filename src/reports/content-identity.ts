@@ -1,6 +1,6 @@
 import { hashReported } from '../aggregate/user-hash.ts';
 import { identityOf, type MessageIdentity, type MessageSender } from '../ingest/message-identity.ts';
-import type { MetricsReport, ReportHead, UsageReport } from './report.ts';
+import type { MetricsReport, Report, UsageReport } from './report.ts';
 import { RowSum } from './row-sum.ts';
 
 /** The kinds of rows that make up a message. */
@@ -11,19 +11,28 @@ const userRow = 4;
 const valueRow = 5;
 
 /**
- * Whether the content of a report tells it from all others. Processes of one host that were started alike report alike
- * within one second, so that takes both when the process started and a time finer than a second.
+ * The identity of a report that its sender has not named. It is `undefined` when the content does not tell the report from
+ * all others: processes of one host that were started alike report alike within one second, so that takes both when the
+ * process started and a time finer than a second.
  */
-function isDistinct({ processStartTime, time }: ReportHead): boolean {
-  return processStartTime !== undefined && time % 1000 !== 0;
+export function identityOfReport(sender: MessageSender, report: Report): MessageIdentity | undefined {
+  const { instanceName, processStartTime, time, statCount } = report;
+  if (processStartTime === undefined || time % 1000 === 0) return undefined;
+  const rows = new RowSum();
+  rows.begin('variants' in report ? usageHead : metricsHead);
+  rows.word(sender.environment.number);
+  rows.name(instanceName);
+  rows.number(microseconds(processStartTime));
+  rows.number(microseconds(time));
+  rows.word(statCount);
+  rows.end();
+  if ('variants' in report) addUsage(rows, report);
+  else addValues(rows, report);
+  return identityOf(sender, ...rows.total);
 }
 
-/** The identity of a usage report that its sender has not named; `undefined` when its content does not tell. */
-export function identityOfUsage(sender: MessageSender, report: UsageReport): MessageIdentity | undefined {
-  if (!isDistinct(report)) return undefined;
-  const rows = new RowSum();
-  addHead(rows, usageHead, sender, report, report.statCount);
-  for (const { feature, variant, checks, used, viewed } of report.variants) {
+function addUsage(rows: RowSum, { variants, users, environmentHashes }: UsageReport): void {
+  for (const { feature, variant, checks, used, viewed } of variants) {
     rows.begin(variantRow);
     rows.name(feature);
     rows.name(variant);
@@ -32,9 +41,8 @@ export function identityOfUsage(sender: MessageSender, report: UsageReport): Mes
     rows.word(viewed);
     rows.end();
   }
-  for (const { feature, hashes } of report.users) addUsers(rows, feature, hashes);
-  addUsers(rows, undefined, report.environmentHashes);
-  return identityOf(sender, ...rows.total);
+  for (const { feature, hashes } of users) addUsers(rows, feature, hashes);
+  addUsers(rows, undefined, environmentHashes);
 }
 
 /** A row for each user: of a feature, or of the environment. */
@@ -47,12 +55,8 @@ function addUsers(rows: RowSum, feature: string | undefined, hashes: readonly st
   }
 }
 
-/** The identity of a metrics report that its sender has not named; `undefined` when its content does not tell. */
-export function identityOfMetrics(sender: MessageSender, report: MetricsReport): MessageIdentity | undefined {
-  if (!isDistinct(report)) return undefined;
-  const rows = new RowSum();
-  addHead(rows, metricsHead, sender, report, report.statCount);
-  for (const { metric, feature, variant, value, time } of report.values) {
+function addValues(rows: RowSum, { values }: MetricsReport): void {
+  for (const { metric, feature, variant, value, time } of values) {
     rows.begin(valueRow);
     rows.name(metric);
     rows.name(feature);
@@ -61,23 +65,6 @@ export function identityOfMetrics(sender: MessageSender, report: MetricsReport):
     rows.number(microseconds(time));
     rows.end();
   }
-  return identityOf(sender, ...rows.total);
-}
-
-function addHead(
-  rows: RowSum,
-  kind: number,
-  { environment }: MessageSender,
-  { instanceName, processStartTime, time }: ReportHead,
-  statCount: number,
-): void {
-  rows.begin(kind);
-  rows.word(environment.number);
-  rows.name(instanceName);
-  rows.number(processStartTime === undefined ? Number.POSITIVE_INFINITY : microseconds(processStartTime));
-  rows.number(microseconds(time));
-  rows.word(statCount);
-  rows.end();
 }
 
 /** Times are told apart as finely as a double can. */

@@ -5,13 +5,13 @@ import type { EnvironmentSeries } from '../commit/series-dictionary.ts';
 import { ApiError } from '../errors.ts';
 import { countOnce } from '../ingest/count-once.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
-import { identityOfKey, type MessageIdentity, type MessageSender } from '../ingest/message-identity.ts';
+import { identityOfKey } from '../ingest/message-identity.ts';
 import type { PipelineDeps } from '../ingest/pipeline.ts';
 import type { LedgerSource } from '../ledger/ledger.ts';
 import type { LedgerNote } from '../ledger/notes.ts';
 import type { Environment } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
-import { identityOfMetrics, identityOfUsage } from './content-identity.ts';
+import { identityOfReport } from './content-identity.ts';
 import { countedAt } from './counted-at.ts';
 import type { MetricsReport, MetricValue, Report, UsageReport } from './report.ts';
 
@@ -53,23 +53,17 @@ export function openReportKinds(deps: ReportDeps): ReportKinds {
   const { retention } = deps;
   return {
     deps,
-    usage: kindOf(deps, 'usage', identityOfUsage, (report, ...batch) =>
-      addUsage(report, ...batch, retention),
-    ),
-    metrics: kindOf(deps, 'metrics', identityOfMetrics, ({ values }, ...batch) => {
+    usage: kindOf(deps, 'usage', (report, ...batch) => addUsage(report, ...batch, retention)),
+    metrics: kindOf(deps, 'metrics', ({ values }, ...batch) => {
       for (const value of values) addValue(value, ...batch, retention);
     }),
   };
 }
 
-/**
- * @param identify by its content, when that tells a report from all others
- * @param add adds all that the report says to a batch; `now` in Unix ms
- */
+/** @param add adds all that the report says to a batch; `now` in Unix ms */
 function kindOf<R extends Report>(
   deps: ReportDeps,
   route: ReportKind<R>['route'],
-  identify: (sender: MessageSender, report: R) => MessageIdentity | undefined,
   add: (report: R, series: EnvironmentSeries, batch: Batch, now: number) => void,
 ): ReportKind<R> {
   const { dictionary, clock, ledger } = deps;
@@ -79,7 +73,8 @@ function kindOf<R extends Report>(
     count(report, sender, { transport, userAgent }, key) {
       const { holder, environment } = sender;
       const { application } = holder;
-      const identity = key === undefined ? identify(sender, report) : identityOfKey(route, sender, key);
+      const identity =
+        key === undefined ? identityOfReport(sender, report) : identityOfKey(route, sender, key);
       const place = { route, transport, userAgent, instance: report.instanceName, application, environment };
       return countOnce(deps, identity, place, (batch) => {
         const { folded, dropped } = batch;

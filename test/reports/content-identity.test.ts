@@ -5,7 +5,7 @@ import {
   type MessageIdentity,
   type MessageSender,
 } from '../../src/ingest/message-identity.ts';
-import { identityOfMetrics, identityOfUsage } from '../../src/reports/content-identity.ts';
+import { identityOfReport } from '../../src/reports/content-identity.ts';
 import { decodeMetrics } from '../../src/reports/json-metrics.ts';
 import { decodeUsage } from '../../src/reports/json-usage.ts';
 
@@ -18,8 +18,8 @@ function senderOf(application: number, key: number, environment: number): Messag
 const sender = senderOf(7, 5, 2);
 const hex = (identity: MessageIdentity | undefined) =>
   identity?.map((word) => word.toString(16).padStart(8, '0')).join('-');
-const usage = (json: string, by = sender) => hex(identityOfUsage(by, decodeUsage(json)));
-const metrics = (json: string, by = sender) => hex(identityOfMetrics(by, decodeMetrics(json)));
+const usage = (json: string, by = sender) => hex(identityOfReport(by, decodeUsage(json)));
+const metrics = (json: string, by = sender) => hex(identityOfReport(by, decodeMetrics(json)));
 
 const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00.125Z"';
 const started = '"processStartTime":"2026-01-01T00:00:00Z"';
@@ -111,8 +111,8 @@ test('no application and no key can pass for another', () => {
   ] as const) {
     const by = senderOf(application, key, 2);
     const all = [
-      identityOfUsage(by, decodeUsage(empty)),
-      identityOfMetrics(by, decodeMetrics(empty)),
+      identityOfReport(by, decodeUsage(empty)),
+      identityOfReport(by, decodeMetrics(empty)),
       identityOfKey('usage', by, 'a'),
     ];
     for (const each of all) expect(each?.slice(0, 2)).toEqual([application, key]);

@@ -1,11 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError } from '../errors.ts';
-import { parseJson } from '../http/body.ts';
 import { sentTime } from '../ingest/sender-schemas.ts';
 import { addValues, endReport, type Merging, type MetricDrafts, newDrafts } from './entries.ts';
 import {
-  checkShape,
   count,
   headFields,
   listOf,
@@ -14,9 +12,9 @@ import {
   number,
   optionalName,
   readHead,
+  readReport,
   readTime,
   text,
-  withExactNumbers,
 } from './json.ts';
 import type { MetricsReport } from './report.ts';
 
@@ -57,15 +55,14 @@ const checker = Compile(MetricsReportSchema);
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeMetrics(json: string): MetricsReport {
-  const body = checkShape(checker, parseJson(json));
+  const body = readReport(checker, json);
   checkLists(body);
-  const exact = withExactNumbers(json, body);
   const drafts = newDrafts();
-  const stats = exact.stats ?? [];
+  const stats = body.stats ?? [];
   for (const entry of stats) readValues(drafts, entry, 'sum');
-  for (const entry of exact.counters ?? []) readValues(drafts, entry, 'sum');
-  for (const entry of exact.observations ?? []) readValues(drafts, entry, 'last', timeOf(entry));
-  return endReport(readHead(exact), stats.length, drafts);
+  for (const entry of body.counters ?? []) readValues(drafts, entry, 'sum');
+  for (const entry of body.observations ?? []) readValues(drafts, entry, 'last', timeOf(entry));
+  return endReport(readHead(body), stats.length, drafts);
 }
 
 /** A misspelt name would count nothing. @throws {ApiError} `invalid_body` */
@@ -78,7 +75,7 @@ function timeOf({ time }: Static<typeof Observation>): number | undefined {
   return time == null ? undefined : readTime(time, "An observation's time");
 }
 
-/** Adds the values of an entry, in which large numbers are texts (see `withExactNumbers`). */
+/** Adds the values of an entry, in which large numbers are texts (see `readReport`). */
 function readValues(
   drafts: MetricDrafts,
   entry: Static<typeof Metric>,

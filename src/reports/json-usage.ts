@@ -1,21 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ApiError } from '../errors.ts';
-import { parseJson } from '../http/body.ts';
 import { hashed } from '../ingest/sender-schemas.ts';
 import { endEntry, usersOf, type VariantDraft } from './entries.ts';
 import { canonicalInteger } from './exact-integers.ts';
-import {
-  checkShape,
-  count,
-  headFields,
-  listOf,
-  mapOf,
-  name,
-  optionalName,
-  readHead,
-  withExactNumbers,
-} from './json.ts';
+import { count, headFields, listOf, mapOf, name, optionalName, readHead, readReport } from './json.ts';
 import type { UsageReport } from './report.ts';
 
 /** A hash may have more digits than a double holds, so it may also come as a string. */
@@ -72,17 +61,16 @@ const checker = Compile(UsageReportSchema);
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeUsage(json: string): UsageReport {
-  const body = checkShape(checker, parseJson(json));
-  const exact = withExactNumbers(json, body);
-  const stats = exact.stats ?? [];
+  const body = readReport(checker, json);
+  const stats = body.stats ?? [];
   return {
-    ...readHead(exact),
+    ...readHead(body),
     statCount: stats.length,
     variants: variantsOf(stats),
     users: stats.flatMap(({ feature, uniqueUserHashes, uniqueViewedUserHashes }) =>
       usersOf(String(feature), readHashes(uniqueUserHashes), readHashes(uniqueViewedUserHashes)),
     ),
-    environmentHashes: [...new Set(readHashes(exact.uniqueUserHashes))],
+    environmentHashes: [...new Set(readHashes(body.uniqueUserHashes))],
   };
 }
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { ApiError } from '../errors.ts';
+import { parseJson } from '../http/body.ts';
 import { type FaultRows, shapeError } from '../http/shape-error.ts';
 import { environmentNamed, sentName, sentTime } from '../ingest/sender-schemas.ts';
 import { parseTime } from '../rfc3339.ts';
@@ -67,11 +68,17 @@ export function readHead(body: Static<Type.TObject<typeof headFields>>): ReportH
 }
 
 /**
- * The body with the numbers that a double does not hold exactly as strings, to read names and hashes from.
- * @param body what `json` was parsed to and found to be right: only there a number is a number, however large
+ * The body as what the schema of `checker` describes. Numbers that a double does not hold exactly become strings, to read
+ * names and hashes from, but only after the check: the schema knows them as numbers.
+ * @throws {ApiError} of status 400, saying what is wrong and where
  */
-export function withExactNumbers<T>(json: string, body: T): T {
-  return /\d{16}/.test(json) ? (JSON.parse(quoteLargeNumbers(json)) as T) : body;
+export function readReport<T extends Type.TSchema>(
+  checker: Validator<Type.TProperties, T>,
+  json: string,
+): Static<T> {
+  const body = parseJson(json);
+  if (!checker.Check(body)) throw faultOf(checker, body);
+  return (/\d{16}/.test(json) ? JSON.parse(quoteLargeNumbers(json)) : body) as Static<T>;
 }
 
 /** Unix ms of an RFC 3339 time. @throws {ApiError} `invalid_time`, naming the field by `where` */
@@ -81,14 +88,9 @@ export function readTime(spelled: string, where: string): number {
   return time;
 }
 
-/** The body as what the schema of `checker` describes. @throws {ApiError} of status 400, saying what is wrong and where */
-export function checkShape<T extends Type.TSchema>(
-  checker: Validator<Type.TProperties, T>,
-  body: unknown,
-): Static<T> {
-  if (checker.Check(body)) return body as Static<T>;
+function faultOf(checker: Validator, body: unknown): ApiError {
   const narrowed = narrowToFault(body, (part) => checker.Check(part)) ?? { body, at: 0 };
-  throw shapeError(checker.Errors(narrowed.body), {
+  return shapeError(checker.Errors(narrowed.body), {
     rows,
     placeOf: (pointer) => `The value at ${pointerBefore(pointer, narrowed).slice(0, 300)}`,
   });

@@ -1,12 +1,13 @@
 import {
   addValues,
   endReport,
+  type Merging,
   type MetricDrafts,
   type MetricEntry,
   newDrafts,
   type VariantValues,
 } from './entries.ts';
-import { finishHead, newHead, readMapEntry, readTimestamp } from './proto.ts';
+import { finishHead, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import { ProtoReader } from './proto-reader.ts';
 import type { MetricsReport } from './report.ts';
 
@@ -21,43 +22,24 @@ export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const reader = new ProtoReader(message);
   while (reader.next()) {
     switch (reader.field) {
-      case 1:
-        head.appKey = reader.string();
-        break;
-      case 2:
-        head.environment = reader.name();
-        break;
-      case 3:
-        head.time = readTimestamp(reader);
-        break;
       case 4:
         statCount += 1;
-        readCounter(reader, drafts);
+        readEntry(reader, 'sum', drafts);
         break;
       case 5:
-        readCounter(reader, drafts);
+        readEntry(reader, 'sum', drafts);
         break;
       case 6:
-        readObservation(reader, drafts);
+        readEntry(reader, 'last', drafts);
         break;
       case 7:
-        head.instanceName = reader.string();
+        head.instanceName = reader.name();
         break;
       default:
-        reader.skip();
+        readHeadField(reader, head);
     }
   }
   return endReport(finishHead(head), statCount, drafts);
-}
-
-/** A `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`. */
-function readCounter(reader: ProtoReader, drafts: MetricDrafts): void {
-  readEntry(reader, 0, drafts);
-}
-
-/** A `Metrics.MetricObservationMessage`: its time comes first, and the other fields are one number further on. */
-function readObservation(reader: ProtoReader, drafts: MetricDrafts): void {
-  readEntry(reader, 1, drafts);
 }
 
 type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
@@ -65,12 +47,15 @@ type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] }
 const noVariants: VariantValues = [];
 
 /**
- * A value of zero is not sent, as protobuf has it. Nothing is lost of a sum that way, so a counter without a value has
- * none; but an observation of zero is one.
+ * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
+ * `Metrics.MetricObservationMessage`, of which the last one stays: its time comes first, and the other fields are one
+ * number further on. Protobuf does not send a value of zero. A sum loses nothing by that, so a counter without a value
+ * has none; but an observation without one is an observation of zero.
  */
-function readEntry(reader: ProtoReader, shift: 0 | 1, drafts: MetricDrafts): void {
+function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts): void {
   const outer = reader.enter();
-  const entry: EntryDraft = { metric: '', value: shift === 1 ? 0 : undefined };
+  const shift = merging === 'last' ? 1 : 0;
+  const entry: EntryDraft = { metric: '', value: merging === 'last' ? 0 : undefined };
   let variantValues: Map<string, number> | undefined;
   let time: number | undefined;
   while (reader.next()) {
@@ -98,7 +83,7 @@ function readEntry(reader: ProtoReader, shift: 0 | 1, drafts: MetricDrafts): voi
         break;
       case 7:
         variantValues ??= new Map();
-        readMapEntry(reader, variantValues, 0, readDouble);
+        readVariantValue(reader, variantValues);
         break;
       default:
         reader.skip();
@@ -106,7 +91,15 @@ function readEntry(reader: ProtoReader, shift: 0 | 1, drafts: MetricDrafts): voi
   }
   reader.leave(outer);
   const variants = variantValues === undefined ? noVariants : [...variantValues];
-  addValues(drafts, entry, variants, shift === 1 ? 'last' : 'sum', time);
+  addValues(drafts, entry, variants, merging, time);
 }
 
-const readDouble = (reader: ProtoReader) => reader.double();
+/** Adds an entry of the map `variantValues`; of two with the same variant the later one stays. */
+function readVariantValue(reader: ProtoReader, values: Map<string, number>): void {
+  const { variant, value } = readMapEntry(reader, { variant: '', value: 0 }, readDouble);
+  values.set(variant, value);
+}
+
+function readDouble(reader: ProtoReader, entry: { value: number }): void {
+  entry.value = reader.double();
+}

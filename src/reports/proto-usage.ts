@@ -1,5 +1,5 @@
 import { endEntry, usersOf, type VariantDraft } from './entries.ts';
-import { finishHead, newHead, readTimestamp } from './proto.ts';
+import { finishHead, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import { ProtoReader } from './proto-reader.ts';
 import type { FeatureUsers, UsageReport } from './report.ts';
 
@@ -21,15 +21,6 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
   const reader = new ProtoReader(message);
   while (reader.next()) {
     switch (reader.field) {
-      case 1:
-        head.appKey = reader.string();
-        break;
-      case 2:
-        head.environment = reader.name();
-        break;
-      case 3:
-        head.time = readTimestamp(reader);
-        break;
       case 4:
         sums.statCount += 1;
         readStat(reader, sums);
@@ -52,7 +43,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
         reader.count();
         break;
       default:
-        reader.skip();
+        readHeadField(reader, head);
     }
   }
   const { statCount, variants, users } = sums;
@@ -93,7 +84,7 @@ function readStat(reader: ProtoReader, sums: Sums): void {
         reader.int32s(hashes);
         break;
       case 11:
-        variants.push(readVariant(reader));
+        variants.push(readMapEntry(reader, newVariant(), readVariantStats));
         break;
       default:
         reader.skip();
@@ -141,17 +132,8 @@ function latestOf(variants: readonly VariantDraft[], first: number): Map<string,
   return latest;
 }
 
-/** An entry of the map `variantStats`. */
-function readVariant(reader: ProtoReader): VariantDraft {
-  const outer = reader.enter();
-  const draft = { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
-  while (reader.next()) {
-    if (reader.field === 1) draft.variant = reader.name();
-    else if (reader.field === 2) readVariantStats(reader, draft);
-    else reader.skip();
-  }
-  reader.leave(outer);
-  return draft;
+function newVariant(): VariantDraft {
+  return { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
 }
 
 /** A `Usage.VariantStats`. */

@@ -21,6 +21,23 @@ export function newHead(): HeadDraft {
   };
 }
 
+/** Reads a field that has the same number in both messages; skips any other. */
+export function readHeadField(reader: ProtoReader, head: HeadDraft): void {
+  switch (reader.field) {
+    case 1:
+      head.appKey = reader.string();
+      break;
+    case 2:
+      head.environment = reader.name();
+      break;
+    case 3:
+      head.time = readTimestamp(reader);
+      break;
+    default:
+      reader.skip();
+  }
+}
+
 /** The fields of a head, checked. @throws {ApiError} of status 400 */
 export function finishHead(draft: HeadDraft): ReportHead {
   if (draft.time === undefined) throw new ApiError('invalid_time', 'time is missing');
@@ -71,21 +88,22 @@ export function readTimestamp(reader: ProtoReader): number {
   return unixMs(seconds, nanos);
 }
 
-/** Adds one entry of a `map<string, …>`; of two with the same key the later one stays. */
-export function readMapEntry<T>(
+/**
+ * Reads an entry of a map by variant.
+ * @param entry has the values of absent fields, and is filled in and returned
+ * @param readValue reads the entry's value, which may come in several parts
+ */
+export function readMapEntry<T extends { variant: string }>(
   reader: ProtoReader,
-  entries: Map<string, T>,
-  absent: T,
-  readValue: (reader: ProtoReader) => T,
-): void {
+  entry: T,
+  readValue: (reader: ProtoReader, entry: T) => void,
+): T {
   const outer = reader.enter();
-  let key = '';
-  let value = absent;
   while (reader.next()) {
-    if (reader.field === 1) key = reader.name();
-    else if (reader.field === 2) value = readValue(reader);
+    if (reader.field === 1) entry.variant = reader.name();
+    else if (reader.field === 2) readValue(reader, entry);
     else reader.skip();
   }
   reader.leave(outer);
-  entries.set(key, value);
+  return entry;
 }

@@ -20,7 +20,7 @@ async function openClients() {
 }
 
 describe('a sign-in client', () => {
-  test('that is public has no secret; one that is confidential has one, of which a hash is kept', async () => {
+  test('has no secret if it is public; if it is confidential, only a hash of its secret is stored', async () => {
     const fixture = await openClients();
     const app = await fixture.create();
     expect(app).toMatchObject({ clientSecret: null, client: { secretHash: null, redirectUris } });
@@ -34,7 +34,7 @@ describe('a sign-in client', () => {
     ]);
   });
 
-  test('is of its team, which alone can delete it', async () => {
+  test('belongs to its team, and only that team can delete it', async () => {
     const { directory, team, create } = await openClients();
     const { client } = await create();
     const other = await createTeam(directory, 'Other');
@@ -58,7 +58,7 @@ describe('a sign-in client', () => {
     expect(clientsOf(directory, team.id)).toEqual([]);
   });
 
-  test('that cannot be says which of its URIs is wrong', async () => {
+  test('with a bad redirect URI is refused, and the error names the URI', async () => {
     const { create } = await openClients();
     const refused = create({ redirectUris: [...redirectUris, 'javascript:alert(1)'] });
     await expect(refused).rejects.toThrow('Cannot take redirectUris[1]: must be https:');

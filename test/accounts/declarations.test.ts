@@ -8,7 +8,7 @@ import { openFixture, reopen } from './fixture.ts';
 
 const names = (declared: ReadonlyMap<string, unknown>) => [...declared.keys()].toSorted();
 
-test('what is declared is the application’s own, and the next process finds it', async () => {
+test('declarations belong to one application and survive a restart', async () => {
   const fixture = await openFixture();
   const { directory, application, team } = fixture;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -27,7 +27,7 @@ test('what is declared is the application’s own, and the next process finds it
   expect(names(reopen(fixture).metricsOf(application.id))).toEqual([]);
 });
 
-test('deleting an application takes what is declared of it along, and nothing else', async () => {
+test('deleting an application deletes its declarations, and nothing else', async () => {
   const fixture = await openFixture();
   const { directory, application, team } = fixture;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -42,7 +42,7 @@ test('deleting an application takes what is declared of it along, and nothing el
   }
 });
 
-test('what is to be erased is known to the next process, until it is done', async () => {
+test('pending erasures survive a restart, until they are done', async () => {
   const fixture = await openFixture();
   const { directory, application, clock } = fixture;
   const [production, staging, development] = application.environments.map(({ number }) => number);

@@ -12,7 +12,7 @@ import { openFixture, reopen } from './fixture.ts';
 
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 
-test.each(types)('a %s key is found by its text, also by the next process', async (type) => {
+test.each(types)('a %s key is found by its text, also after a restart', async (type) => {
   const fixture = await openFixture();
   const { directory, application } = fixture;
   const { text, key } = await createKey(directory, application.id, { type });
@@ -33,14 +33,14 @@ test('any other text finds nothing', async () => {
   }
 });
 
-test('only a Backend key is kept without its text', async () => {
+test('only Backend keys are stored without their text', async () => {
   const { directory, application, store } = await openFixture();
   const made = await Promise.all(types.map((type) => createKey(directory, application.id, { type })));
   const stored = JSON.stringify([...store.applicationKeys.getRange()]);
   expect(made.map(({ text }) => stored.includes(text))).toEqual([true, true, false]);
 });
 
-test.each(types)('what changes around a %s key is seen by the next look-up', async (type) => {
+test.each(types)('changes around a %s key are visible to the next look-up', async (type) => {
   const { directory, application } = await openFixture();
   const { text, key } = await createKey(directory, application.id, { type });
   expect(directory.findKey(text)?.allowsOrigin('https://b.example')).toBe(true);
@@ -54,7 +54,7 @@ test.each(types)('what changes around a %s key is seen by the next look-up', asy
   expect(directory.findKey(text)).toBeUndefined();
 });
 
-test('deleting an application takes its keys and environments along, for good', async () => {
+test('deleting an application deletes its keys and environments for good', async () => {
   const fixture = await openFixture();
   const { directory, application, store } = fixture;
   const keys = await Promise.all(types.map((type) => createKey(directory, application.id, { type })));
@@ -66,7 +66,7 @@ test('deleting an application takes its keys and environments along, for good', 
   expect([...store.applicationKeys.getRange()]).toEqual([]);
 });
 
-test('numbers of applications and environments are never given twice, not even by the next process', async () => {
+test('numbers of applications and environments are never reused, not even after a restart', async () => {
   const fixture = await openFixture();
   const { directory, application, team } = fixture;
   await deleteEnvironment(directory, application.id, 'Staging');
@@ -106,7 +106,7 @@ test('a commit that failed is refused and leaves everything as it was, and the n
   expect(next.number).toBe(application.number + 1);
 });
 
-test('while the store takes nothing a change is refused without being tried', async () => {
+test('while the store accepts no writes, a change is refused without being tried', async () => {
   const { directory, application, store, health } = await openFixture();
   const commit = vi.spyOn(store.lmdb, 'batch');
   health.ready = false;
@@ -117,7 +117,7 @@ test('while the store takes nothing a change is refused without being tried', as
   expect(directory.applications.get(application.id)?.name).toBe('New');
 });
 
-test('a change is not seen before it is on disk', async () => {
+test('a change is not visible before it is on disk', async () => {
   const { directory, application, store } = await openFixture();
   const seen: unknown[] = [];
   const { batch } = store.lmdb;
@@ -132,7 +132,7 @@ test('a change is not seen before it is on disk', async () => {
   expect(directory.applications.get(application.id)?.name).toBe('New');
 });
 
-test('what is wrong with a change itself is not held against the store', async () => {
+test('an invalid change does not count as a failure of the store', async () => {
   const { directory, application, health } = await openFixture();
   const change = directory.change((draft) => draft.put('applications', 'x'.repeat(5000), application));
   await expect(change).rejects.toThrow('Key size');
@@ -150,7 +150,7 @@ test('changes at the same time are made one after another', async () => {
   expect(directory.applications.get(application.id)?.environments).toHaveLength(5);
 });
 
-test('uses are seen at once and are on disk after a flush', async () => {
+test('key uses are visible at once and on disk after a flush', async () => {
   const fixture = await openFixture();
   const { directory, application, clock, store } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
@@ -164,7 +164,7 @@ test('uses are seen at once and are on disk after a flush', async () => {
   expect(directory.findKey(text)?.key.lastUsedAt).toBe(clock.now());
 });
 
-test('a flush that fails is made good by the next, and a deleted key stays deleted', async () => {
+test('the next flush makes up for a failed one, and a deleted key stays deleted', async () => {
   const { directory, application, store } = await openFixture();
   const kept = await createKey(directory, application.id, { type: 'Mobile' });
   const gone = await createKey(directory, application.id, { type: 'Mobile' });
@@ -192,7 +192,7 @@ test('a leaked Backend key is recorded once, with the time it was first seen', a
   expect(reopen(fixture).findKey(text)?.key.leakedAt).toBe(first);
 });
 
-test('a leak that the store did not take is written by the next flush', async () => {
+test('a leak that the store refused is written by the next flush', async () => {
   const fixture = await openFixture();
   const { directory, application, store } = fixture;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
@@ -204,7 +204,7 @@ test('a leak that the store did not take is written by the next flush', async ()
   expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
 });
 
-test('limits are told with their number', async () => {
+test('an exceeded limit is reported with its number', async () => {
   const { directory, application, team } = await openFixture();
   const tooMany = Array.from({ length: limits.environments.enterprise + 1 }, (_, at) => `e${at}`);
   const wanted = { name: 'x', teamId: team.id, environments: tooMany };
@@ -254,7 +254,7 @@ test('a team is renamed, kept while it has applications, and deleted with its AP
   expect(directory.apiKeys.has(apiKey.clientId)).toBe(false);
 });
 
-test('known keys are found at the pace of packets', async () => {
+test('known keys are found as fast as packets arrive', async () => {
   const { directory, application } = await openFixture();
   const { text } = await createKey(directory, application.id, { type: 'Frontend' });
   const started = performance.now();

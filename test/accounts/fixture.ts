@@ -29,7 +29,7 @@ export function testClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): TestClock {
   };
 }
 
-/** A store's health that a test sets, and the failures it was told of. */
+/** A store's health that a test sets, and the failures that were reported to it. */
 export interface TestHealth extends Pick<StoreHealth, 'failed'> {
   ready: boolean;
   readonly failures: unknown[];

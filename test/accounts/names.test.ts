@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isName } from '../../src/accounts/names.ts';
 
-/** The rule as one would say it, without any thought of speed. */
+/** The rule in its simplest form, without regard to speed. */
 function isNameNaively(text: string): boolean {
   const bytes = new TextEncoder().encode(text).length;
   const controls = [...text].some((character) => /\p{Cc}/u.test(character));

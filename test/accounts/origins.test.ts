@@ -99,7 +99,7 @@ describe('an origin', () => {
     expect(originMatcher([pattern])(origin)).toBe(expected);
   });
 
-  test('that is several does not pass, whatever is listed', () => {
+  test('that holds several origins does not pass, whatever is listed', () => {
     for (const patterns of [[], ['https://a.example'], ['https://*.example']]) {
       expect(originMatcher(patterns)('https://a.example, https://a.example')).toBe(false);
       expect(originMatcher(patterns)('https://b.example,https://a.example')).toBe(false);
@@ -143,7 +143,7 @@ describe('an origin', () => {
     );
   });
 
-  test('any text is a question that can be asked', () => {
+  test('any text can be matched without an error', () => {
     const matches = originMatcher(['https://*.example.com', 'https://example.com']);
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => typeof matches(text) === 'boolean'));
   });

@@ -35,7 +35,7 @@ test('no password matches the hash for unknown users, which costs as much to ver
     expect(await pool.verify(password, nobodysPasswordHash)).toBe(false);
 });
 
-test('when too many wait the next is refused, until there is room', async () => {
+test('when too many passwords wait, the next is refused until there is room', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   const waiting: Promise<boolean>[] = [];
@@ -49,7 +49,7 @@ test('when too many wait the next is refused, until there is room', async () => 
   pool.checkRoom();
 });
 
-test('however much the callers of the API ask for, a sign-in waits for no more than one of them', async () => {
+test('however much API callers ask for, a sign-in waits for at most one of their hashes', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   let hashed = 0;

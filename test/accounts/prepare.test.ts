@@ -39,7 +39,7 @@ test('prepares a store with credentials that work', async () => {
   expect([...store.signingKeys.getRange()].map(({ value }) => value.alg)).toEqual(['ES256']);
 });
 
-test('keeps no secret in clear', async () => {
+test('stores no secret in clear text', async () => {
   const store = openTestStore();
   const { adminPassword, clientSecret } = await prepareStore(store, wanted);
   const text = JSON.stringify(everything(store));
@@ -60,7 +60,7 @@ test('refuses a prepared store and changes nothing', async () => {
   expect(everything(store)).toEqual(before);
 });
 
-test('of two preparations at once exactly one wins', async () => {
+test('of two preparations at once, exactly one wins', async () => {
   const store = openTestStore();
   const both = await Promise.allSettled([prepareStore(store, wanted), prepareStore(store, wanted)]);
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

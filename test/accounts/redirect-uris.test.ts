@@ -168,7 +168,7 @@ describe('the redirect URI of a request is the registered one', () => {
   });
 });
 
-test('what is registered holds nothing that ends a header or a directive of CSP', () => {
+test('a registered URI contains nothing that ends a header or a CSP directive', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...good),

@@ -10,7 +10,7 @@ import {
   newKeyText,
 } from '../../src/accounts/secrets.ts';
 
-test('keys, ids and secrets show what they are and never come twice', () => {
+test('keys, ids and secrets show their kind and never repeat', () => {
   expect(newKeyText('Frontend', randomBytes)).toMatch(/^fm_fe_[0-9a-f]{40}$/);
   expect(newKeyText('Mobile', randomBytes)).toMatch(/^fm_mo_[0-9a-f]{40}$/);
   expect(newKeyText('Backend', randomBytes)).toMatch(/^fm_be_[0-9a-f]{40}$/);
@@ -18,7 +18,7 @@ test('keys, ids and secrets show what they are and never come twice', () => {
   expect(new Set(Array.from({ length: 1000 }, () => newId('app', randomBytes))).size).toBe(1000);
 });
 
-test('a prefix leaves at least 128 bits of a Backend key unknown', () => {
+test('the prefix of a Backend key leaves at least 128 bits unknown', () => {
   const text = newKeyText('Backend', randomBytes);
   expect((text.length - keyPrefix(text).length) * 4).toBeGreaterThanOrEqual(128);
 });

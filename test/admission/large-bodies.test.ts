@@ -27,7 +27,7 @@ test('a small body never waits, whatever else does', () => {
   expect(small()).toBeUndefined();
 });
 
-test('large bodies are worked off some in each turn of the event loop', async () => {
+test('each turn of the event loop processes a few large bodies', async () => {
   const { order, work, endTurn, ends } = open();
   for (let n = 0; n < 6; n += 1) void work('a', 60);
   await Promise.resolve();
@@ -40,7 +40,7 @@ test('large bodies are worked off some in each turn of the event loop', async ()
   expect(ends).toHaveLength(0);
 });
 
-test('those of each sender in turn, however many one has', async () => {
+test('senders take turns, however many large bodies one has', async () => {
   const { order, work, endTurn } = open();
   for (let n = 0; n < 5; n += 1) void work('noisy', 80);
   for (let n = 0; n < 2; n += 1) void work('quiet', 80);
@@ -49,7 +49,7 @@ test('those of each sender in turn, however many one has', async () => {
   expect(order).toEqual(['noisy', 'noisy', 'quiet', 'other', 'noisy', 'quiet', 'noisy', 'noisy']);
 });
 
-test('a body larger than a turn has it alone', async () => {
+test('a body that is larger than a turn gets a turn of its own', async () => {
   const { order, work, endTurn } = open();
   void work('first', 10);
   await Promise.resolve();
@@ -61,7 +61,7 @@ test('a body larger than a turn has it alone', async () => {
   expect(order).toEqual(['first', 'large', 'second']);
 });
 
-test('the budget refuses what does not fit, and takes it again when something was given back', () => {
+test('the budget refuses what does not fit, and accepts it once enough is given back', () => {
   const { bodies } = open(100 * 1024);
   bodies.hold(kilobytes(60));
   bodies.hold(kilobytes(4));
@@ -73,10 +73,10 @@ test('the budget refuses what does not fit, and takes it again when something wa
   bodies.hold(kilobytes(100));
 });
 
-test('of what waits for its turn one sender has half of the budget at most', () => {
+test('the waiting bodies of one sender take at most half of the budget', () => {
   const { bodies } = open(200 * 1024);
   const wait = (sender: string) => void bodies.turn(kilobytes(60), () => sender);
-  for (let n = 0; n < 2; n += 1) wait('noisy'); // The first is worked off at once.
+  for (let n = 0; n < 2; n += 1) wait('noisy'); // The first is processed at once.
   expect(() => wait('noisy')).toThrow(expect.objectContaining({ code: 'backpressure' }));
   wait('quiet');
 });

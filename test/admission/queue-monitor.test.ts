@@ -45,7 +45,7 @@ test('an empty queue always admits', () => {
   expect(monitor.admits(9999)).toBe(true);
 });
 
-test('a group leaves once, however often it is told to', () => {
+test('a group leaves once, however often it is removed', () => {
   const monitor = new QueueMonitor(marks);
   const group = fill(monitor, 2, 10);
   monitor.leave(group);
@@ -61,7 +61,7 @@ test('the wait it asks for grows with the age of the oldest and stays within a m
   expect(monitor.retryAfter(1e9)).toBe(60);
 });
 
-test('it opens again as soon as the disk has begun on all that waits, though that is above the low mark', () => {
+test('it reopens once the disk has begun on everything that waits, even above the low mark', () => {
   const monitor = new QueueMonitor(marks);
   const first = fill(monitor, 1, 1);
   const second = fill(monitor, 3, 1);
@@ -73,7 +73,7 @@ test('it opens again as soon as the disk has begun on all that waits, though tha
   expect([monitor.packets, monitor.admits(0)]).toEqual([3, true]);
 });
 
-test('it stays closed at a high mark though the disk has begun on all that waits', () => {
+test('it stays closed at a high mark even if the disk has begun on everything that waits', () => {
   const monitor = new QueueMonitor(marks);
   monitor.begin(fill(monitor, 4, 1));
   expect(monitor.admits(0)).toBe(false);
@@ -83,7 +83,7 @@ test.each([
   { what: 'packets', packets: 2, bytes: 1 },
   { what: 'bytes', packets: 1, bytes: 500 },
 ])(
-  'while others send, an application has half of the $what that may wait, and they the rest',
+  'while others send, one application gets half of the $what that may wait, and they get the rest',
   ({ packets, bytes }) => {
     const monitor = new QueueMonitor(marks);
     monitor.leave(fill(monitor, 1, 1, 0, 2));

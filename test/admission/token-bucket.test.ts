@@ -49,7 +49,7 @@ test('over any stretch of time no more than burst + rate × time passes, and wai
   );
 });
 
-test('each application has a bucket of its own, by its own figures where it has some', () => {
+test('each application has its own bucket, with its own rate and burst where it has them', () => {
   const limits = new RateLimits(1, 1);
   const usual = { number: 1, rate: null, burst: null };
   const generous = { number: 2, rate: 100, burst: 2 };
@@ -61,7 +61,7 @@ test('each application has a bucket of its own, by its own figures where it has 
   for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
 });
 
-test('changed figures of an application take effect on the next packet', () => {
+test('a changed rate or burst takes effect on the next packet', () => {
   const limits = new RateLimits(1, 1);
   limits.take({ number: 1, rate: null, burst: null }, 0, 1);
   expect(limits.take({ number: 1, rate: null, burst: null }, 0, 1)).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ test.each([
   expect(passed).toBe(Math.floor(100 / cost));
 });
 
-test('what costs more than a full bucket passes when it is full, and is paid off before anything else passes', () => {
+test('a request that costs more than a full bucket passes when it is full, and is paid off before the next one passes', () => {
   const bucket = new TokenBucket(10, 20, 0);
   expect(bucket.take(0, 50)).toBe(0);
   expect(bucket.take(0, 1)).toBeCloseTo(3.1);

@@ -7,7 +7,7 @@ import { dump, wholeBatch } from '../support/whole-batch.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 
-/** What is asked for when the application goes, or one of its environments. */
+/** What is erased with an application, or with one of its environments. */
 function deletionOf(application: number, environments: readonly number[], whole: boolean): Deletion {
   const target = { type: 'application', id: 'app', name: 'Shop' } as const;
   return { application, environments, whole, target, teamId: 'team', requestedAt: now };
@@ -21,7 +21,7 @@ function fill(store: UsageStore, environments: readonly number[]): void {
   }
 }
 
-/** Does steps until nothing is left; gives how much each of them did. */
+/** Runs steps until nothing is left. @returns how much each of them did */
 function erase(store: UsageStore, deletion: Deletion, limit: number): number[] {
   const { maintain } = createAggregator(store);
   const steps: number[] = [];
@@ -30,7 +30,7 @@ function erase(store: UsageStore, deletion: Deletion, limit: number): number[] {
   return steps;
 }
 
-/** What a store holds that was only ever given these environments. */
+/** The content of a store that was filled with these environments only. */
 async function storeOf(environments: readonly number[]): Promise<string[]> {
   const store = openUsageStore(temporaryDirectory());
   fill(store, environments);
@@ -44,7 +44,7 @@ const withoutMessages = (records: readonly string[]) =>
   records.filter((record) => !record.startsWith('messages'));
 
 test.each([1, 3, 1000])(
-  'of a deleted application nothing is left, in steps of %d, and all of the others',
+  'nothing of a deleted application is left after steps of %d, and the others are whole',
   async (limit) => {
     const store = openUsageStore(temporaryDirectory());
     fill(store, [10, 11, 20, 30]);
@@ -58,7 +58,7 @@ test.each([1, 3, 1000])(
   },
 );
 
-test('of a deleted environment nothing is left but what the application keeps: its people and its ledger', async () => {
+test('nothing of a deleted environment is left but what belongs to the application: its people and its ledger', async () => {
   const store = openUsageStore(temporaryDirectory());
   fill(store, [10, 11]);
   erase(store, deletionOf(1, [10], false), 5);
@@ -83,7 +83,7 @@ test('a step removes no more than it may, and says 0 when nothing is left', asyn
   await store.lmdb.close();
 });
 
-test('what one process began another one ends', async () => {
+test('another process finishes what one began', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   fill(store, [10, 20]);
@@ -98,7 +98,7 @@ test('what one process began another one ends', async () => {
   await store.lmdb.close();
 });
 
-test('a worker goes on with the other environments while one is removed', async () => {
+test('a worker keeps counting for other environments while one is removed', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
   for (const environment of [10, 20]) write(wholeBatch(environment / 10, environment, now).seal());

@@ -38,7 +38,7 @@ function read(store: UsageStore): number[][] {
   ]);
 }
 
-test('a series was first seen when it was told of first, and last seen at the latest of its times', async () => {
+test('first seen is when a series was first reported, and last seen is the latest of its times', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   const told: [Seen[], number[][]][] = [

@@ -92,7 +92,7 @@ test.each([
   );
 });
 
-test('users who were seen before cost no put, and new ones at most one each', async () => {
+test('known users cost no put, and new ones at most one each', async () => {
   const store = openUsageStore(temporaryDirectory());
   const commit = (hot: HotSketches, first: number) =>
     store.lmdb.transactionSync(() => {
@@ -108,7 +108,7 @@ test('users who were seen before cost no put, and new ones at most one each', as
   await store.lmdb.close();
 });
 
-test('after a commit that failed, a user of it is new again', async () => {
+test('after a failed commit, its users are new again', async () => {
   const store = openUsageStore(temporaryDirectory());
   const hot = new HotSketches(store.sketches, roomy);
   const once = { ordinal: 1, day: 20_000, users: [5] };

@@ -106,7 +106,7 @@ describe('a union', () => {
     );
   });
 
-  test('leaves what it is made of as it was', () => {
+  test('leaves its inputs unchanged', () => {
     const few = sketchOf([1, 2, 3]);
     const union = new HyperLogLog();
     union.merge(few);
@@ -159,7 +159,7 @@ describe('a chunk', () => {
     expect(content?.registers?.[0]).toBe(rank);
   });
 
-  test('says that nothing changed when a user comes again, also in another form', () => {
+  test('reports no change when a user comes again, also in another form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         const sketch = sketchOf(users);
@@ -174,7 +174,7 @@ describe('a chunk', () => {
     );
   });
 
-  test('comes back from its value, and can be added to then', () => {
+  test('can be restored from its value and added to', () => {
     const value = Buffer.alloc(769);
     fc.assert(
       fc.property(someUsers, someUsers, (before, after) => {

@@ -85,7 +85,7 @@ function widths(store: UsageStore): number[] {
   );
 }
 
-test('whatever was reported, and however late: every report is the same before and after the roll-up, to the last bit', async () => {
+test('every report is the same before and after the roll-up, to the last bit, whatever was sent and however late', async () => {
   const when = fc.nat({ max: 4 * 1440 });
   await fc.assert(
     fc.asyncProperty(

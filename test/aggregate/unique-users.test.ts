@@ -33,7 +33,7 @@ function count(store: UsageStore, days: Days, groups: readonly (readonly number[
   return finish(countUniqueUsers(store, 1, days, groups));
 }
 
-test('counts are those of the unions over the days of the report', async () => {
+test('counts are the sizes of the unions over the days of the report', async () => {
   const seen: fc.Arbitrary<Seen> = fc.record({
     environment: fc.constantFrom(1, 1, 1, 2),
     ordinal: fc.constantFrom(0, 1, 2, 3, environmentOrdinal),
@@ -60,7 +60,7 @@ test('counts are those of the unions over the days of the report', async () => {
   );
 });
 
-test('more groups than are counted at a time come out in their order', async () => {
+test('groups beyond one counting step keep their order', async () => {
   const store = openUsageStore(temporaryDirectory());
   const ordinals = Array.from({ length: 600 }, (_, index) => (index * 7) % 600);
   const users = (ordinal: number) => Array.from({ length: 1 + (ordinal % 4) }, (_, index) => 1000 + index);
@@ -75,7 +75,7 @@ test('more groups than are counted at a time come out in their order', async () 
   await store.lmdb.close();
 });
 
-test('sees what was committed just before', async () => {
+test('sees the latest commit', async () => {
   const store = openUsageStore(temporaryDirectory());
   for (const user of [1001, 1002, 1003]) {
     keep(store, [{ environment: 1, ordinal: environmentOrdinal, day: 100, users: [user] }]);

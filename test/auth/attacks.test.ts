@@ -37,7 +37,7 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
   });
 });
 
-test.each(targets)('an ID token of the same key is no access token: $alg', async (target) => {
+test.each(targets)('an ID token signed with the same key is no access token: $alg', async (target) => {
   await expectRefused(target, await signJws(target.settings.keys, 'JWT', target.claims));
   await verifyAccessToken(target.settings, await signJws(target.settings.keys, 'at+jwt', target.claims));
 });
@@ -55,7 +55,7 @@ test('the key of one algorithm does not verify the tokens of another, though bot
   }
 });
 
-test('a token that is too long is refused before its key is looked for', async () => {
+test('a token that is too long is refused before its key is looked up', async () => {
   const [target] = targets as [Forgery];
   const looked: string[] = [];
   const keys: SigningKeys = {
@@ -75,7 +75,7 @@ test('a token that is too long is refused before its key is looked for', async (
   expect(looked).toHaveLength(1);
 });
 
-test('no address in a token is ever asked', async () => {
+test('no URL in a token is ever fetched', async () => {
   let asked = 0;
   const server = createServer((_, response) => {
     asked += 1;

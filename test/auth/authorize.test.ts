@@ -47,7 +47,7 @@ describe('a request with an unknown client or redirect URI is answered by a page
   });
 });
 
-describe('a request that is refused tells its client, with its state and the issuer', () => {
+describe('a refused request is reported to its client, with its state and the issuer', () => {
   const long = (length: number) => 'x'.repeat(length);
   test.each<[string, string, Parameters]>([
     ['no response type', 'invalid_request', { response_type: undefined }],
@@ -136,14 +136,14 @@ describe('a request that can be answered', () => {
     expect(page.html).toContain(receiver);
   });
 
-  test('has what it shows escaped', async () => {
+  test('escapes what it shows', async () => {
     const login_hint = `"><script>alert('1')</script>&amp;`;
     const page = await fixture.newBrowser().open(fixture.target({ login_hint }));
     expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"');
     expect(page.html).not.toContain('<script');
   });
 
-  test('may be posted by its client, and is then got', async () => {
+  test('may be sent by POST, and is redirected to GET', async () => {
     const browser = fixture.newBrowser();
     const [path = '', query = ''] = fixture.target({ login_hint: 'ada@example.com' }).split('?');
     await browser.open(path);
@@ -153,7 +153,7 @@ describe('a request that can be answered', () => {
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('value="ada@example.com"') });
   });
 
-  test('which is posted must fit into an address', async () => {
+  test('that is sent by POST must fit into a URL', async () => {
     const browser = fixture.newBrowser();
     await browser.open('/connect/authorize');
     expect(await browser.submit({ state: 'x'.repeat(9000) })).toMatchObject({ status: 413 });
@@ -178,7 +178,7 @@ describe('a request that can be answered', () => {
   );
 });
 
-test('over HTTPS no other host can set the cookie, and it is sent over HTTPS only', async () => {
+test('over HTTPS, no other host can set the cookie, and it is sent over HTTPS only', async () => {
   const secure = await openSignIn({ args: ['--auth-url', 'https://auth.example.com'] });
   const page = await secure.newBrowser().open(secure.target());
   const value = '[\\w-]{43}\\.[\\w-]{43}';

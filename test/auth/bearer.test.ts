@@ -11,7 +11,7 @@ interface BearerFixture extends AuthFixture {
   readonly client: Client;
   /** A valid token. */
   readonly token: string;
-  /** What it says of its holder. */
+  /** What the token says about its holder. */
   readonly subject: Subject;
   check(authorization?: string): Promise<AccessClaims>;
 }
@@ -50,7 +50,7 @@ async function expectRefused(checked: unknown, challenge = 'Bearer error="invali
 }
 
 describe('a valid token', () => {
-  test('is taken, whatever the case of the scheme', async () => {
+  test('is accepted in any case of the scheme', async () => {
     const { check, token, client, team } = await openBearerFixture();
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const claims = await check(`${scheme} ${token}`);
@@ -58,7 +58,7 @@ describe('a valid token', () => {
     }
   });
 
-  test('is taken until the second it expires', async () => {
+  test('is accepted until the second it expires', async () => {
     const { check, token, clock } = await openBearerFixture();
     clock.advance(3_599_000);
     await check(`Bearer ${token}`);
@@ -72,7 +72,7 @@ describe('a valid token', () => {
     await expectRefused(check(`Bearer ${token}`));
   });
 
-  test('of an older signing key is taken too, while that key is known', async () => {
+  test('of an older signing key is accepted too, while that key is known', async () => {
     const { settings, signingKey, token, clock } = await openBearerFixture();
     clock.advance(1000);
     const newer = await newSigningKey(clock.now());

@@ -4,14 +4,14 @@ import { openSessionFixture } from './session-fixture.ts';
 
 const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
 
-/** Fails so often, and gives the statuses. */
+/** Fails this many times. @returns the statuses */
 async function fail(times: number, ask: () => Promise<{ status: number }>): Promise<number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < times; n += 1) statuses.push((await ask()).status);
   return statuses;
 }
 
-describe('a client that fails again and again', () => {
+describe('a client that fails repeatedly', () => {
   test('has to wait, but not with the right secret', async () => {
     const { post, addClient, clock } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
@@ -37,7 +37,7 @@ describe('a client that fails again and again', () => {
     expect(await post('/connect/token', right)).toMatchObject({ status: 200 });
   });
 
-  test('is known by its header too, at every endpoint of clients', async () => {
+  test('is recognised by its header too, at every endpoint for clients', async () => {
     const { post, addClient } = await openSessionFixture();
     const { clientId } = (await addClient('User')).apiKey;
     const authorization = `Basic ${Buffer.from(`${clientId}:wrong`).toString('base64')}`;
@@ -47,7 +47,7 @@ describe('a client that fails again and again', () => {
     expect(await ask('/connect/token')).toMatchObject({ status: 429 });
   });
 
-  test('may bring as many right tokens as it likes', async () => {
+  test('may send any number of valid tokens', async () => {
     const { tokens, refresh } = await openSessionFixture();
     let { refresh_token } = await tokens();
     for (let n = 0; n < 65; n += 1) {
@@ -57,7 +57,7 @@ describe('a client that fails again and again', () => {
     }
   });
 
-  test('guesses no codes and refresh tokens either', async () => {
+  test('cannot guess codes and refresh tokens either', async () => {
     const { exchange, refresh } = await openSessionFixture();
     await fail(30, () => exchange('unknown'));
     await fail(30, () => refresh('unknown'));
@@ -66,7 +66,7 @@ describe('a client that fails again and again', () => {
 });
 
 describe('failures', () => {
-  test('from one address stop it whatever client it says it is, and no other address', () => {
+  test('from one address block that address for every client id, and no other address', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
     expect(() => failures.note('another', '192.0.2.1', 0)).toThrow('Too many requests');

@@ -8,7 +8,7 @@ const slowDown = {
   json: { error: 'slow_down', error_description: expect.stringMatching(/too often/) },
 };
 
-/** An API key, and what it asks of each endpoint. */
+/** An API key, and its request to each endpoint. */
 async function openApiKey(fixture: SessionFixture) {
   const { post, dispatch: _, addClient } = fixture;
   const { apiKey, clientSecret } = await addClient('User');
@@ -21,7 +21,7 @@ async function openApiKey(fixture: SessionFixture) {
   return { mint, invalidate, ask };
 }
 
-test('what makes, ends and looks at tokens shares the rate of a client', async () => {
+test('issuing, revoking and introspecting tokens share the rate of a client', async () => {
   const fixture = await openSessionFixture(2);
   const { mint, invalidate, ask } = await openApiKey(fixture);
   const token: string = (await mint()).json.access_token;
@@ -36,7 +36,7 @@ test('what makes, ends and looks at tokens shares the rate of a client', async (
   expect(await mint()).toMatchObject({ status: 200 });
 });
 
-test('a token is not invalidated while its client asks too often', async () => {
+test('a token is not invalidated while its client is over its rate', async () => {
   const fixture = await openSessionFixture(1);
   const { mint, invalidate } = await openApiKey(fixture);
   const tokens: string[] = [(await mint()).json.access_token, (await mint()).json.access_token];
@@ -47,7 +47,7 @@ test('a token is not invalidated while its client asks too often', async () => {
   expect(fixture.audited('token.invalidated')).toHaveLength(1);
 });
 
-test('a public client is counted in each network apart, for anyone can say its id', () => {
+test('a public client is counted per network, because anyone can send its id', () => {
   const client = { id: 'c', kind: 'sign-in', client: { secretHash: null } } as Parameters<
     typeof rateKeyOf
   >[0];

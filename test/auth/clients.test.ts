@@ -36,13 +36,13 @@ describe('a client proves who it is', () => {
     }
   });
 
-  test('or is public, and has nothing to prove it by', async () => {
+  test('unless it is public: then it has no secret', async () => {
     const { directory, app } = await openClients();
     for (const id of [app.clientId, 'flagmeter-cli', 'flagmeter-console'])
       expect(authenticateClient(directory, undefined, parseForm(`client_id=${id}`))).toMatchObject({ id });
   });
 
-  test('any other client is refused alike, whatever id it claims', async () => {
+  test('any other client gets the same refusal, whatever id it claims', async () => {
     const { directory, key, app, server } = await openClients();
     const ids = [
       key.apiKey.clientId,
@@ -70,7 +70,7 @@ describe('a client proves who it is', () => {
 });
 
 describe('a built-in client', () => {
-  test('of the console is at the base URL, at no other port', async () => {
+  test('of the console may redirect to the base URL, and to no other port', async () => {
     const { directory } = await openClients();
     const client = findClient(directory, 'flagmeter-console')!;
     expect(client).toMatchObject({ teamId: null, secretHash: null });
@@ -81,7 +81,7 @@ describe('a built-in client', () => {
     expect(matchesRedirect(client, 'http://127.0.0.1:8081/console/callback', local)).toBe(false);
   });
 
-  test('of the command line is on the loopback address, at any port', async () => {
+  test('of the command line may redirect to the loopback address, at any port', async () => {
     const { directory } = await openClients();
     const client = findClient(directory, 'flagmeter-cli')!;
     for (const host of ['127.0.0.1', '[::1]'])
@@ -93,7 +93,7 @@ describe('a built-in client', () => {
 describe('the teams that a user acts in through a client', () => {
   const user = { teams: ['team_1', 'team_2'], primaryTeam: 'team_1' };
 
-  test('are all of theirs for a client of the service, and the one of a team for its own', async () => {
+  test('are all of theirs for a client of the service, and one team for a client of that team', async () => {
     const { directory, app } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'flagmeter-cli'))).toEqual(user);
     const own = { ...user, teams: ['team_2', String(app.teamId)] };

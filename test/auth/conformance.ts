@@ -6,7 +6,7 @@ export const openapi = describeAuthHost({ issuer: 'https://auth.example' });
 
 export const { closed, departures } = conformanceOf(openapi);
 
-/** Fails when an answer is not as the document of the auth host says of the operation. */
+/** Fails when an answer departs from what the OpenAPI document of the auth host says about the operation. */
 export function expectDocumented(operation: string, answered: Answered): void {
   expect(departures(operation, answered), `${operation} ${answered.status}`).toEqual([]);
 }

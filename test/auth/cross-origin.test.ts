@@ -75,7 +75,7 @@ describe('a page that a public client sends its users back to', () => {
     }
   });
 
-  test('signs its user out by invalidating the token, and reads the answer', async () => {
+  test('signs its user out by invalidating the token, and can read the answer', async () => {
     const own = await token(fixture.service.http, fixture.service.credentials);
     const headers = { origin: page, authorization: `Bearer ${own}` };
     const ask = () => fetch(`${origin}/api/account/invalidate-token`, { method: 'POST', headers });
@@ -97,7 +97,7 @@ describe('a page that a public client sends its users back to', () => {
     expect(headers.get('access-control-allow-origin')).toBe(origin);
   });
 
-  test('may no longer when the client is gone', async () => {
+  test('loses access when the client is deleted', async () => {
     const { http, credentials } = fixture.service;
     const wanted = { name: 'Gone', redirectUris: ['https://gone.example/cb'], type: 'public' };
     const path = `/api/v2/teams/${credentials.teamId}/clients`;

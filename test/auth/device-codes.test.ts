@@ -5,7 +5,7 @@ import { testClock } from '../accounts/fixture.ts';
 
 const request = { clientId: 'flagmeter-cli', scope: 'openid', address: '192.0.2.1' };
 
-test('only so many devices are held, and those whose time is over make room', () => {
+test('the number of devices is bounded, and expired ones make room', () => {
   const clock = testClock();
   const devices = new DeviceCodes({ clock, randomBytes });
   for (let count = 0; count < 10_100; count += 1) devices.begin(request);
@@ -15,7 +15,7 @@ test('only so many devices are held, and those whose time is over make room', ()
   expect(devices.size).toBe(1);
 });
 
-test('a network that has very many codes made takes nothing from the devices of others', () => {
+test('a network that requests very many codes does not displace the devices of others', () => {
   const devices = new DeviceCodes({ clock: testClock(), randomBytes });
   const elsewhere = { ...request, address: '198.51.100.7' };
   const before = devices.begin(elsewhere);
@@ -30,7 +30,7 @@ test('a network that has very many codes made takes nothing from the devices of 
   }
 });
 
-test('no two devices that wait have the same user code', () => {
+test('no two waiting devices have the same user code', () => {
   const bytes = [7, 7, 9].map((byte) => Buffer.alloc(8, byte));
   const random = (size: number) => (size === 8 ? bytes.shift()! : randomBytes(size));
   const devices = new DeviceCodes({ clock: testClock(), randomBytes: random });

@@ -12,7 +12,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Each test has a network of its own, where wrong codes are counted. */
+/** Wrong codes are counted per network, so each test has its own. */
 let networks = 0;
 const newBrowser = () => fixture.newBrowser(`127.0.1.${++networks}`);
 
@@ -60,11 +60,11 @@ async function signInFor(codes: Json, person = fixture.admin) {
   return { browser, asked };
 }
 
-/** How often the audit log has it that a device was allowed. */
+/** How many times the audit log says that a device was allowed. */
 const allowed = async () =>
   (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
 
-test('a device gets tokens of the user who enters its code and agrees, once', async () => {
+test('a device gets tokens for the user who enters its code and agrees, once', async () => {
   const codes = await begin();
   const origin = `http://${fixture.service.http}`;
   expect(codes).toEqual({
@@ -99,7 +99,7 @@ test('a device gets tokens of the user who enters its code and agrees, once', as
   expect((await fixture.audit()).map(({ action }) => action)).toContain('device.allowed');
 });
 
-test('a browser that is signed in is asked at once, also for a code typed in another way', async () => {
+test('a signed-in browser shows the question at once, also for a code typed in another form', async () => {
   const { browser } = await decide(await begin(), 'continue');
   const codes = await begin();
   await browser.open(`/connect/device?user_code=${codes.user_code.replace('-', '+').toLowerCase()}`);
@@ -108,7 +108,7 @@ test('a browser that is signed in is asked at once, also for a code typed in ano
   expect(await poll(codes.device_code)).toMatchObject({ status: 200 });
 });
 
-describe('a device is told why it gets no tokens', () => {
+describe('a device learns why it gets no tokens', () => {
   test('the user says no', async () => {
     const codes = await begin();
     expect((await decide(codes, 'cancel')).done.html).toContain('Device not connected');
@@ -123,7 +123,7 @@ describe('a device is told why it gets no tokens', () => {
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('its time is over, and the page says so too', async () => {
+  test('its code has expired, and the page says so too', async () => {
     const codes = await begin();
     fixture.clock.advance(600_000);
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
@@ -131,7 +131,7 @@ describe('a device is told why it gets no tokens', () => {
     expect(page).toMatchObject({ status: 404, error: 'This code is not right, or its time is over.' });
   });
 
-  test('it asks too often, and has to wait longer each time', async () => {
+  test('it polls too often, and has to wait longer each time', async () => {
     const { device_code: code } = await begin();
     const errorOf = async () => (await poll(code)).json.error;
     expect([await errorOf(), await errorOf()]).toEqual(['authorization_pending', 'slow_down']);
@@ -179,7 +179,7 @@ describe('the page', () => {
     expect(page.html).toContain('name="user_code"');
   });
 
-  test('stops guessing: after twenty wrong codes from a network even a right one has to wait', async () => {
+  test('stops guessing: after twenty wrong codes from a network, even a right one has to wait', async () => {
     const browser = newBrowser();
     const codes = await begin();
     for (let guess = 0; guess < 20; guess += 1)
@@ -199,7 +199,7 @@ describe('the page', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });
 
-  test('takes no answer that another site sends, nor one made for another browser', async () => {
+  test('accepts no answer from another site, nor one made for another browser', async () => {
     const codes = await begin();
     const { browser } = await decide(await begin(), 'continue');
     await browser.open(pathOf(codes));
@@ -209,14 +209,14 @@ describe('the page', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });
 
-  test('is good for one decision', async () => {
+  test('accepts one decision', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'cancel');
     expect((await browser.submit({ action: 'continue' })).status).toBe(404);
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'access_denied' } });
   });
 
-  test('is good for one decision of many at the same moment', async () => {
+  test('accepts one of many decisions at the same moment', async () => {
     const codes = await begin();
     const before = await allowed();
     const { browser } = await signInFor(codes);

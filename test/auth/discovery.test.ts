@@ -11,7 +11,7 @@ import { algorithms, openForgery } from './forgery.ts';
 const forgeries = await Promise.all(algorithms.map(openForgery));
 
 test.each(forgeries)(
-  'the document says where everything is, and what $alg can do',
+  'the document names every endpoint, and what is supported with $alg',
   async ({ alg, settings }) => {
     const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
     const answer = await send(dispatch, '/.well-known/openid-configuration');
@@ -37,7 +37,7 @@ test.each(forgeries)(
   },
 );
 
-test('an issuer with a path is found by both ways of putting the document', async () => {
+test('an issuer with a path is found at both locations of the document', async () => {
   const [{ settings }] = forgeries as [(typeof forgeries)[0]];
   const issuer = 'https://example.com/auth';
   const deps = { ...settings, issuer, serviceScope: 'flags' };
@@ -76,7 +76,7 @@ test('the JWKS verifies the tokens of each algorithm, and shows public parts onl
   expect(Buffer.from(json.keys[1].n, 'base64url').length).toBeGreaterThanOrEqual(256);
 });
 
-test('a cache that has the keys is told so, until there is another key', async () => {
+test('a cache that has the keys gets 304, until there is another key', async () => {
   const [{ key: first }, { key: second }] = forgeries as [(typeof forgeries)[0], (typeof forgeries)[0]];
   let keys = openSigningKeys([first]);
   const dispatch = createRouter(

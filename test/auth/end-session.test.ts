@@ -26,7 +26,7 @@ function query(parameters: Record<string, string>): string {
   return `${path}?${new URLSearchParams(parameters)}`;
 }
 
-/** Which access tokens are still good. */
+/** Which access tokens are still valid. */
 async function good(
   { call }: Pick<SessionFixture, 'call'>,
   tokens: Record<string, Tokens>,
@@ -90,7 +90,7 @@ describe('with an ID token', () => {
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
   });
 
-  test('that has expired the user is signed out too', async () => {
+  test('that has expired, the user is signed out too', async () => {
     const { issued, clock, refresh, ...fixture } = await openSignedIn();
     clock.advance(5 * 24 * 3_600_000);
     expect(await browse(fixture, query({ id_token_hint: issued.shop.id_token }))).toMatchObject({
@@ -100,7 +100,7 @@ describe('with an ID token', () => {
     expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('the sign-in of the browser ends when it is that of the same user', async () => {
+  test('the sign-in of the browser ends if it belongs to the same user', async () => {
     const { issued, signIn, store, directory, team, ...fixture } = await openSignedIn();
     const bob = await createUser(directory, {
       email: 'bob@example.com',
@@ -162,7 +162,7 @@ describe('with an access token', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('one of many requests at the same moment ends it, and it is in the audit log once', async () => {
+  test('many requests at the same moment end it once in the audit log', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     const replies = await Promise.all(
@@ -172,7 +172,7 @@ describe('with an access token', () => {
     expect(fixture.audited('session.ended')).toHaveLength(1);
   });
 
-  test('that an API key got, that token ends', async () => {
+  test('of an API key, that token is invalidated', async () => {
     const fixture = await openSessionFixture();
     const { apiKey, clientSecret } = await fixture.addClient('User');
     const form = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
@@ -223,7 +223,7 @@ describe('with the cookie of a browser alone', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('many answers at the same moment are in the audit log once', async () => {
+  test('many answers at the same moment appear in the audit log once', async () => {
     const { browser, ...fixture } = await openSignedIn();
     const headers = { cookie: browser.cookie, 'sec-fetch-site': 'same-origin' };
     await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
@@ -260,7 +260,7 @@ describe('with nothing', () => {
   });
 });
 
-test('while the store takes nothing, no user is told that they are signed out', async () => {
+test('while the store accepts no writes, no user is told that they are signed out', async () => {
   const { issued, health, ...fixture } = await openSignedIn();
   health.ready = false;
   const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));

@@ -21,7 +21,7 @@ export interface RequestDeps {
   readonly body?: string | Uint8Array;
 }
 
-/** A request as an engine would hand it over, without the engine. */
+/** A request as an HTTP engine hands it over, without the engine. */
 export function requestOf(
   target: string,
   { method = 'GET', headers = {}, body = '' }: RequestDeps = {},
@@ -41,7 +41,7 @@ export function requestOf(
   };
 }
 
-/** A reply with its JSON read. */
+/** A reply with its parsed JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import { testClock } from '../accounts/fixture.ts';
 
 export const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256', 'EdDSA'];
 
-/** A service's keys with an algorithm, and what it takes to forge a token for it. */
+/** The keys of a service, its algorithm, and what an attacker needs to forge a token for it. */
 export interface Forgery {
   readonly alg: SigningAlgorithm;
   readonly settings: TokenSettings;

@@ -63,7 +63,7 @@ describe('a code that is exchanged as it was issued', () => {
     });
   });
 
-  test('tells the e-mail address in the ID token with its scope only', async () => {
+  test('has the e-mail address in the ID token only with the scope email', async () => {
     const { tokens } = await openSessionFixture();
     expect(decodeJwt((await tokens({ scope: 'openid flagmeter' })).id_token)).not.toHaveProperty('email');
   });
@@ -73,7 +73,7 @@ describe('a code that is exchanged as it was issued', () => {
     expect(await call((await tokens({ scope: 'openid' })).access_token)).toBe(401);
   });
 
-  test('is taken of a public client, which has no secret', async () => {
+  test('is accepted from a public client, which has no secret', async () => {
     const { tokens, app, call } = await openSessionFixture();
     expect(await call((await tokens({}, app)).access_token)).toBe(200);
   });
@@ -89,7 +89,7 @@ describe('a code that is exchanged as it was issued', () => {
 });
 
 describe('a code is good for one exchange', () => {
-  test('and a replay ends the session that it gave', async () => {
+  test('and a replay ends the session that it started', async () => {
     const { code, exchange, refresh, call, audited, user } = await openSessionFixture();
     const text = await code();
     const { json: tokens } = await exchange(text);
@@ -117,7 +117,7 @@ describe('a code is good for one exchange', () => {
     expect(await refresh(refreshed.refresh_token)).toMatchObject({ status: 400 });
   });
 
-  test('and of two at the same moment exactly one succeeds', async () => {
+  test('and of two at the same moment, exactly one succeeds', async () => {
     const { code, exchange } = await openSessionFixture();
     const text = await code();
     const answers = await Promise.all([exchange(text), exchange(text), exchange(text)]);
@@ -131,7 +131,7 @@ describe('a code is bound', () => {
     ['to its client', ({ credentials, app }) => ({ client_secret: '', ...credentials(app) })],
     ['to its redirect URI', () => ({ redirect_uri: `${redirectUri}/` })],
     [
-      'to its redirect URI, of which the case counts',
+      'to its redirect URI, and the case matters',
       () => ({ redirect_uri: 'https://SHOP.example/callback' }),
     ],
     ['to the verifier of its challenge', () => ({ code_verifier: other })],
@@ -152,7 +152,7 @@ describe('a code is bound', () => {
 });
 
 describe('a code is refused', () => {
-  test('when its user is gone', async () => {
+  test('when its user was deleted', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
     const text = await code();
     await directory.change((draft) => draft.remove('users', user.id));
@@ -181,21 +181,21 @@ describe('a code is refused', () => {
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('when its user has got another password', async () => {
+  test('when its user has a new password', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
     const text = await code();
     await patchUser(directory, user.id, { passwordHash: 'another' });
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('when its client is gone', async () => {
+  test('when its client was deleted', async () => {
     const { code, exchange, directory, team, shop } = await openSessionFixture();
     const text = await code();
     await deleteClient(directory, team.id, shop.client.clientId);
     expect(await exchange(text)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
-  test('with a status of its own while the store takes nothing', async () => {
+  test('with a status of its own while the store accepts no writes', async () => {
     const { code, exchange, health } = await openSessionFixture();
     const text = await code();
     health.ready = false;
@@ -247,7 +247,7 @@ describe('each kind of client has its own grants', () => {
     }
   });
 
-  test('a sign-in client cannot act for itself', async () => {
+  test('a sign-in client cannot get a token without a user', async () => {
     const { post, credentials, shop, app } = await openSessionFixture();
     for (const client of [shop, app]) {
       const form = { grant_type: 'client_credentials', scope: 'openid flagmeter', ...credentials(client) };

@@ -46,7 +46,7 @@ describe('a refresh', () => {
     expect(await refresh(json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('tells what the user is now', async () => {
+  test('has the current data of the user', async () => {
     const { tokens, refresh, directory, user } = await openSessionFixture();
     const old = await tokens();
     await patchUser(directory, user.id, { name: 'Ada L.', email: 'lovelace@example.com' });
@@ -57,7 +57,7 @@ describe('a refresh', () => {
     });
   });
 
-  test('names of the user no other team than that of the client', async () => {
+  test('names only the team of the client, not the other teams of the user', async () => {
     const { tokens, refresh, directory, user, team } = await openSessionFixture();
     const { refresh_token } = await tokens();
     const second = await createTeam(directory, 'Second');
@@ -67,7 +67,7 @@ describe('a refresh', () => {
     expect(decodeJwt(json.access_token)).toMatchObject({ team: [team.id], primaryTeam: team.id });
   });
 
-  test('is good for the idle time of 30 days, again and again, until 90 days after the sign-in', async () => {
+  test('is valid for the idle time of 30 days, again and again, until 90 days after the sign-in', async () => {
     const { tokens, refresh, clock } = await openSessionFixture();
     let { refresh_token: token } = await tokens();
     for (let days = 0; days < 87; days += 29) {
@@ -92,7 +92,7 @@ describe('a refresh', () => {
 });
 
 describe('a refresh token that was used', () => {
-  test('ends its session, with the tokens that are good now', async () => {
+  test('ends its session, with the tokens that are valid now', async () => {
     const { tokens, refresh, call, audited, user } = await openSessionFixture();
     const old = await tokens();
     const { json: current } = await refresh(old.refresh_token);
@@ -103,7 +103,7 @@ describe('a refresh token that was used', () => {
     expect(audited('refresh-token.reused')).toMatchObject([{ target: { type: 'user', id: user.id } }]);
   });
 
-  test('does so after a restart, and the end of the session outlasts another', async () => {
+  test('does so after a restart, and the session stays ended after another', async () => {
     const first = await openSessionFixture();
     const old = await first.tokens();
     const { json: current } = await first.refresh(old.refresh_token);
@@ -114,7 +114,7 @@ describe('a refresh token that was used', () => {
     expect(await third.refresh(current.refresh_token)).toMatchObject(refused);
   });
 
-  test('is known by its session, so a right session id with any other secret ends it too', async () => {
+  test('is recognised by its session, so a right session id with any other secret ends it too', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const { refresh_token: text, access_token } = await tokens();
     expect(await refresh(`${text.slice(0, -43)}${'A'.repeat(43)}`)).toMatchObject(refused);
@@ -132,7 +132,7 @@ describe('a refresh token that was used', () => {
   });
 });
 
-test('of refreshes at the same moment exactly one succeeds', async () => {
+test('of several refreshes at the same moment, exactly one succeeds', async () => {
   const { tokens, refresh } = await openSessionFixture();
   const { refresh_token } = await tokens();
   const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)));
@@ -140,7 +140,7 @@ test('of refreshes at the same moment exactly one succeeds', async () => {
 });
 
 describe('the scope of a refresh', () => {
-  test('may be less than what was granted, and be all of it again the next time', async () => {
+  test('may be narrower than the grant, and the full grant again the next time', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     const { json: less } = await refresh(old.refresh_token, { scope: 'flagmeter' });
@@ -153,7 +153,7 @@ describe('the scope of a refresh', () => {
   });
 
   test.each(['openid email flagmeter more', 'admin', ' '])(
-    'cannot be %j, which uses nothing up',
+    'cannot be %j, and the refused request leaves the token usable',
     async (scope) => {
       const { tokens, refresh, call } = await openSessionFixture();
       const { refresh_token, access_token } = await tokens();
@@ -176,7 +176,7 @@ describe('a refresh token is refused', () => {
     },
   );
 
-  test('from another client, which ends nothing', async () => {
+  test('from another client, and the session goes on', async () => {
     const { tokens, refresh, credentials, app } = await openSessionFixture();
     const { refresh_token } = await tokens();
     expect(await refresh(refresh_token, { client_secret: '', ...credentials(app) })).toMatchObject(refused);
@@ -190,7 +190,7 @@ describe('a refresh token is refused', () => {
 
   test.each<[string, (fixture: SessionFixture) => Promise<unknown>, number]>([
     [
-      'its user is gone',
+      'its user was deleted',
       ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id)),
       400,
     ],
@@ -205,7 +205,7 @@ describe('a refresh token is refused', () => {
       400,
     ],
     [
-      'its client is gone',
+      'its client was deleted',
       ({ directory, team, shop }) => deleteClient(directory, team.id, shop.client.clientId),
       401,
     ],
@@ -218,7 +218,7 @@ describe('a refresh token is refused', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status });
   });
 
-  test('and nothing is lost while the store takes nothing', async () => {
+  test('and nothing is lost while the store accepts no writes', async () => {
     const { tokens, refresh, health } = await openSessionFixture();
     const { refresh_token } = await tokens();
     health.ready = false;

@@ -3,7 +3,7 @@ import { cleanUp, createApplication, createKey, token } from '../support/binary.
 import { type LocalService, startLocal } from '../support/service.ts';
 
 let service: LocalService;
-/** What opens one host, and must open no other. */
+/** Credentials that are valid at one host, and must be at no other. */
 const credentials: Record<string, string> = {};
 let accessToken = '';
 let frontendKey = '';
@@ -35,7 +35,7 @@ const report = () => ({ environment: 'Production', time: new Date().toISOString(
 const packet = { e: 'Production', f: { checkout: { on: [1] } } };
 const origin = 'https://shop.example.com';
 
-describe('the metrics host does not take what the management API takes', () => {
+describe('the metrics host does not accept credentials of the management API', () => {
   const secrets = (): [string, string][] => [
     ['an access token', accessToken],
     ['a client secret', service.credentials.clientSecret],
@@ -83,7 +83,7 @@ describe('the metrics host does not take what the management API takes', () => {
     }
   });
 
-  test('and a token beside a good key changes nothing', async () => {
+  test('and a token beside a valid key changes nothing', async () => {
     const bearer = { origin, authorization: `Bearer ${accessToken}` };
     expect((await post('/api/frontend/telemetry', { ...packet, k: frontendKey }, bearer)).status).toBe(202);
     expect((await post('/api/frontend/telemetry', packet, bearer)).status).toBe(400);
@@ -91,7 +91,7 @@ describe('the metrics host does not take what the management API takes', () => {
   });
 });
 
-describe('the management API does not take what the metrics host takes', () => {
+describe('the management API does not accept credentials of the metrics host', () => {
   test.each(['a Frontend key', 'a Mobile key', 'a Backend key', 'a client secret', 'a client id'])(
     '%s',
     async (name) => {
@@ -116,7 +116,7 @@ describe('the management API does not take what the metrics host takes', () => {
   );
 });
 
-test('everything that the discovery document names is there', async () => {
+test('every endpoint that the discovery document names exists', async () => {
   const document = await fetch(`http://${service.http}/.well-known/openid-configuration`);
   const metadata = (await document.json()) as Record<string, unknown>;
   expect(metadata['issuer']).toBe(`http://${service.http}`);

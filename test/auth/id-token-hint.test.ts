@@ -35,7 +35,7 @@ async function idTokenOf(page: Page): Promise<string> {
   return ((await response.json()) as { id_token: string }).id_token;
 }
 
-test('is asked for the user that an ID token names', async () => {
+test('the sign-in is requested for the user that an ID token names', async () => {
   const browser = fixture.newBrowser();
   const id_token_hint = await idTokenOf(await fixture.signIn(browser));
   codeOf(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));
@@ -50,7 +50,7 @@ test('is asked for the user that an ID token names', async () => {
   }
 });
 
-test('does not stand for another user that the client means, also after signing in', async () => {
+test('a session of one user does not answer for another one that the client asks for, also after signing in', async () => {
   const id_token_hint = await idTokenOf(await fixture.signIn(fixture.newBrowser()));
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
@@ -59,7 +59,7 @@ test('does not stand for another user that the client means, also after signing 
   const page = await fixture.signIn(browser, request, fixture.stranger);
   expect(page).toMatchObject({ status: 303 });
   expect(page.location?.searchParams.get('error')).toBe('login_required');
-  // They are signed in all the same, for a request that means them.
+  // They are still signed in for a request that asks for them.
   codeOf(await browser.open(fixture.target({ client_id, redirect_uri })));
   codeOf(await fixture.signIn(fixture.newBrowser(), request));
   codeOf(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));

@@ -1,6 +1,6 @@
 import { type Attack, partsOf } from '../forgery.ts';
 
-/** Claims that are not those of a token which is good now. */
+/** Claims that no valid token has. */
 export const otherClaims: readonly Attack[] = [
   [
     'one is missing',
@@ -14,7 +14,7 @@ export const otherClaims: readonly Attack[] = [
     ({ claims, sign: real }) =>
       Object.keys(claims)
         .flatMap((name) => [null, true, {}, [1], 1.5, ''].map((value) => real({ ...claims, [name]: value })))
-        // Which texts an id or a scope may be is not for the token to say.
+        // Ids and scopes may be any text: the token verifier does not restrict them.
         .filter(
           (token) =>
             !/"(sub|client_id|scope|primaryTeam)":""/.test(
@@ -23,7 +23,7 @@ export const otherClaims: readonly Attack[] = [
         ),
   ],
   [
-    'one is there twice',
+    'one is duplicated',
     ({ claims, sign: real }) => {
       const text = JSON.stringify(claims);
       return Object.entries({ ...claims, role: 'Admin', exp: claims.exp + 1 }).flatMap(([name, value]) => {
@@ -90,7 +90,7 @@ export const otherClaims: readonly Attack[] = [
     ({ claims, sign: real }) => real(`${JSON.stringify(claims).slice(0, -1)},"__proto__":{"role":"Admin"}}`),
   ],
   [
-    'with a role that is none',
+    'with an unknown role',
     ({ claims, sign: real }) => ['Root', 'admin', 'Admin '].map((role) => real({ ...claims, role })),
   ],
   [

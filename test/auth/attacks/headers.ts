@@ -36,7 +36,7 @@ export const otherHeaders: readonly Attack[] = [
       ),
   ],
   [
-    'something that must be understood, or more',
+    'critical extensions, or more',
     ({ claims, header, sign: real }) =>
       [
         ...[
@@ -50,7 +50,7 @@ export const otherHeaders: readonly Attack[] = [
       ].map((more) => real(claims, { ...header, ...more })),
   ],
   [
-    'the same said in another way',
+    'the same header in another form',
     ({ claims, header: { alg, typ, kid }, sign: real }) => [
       real(claims, `{"alg":"none","alg":"${alg}","typ":"${typ}","kid":"${kid}"}`),
       real(claims, `{"alg":"${alg}","typ":"${typ}","kid":"${kid}","alg":"none"}`),

@@ -1,7 +1,7 @@
 import { constants, createHmac, createPublicKey, sign } from 'node:crypto';
 import { type Attack, encode, partsOf } from '../forgery.ts';
 
-/** What passes where the algorithm is taken from the token. */
+/** Tokens that pass if the verifier trusts the algorithm in the token. */
 export const otherAlgorithms: readonly Attack[] = [
   [
     'none',
@@ -73,7 +73,7 @@ export const otherAlgorithms: readonly Attack[] = [
   ],
 ];
 
-/** What passes where the key is taken from the token. */
+/** Tokens that pass if the verifier trusts the key in the token. */
 export const ownKeys: readonly Attack[] = [
   [
     'with the header of the real one',

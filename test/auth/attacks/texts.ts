@@ -3,7 +3,7 @@ import { type Attack, encode, partsOf, signWith } from '../forgery.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Other texts of the same bytes: base64url leaves bits of the last character over. */
+/** Other texts of the same bytes: base64url has spare bits in the last character. */
 function respellings(part: string): string[] {
   const spare = [0, 0, 4, 2][part.length % 4] ?? 0;
   const last = alphabet.indexOf(part.at(-1) ?? '');
@@ -13,7 +13,7 @@ function respellings(part: string): string[] {
   );
 }
 
-/** Other texts of a real token: one token has one text. */
+/** Other texts of a real token: only one text may be valid. */
 export const otherTexts: readonly Attack[] = [
   [
     'with other spare bits',
@@ -32,7 +32,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'whose payload is spelled in another way and signed so',
+    'whose payload is encoded in another way and signed so',
     ({ privateKey, header, claims }) =>
       [claims.jti, `${claims.jti}x`].flatMap((jti) =>
         respellings(encode({ ...claims, jti })).map((payload) =>
@@ -41,7 +41,7 @@ export const otherTexts: readonly Attack[] = [
       ),
   ],
   [
-    'in other letters',
+    'in another case',
     ({ sign: real }) => {
       const token = real();
       const [header, payload, signature] = partsOf(token);
@@ -79,7 +79,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'with a signature of nothing',
+    'with an empty signature',
     ({ sign: real }) => {
       const [header, payload, signature] = partsOf(real());
       const { length } = Buffer.from(signature, 'base64url');
@@ -89,7 +89,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'cut, lengthened or put together of two',
+    'cut, lengthened or joined from two',
     ({ sign: real, claims }) => {
       const [header, payload, signature] = partsOf(real());
       const [, raised] = partsOf(real({ ...claims, role: 'Admin' }));

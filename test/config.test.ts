@@ -15,7 +15,7 @@ function load(argv: string[] = [], env: ConfigSources['env'] = {}, file?: unknow
 }
 
 describe('loadConfig', () => {
-  it('gives the defaults, and leaves out what has none', () => {
+  it('gives the defaults, and leaves out settings without one', () => {
     expect(load()).toEqual({
       data: './flagmeter-data',
       existing: false,
@@ -110,7 +110,7 @@ describe('loadConfig', () => {
     expect(serviceLinksIn(env)).toEqual([name]);
   });
 
-  it('passes over the variables of the commands that talk to a server', () => {
+  it('ignores the variables of the commands that talk to a server', () => {
     const env = Object.fromEntries(Object.values(clientVariables).map((name) => [name, 'x']));
     expect(load([], env)).toEqual(load([]));
   });

@@ -162,7 +162,7 @@ describe('with an access token', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('many requests at the same moment end it once in the audit log', async () => {
+  test('of many requests at the same moment, one ends it, and the audit log has it once', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     const replies = await Promise.all(

@@ -130,10 +130,7 @@ describe('a code is bound', () => {
   test.each<[string, (fixture: SessionFixture) => Record<string, string>]>([
     ['to its client', ({ credentials, app }) => ({ client_secret: '', ...credentials(app) })],
     ['to its redirect URI', () => ({ redirect_uri: `${redirectUri}/` })],
-    [
-      'to its redirect URI, and the case matters',
-      () => ({ redirect_uri: 'https://SHOP.example/callback' }),
-    ],
+    ['to its redirect URI, and the case matters', () => ({ redirect_uri: 'https://SHOP.example/callback' })],
     ['to the verifier of its challenge', () => ({ code_verifier: other })],
     ['to the whole verifier', () => ({ code_verifier: `${verifier}v` })],
     ['to its text', () => ({ code: 'unknown' })],

@@ -19,8 +19,8 @@ async function apiKeyOf({ addClient }: SessionFixture, teamId?: string): Promise
   return { client_id: apiKey.clientId, client_secret: clientSecret };
 }
 
-describe('an access token that is good', () => {
-  test('is shown to its client, with what it says', async () => {
+describe('a valid access token', () => {
+  test('is shown to its client, with its claims', async () => {
     const fixture = await openSessionFixture();
     const { user, shop } = fixture;
     const { access_token } = await fixture.tokens();
@@ -49,7 +49,7 @@ describe('an access token that is good', () => {
     expect(answer.json).toMatchObject({ active: true, sub: fixture.user.id });
   });
 
-  test('is not known to an API key and to a client of another team', async () => {
+  test('is inactive for an API key and a client of another team', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const { id } = await createTeam(fixture.directory, 'Other');
@@ -60,7 +60,7 @@ describe('an access token that is good', () => {
   });
 });
 
-describe('a token that is not good is no more than inactive', () => {
+describe('an invalid token is only reported as inactive', () => {
   test.each<[string, (fixture: SessionFixture, token: string) => unknown]>([
     ['expired', ({ clock }) => clock.advance(3_600_000)],
     [
@@ -69,7 +69,7 @@ describe('a token that is not good is no more than inactive', () => {
         fixture.post('/connect/revocation', { token, ...fixture.credentials(fixture.shop) }),
     ],
     [
-      'of a user who is gone',
+      'of a deleted user',
       ({ directory, user }) => directory.change((draft) => draft.remove('users', user.id)),
     ],
   ])('%s', async (_, end) => {
@@ -96,7 +96,7 @@ describe('a token that is not good is no more than inactive', () => {
 });
 
 describe('a refresh token', () => {
-  test('is shown to its client as long as it is the one that is good', async () => {
+  test('is shown to its client as long as it is the current one', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     const { json } = await introspect(fixture, refresh_token);
@@ -110,7 +110,7 @@ describe('a refresh token', () => {
     });
     const next = await fixture.refresh(refresh_token);
     expect(await introspect(fixture, refresh_token)).toMatchObject(inactive);
-    // To look at a token is not to use it.
+    // Introspection does not use the token.
     expect(await fixture.refresh(next.json.refresh_token)).toMatchObject({ status: 200 });
   });
 
@@ -120,7 +120,7 @@ describe('a refresh token', () => {
     expect(await introspect(fixture, refresh_token, await apiKeyOf(fixture))).toMatchObject(inactive);
   });
 
-  test('is over when its time is', async () => {
+  test('is inactive once it has expired', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     fixture.clock.advance(30 * 24 * 3_600_000);
@@ -144,7 +144,7 @@ describe('introspection is refused', () => {
   });
 
   test.each([{ client_secret: 'wrong' }, { client_secret: '' }, { client_id: 'nobody' }])(
-    'to who shows no right credentials: %j',
+    'to a client with wrong credentials: %j',
     async (sent) => {
       expect(await introspect(await openSessionFixture(), 'x', sent)).toMatchObject(refused);
     },

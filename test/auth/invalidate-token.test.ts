@@ -13,7 +13,7 @@ function invalidate({ dispatch }: SessionFixture, authorization?: string): Promi
   });
 }
 
-/** The token of a client that acts for itself. */
+/** The token of a client that acts without a user. */
 async function clientToken({
   addClient,
   post,
@@ -59,7 +59,7 @@ describe('a valid token', () => {
     expect(await invalidate(again, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('stays refused when it is written in another way', async () => {
+  test('stays refused when it is written in another form', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     await invalidate(fixture, `Bearer ${token}`);
@@ -73,7 +73,7 @@ describe('a valid token', () => {
     for (const text of [`${token}=`, `${token}A`]) expect(await fixture.call(text)).toBe(401);
   });
 
-  test('stays refused with the other signature that its key holder did not make: r and n − s', async () => {
+  test('stays refused with the equivalent signature that anyone can compute: r and n − s', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const [header, payload, signature = ''] = token.split('.');
@@ -89,7 +89,7 @@ describe('a valid token', () => {
     expect([await fixture.call(text), await fixture.call(token)]).toEqual([401, 401]);
   });
 
-  test('takes its session along: the refresh token dies too', async () => {
+  test('ends its session: the refresh token is refused too', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const other = await fixture.tokens();
@@ -101,13 +101,13 @@ describe('a valid token', () => {
     ]);
   });
 
-  test('can be invalidated whatever its scope is', async () => {
+  test('can be invalidated with any scope', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens({ scope: 'openid' });
     expect(await invalidate(fixture, `Bearer ${access_token}`)).toMatchObject({ status: 200 });
   });
 
-  test('is still good when the store took nothing', async () => {
+  test('stays valid when the store refuses the write', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     fixture.health.ready = false;
@@ -117,7 +117,7 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 200 });
   });
 
-  test('is invalidated by one of many requests at the same moment, and is in the audit log once', async () => {
+  test('is invalidated by one of many requests at the same moment, and the audit log has it once', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const answers = await Promise.all([1, 2, 3].map(() => invalidate(fixture, `Bearer ${token}`)));
@@ -129,7 +129,7 @@ describe('a valid token', () => {
 
 describe('an answer of 401', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'abc'])(
-    'meets a request without a bearer token: %j',
+    'is given to a request without a bearer token: %j',
     async (authorization) => {
       const answer = await invalidate(await openSessionFixture(), authorization);
       expect(answer).toMatchObject({ status: 401, headers: { ...headers, 'www-authenticate': 'Bearer' } });
@@ -146,7 +146,7 @@ describe('an answer of 401', () => {
     ['other claims', (token) => token.replace(/\.[^.]*\./, `.${encode({ sub: 'x' })}.`)],
     ['no algorithm', (token) => `${encode({ alg: 'none' })}.${token.split('.')[1]}.`],
     [
-      'a time that is over',
+      'an expiry in the past',
       (token, { clock }) => {
         clock.advance(3_600_000);
         return token;
@@ -163,14 +163,14 @@ describe('an answer of 401', () => {
     });
   });
 
-  test('meets the token of an API key that was deleted', async () => {
+  test('is given to the token of a deleted API key', async () => {
     const fixture = await openSessionFixture();
     const { token, clientId } = await clientToken(fixture);
     await deleteApiKey(fixture.directory, fixture.team.id, clientId);
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('meets an ID token', async () => {
+  test('is given to an ID token', async () => {
     const fixture = await openSessionFixture();
     const { id_token } = await fixture.tokens();
     expect(await invalidate(fixture, `Bearer ${id_token}`)).toMatchObject({ status: 401 });
@@ -178,7 +178,7 @@ describe('an answer of 401', () => {
 });
 
 test.each(['abc', 'a.b', 'a.b.c', '..', 'a.b.c.d', `${encode({ alg: 'ES256' })}.${encode([])}.x`])(
-  'an answer of 400 meets what is no well-formed JWT: %s',
+  'an answer of 400 is given to a malformed JWT: %s',
   async (token) => {
     const answer = await invalidate(await openSessionFixture(), `Bearer ${token}`);
     expect(answer).toMatchObject({ status: 400, headers });

@@ -9,7 +9,7 @@ import { algorithms } from './forgery.ts';
 
 const lifeMs = 3_600_000;
 const leewayMs = 120_000;
-/** A new key is published for so long before it signs. */
+/** How long a new key is published before it signs. */
 const aheadMs = 60_000;
 
 const subject: Subject = {
@@ -24,7 +24,7 @@ const subject: Subject = {
 interface RingFixture extends AuthFixture {
   /** What was logged, as `message keyId`. */
   readonly logged: string[];
-  /** Opens the keys of the store as a service does that starts. */
+  /** Opens the keys of the store as a starting service does. */
   open(alg?: SigningAlgorithm): Promise<KeyRing>;
   /** Does what `flagmeter keys rotate` does, a second later. */
   rotate(): Promise<string>;
@@ -72,7 +72,7 @@ async function openRingFixture(): Promise<RingFixture> {
 const kidsOf = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
 
 describe('a key that is rotated while the service runs', () => {
-  test('is published from the next look on, signs a minute later, and its predecessor goes on verifying', async () => {
+  test('is published from the next check on, signs a minute later, and its predecessor keeps verifying', async () => {
     const { open, rotate, issue, isGood, signingKey, logged, clock } = await openRingFixture();
     const keys = await open();
     const before = await issue(keys);
@@ -112,7 +112,7 @@ describe('a key that is rotated while the service runs', () => {
     expect(await isGood(keys, before)).toBe(true);
   });
 
-  test('is published as another list, which what remembers tokens sees', async () => {
+  test('is published as a new list, so caches of verified tokens notice', async () => {
     const { open, rotate } = await openRingFixture();
     const keys = await open();
     const { published } = keys;
@@ -129,7 +129,7 @@ describe('a retired key', () => {
     const { open, rotate, issue, isGood, signingKey, store, clock, logged } = await openRingFixture();
     const keys = await open();
     const kid = await rotate();
-    // Signed by the old key until the service looks.
+    // Signed by the old key until the service checks.
     const last = await issue(keys);
     await keys.refresh();
     clock.advance(lifeMs - 1);
@@ -195,7 +195,7 @@ describe('another --signing-alg', () => {
 });
 
 describe('the audit log', () => {
-  test('has every rotation once, also of a time when no service ran', async () => {
+  test('has every rotation once, including rotations while no service ran', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const made = [await rotate(), await rotate()];
     const keys = await open();
@@ -208,7 +208,7 @@ describe('the audit log', () => {
     expect(audited()).toHaveLength(4);
   });
 
-  test('has a rotation once when the disk is slower than the looks are apart', async () => {
+  test('has a rotation once when the disk is slower than the interval between checks', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const keys = await open();
     const made = await rotate();
@@ -217,7 +217,7 @@ describe('the audit log', () => {
   });
 });
 
-test('while the store takes nothing, the keys that are known go on', async () => {
+test('while the store accepts no writes, the known keys stay in use', async () => {
   const { open, rotate, issue, isGood, health } = await openRingFixture();
   const keys = await open();
   const token = await issue(keys);

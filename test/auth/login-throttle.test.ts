@@ -37,7 +37,7 @@ function attempt(parts: Partial<Attempt> = {}): Attempt {
   return { email: 'ada@example.com', address: '192.0.2.1', browser, ...parts };
 }
 
-/** Fails as often as it may. Gives how often that was, and the wait that ended it, in seconds. */
+/** Fails until it has to wait. @returns the number of failures and the wait in seconds */
 async function failOn(
   parts: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -49,7 +49,7 @@ async function failOn(
   throw new Error('nothing ended it');
 }
 
-/** Fails, waits as long as it has to, and fails again, so many times. Gives the waits, in seconds. */
+/** Fails, waits as long as it has to, and fails again, this many times. @returns the waits in seconds */
 async function waitsOf(
   parts: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -71,13 +71,13 @@ async function succeed(parts: ThrottleFixture, own: Attempt): Promise<void> {
 }
 
 describe('at one account from one address', () => {
-  test('five may fail; then the waits grow to a quarter of an hour', async () => {
+  test('five attempts may fail; then the waits grow to a quarter of an hour', async () => {
     const parts = openThrottles();
     expect((await failOn(parts, () => attempt())).count).toBe(5);
     expect(await waitsOf(parts, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
   });
 
-  test('what has to wait is not counted', async () => {
+  test('an attempt that has to wait is not counted', async () => {
     const parts = openThrottles();
     await failOn(parts, () => attempt());
     for (let again = 0; again < 100; again++) expect((await countAttempt(parts, attempt())).wait).toBe(5);
@@ -97,14 +97,14 @@ describe('at one account from one address', () => {
     expect((await countAttempt(parts, attempt({ address: '2001:db8:1:3::1' }))).wait).toBe(0);
   });
 
-  test('another address and another account are free', async () => {
+  test('another address and another account are not throttled', async () => {
     const parts = openThrottles();
     await failOn(parts, () => attempt());
     expect((await countAttempt(parts, attempt({ address: '192.0.2.2' }))).wait).toBe(0);
     expect((await countAttempt(parts, attempt({ email: 'bob@example.com' }))).wait).toBe(0);
   });
 
-  test('a clock that was set back makes no user wait longer', async () => {
+  test('setting the clock back makes no user wait longer', async () => {
     const parts = openThrottles();
     await failOn(parts, () => attempt());
     parts.clock.advance(-day);
@@ -127,7 +127,7 @@ test('at one account fifty addresses may fail; then the waits grow to five minut
 });
 
 describe('a success', () => {
-  test('lets the same person fail again, but gives an address nothing for other accounts', async () => {
+  test('lets the same person fail again, but does not help its address with other accounts', async () => {
     const parts = openThrottles();
     for (let round = 0; round < 60; round++) {
       const own = attempt({ email: 'own@example.com' });
@@ -137,7 +137,7 @@ describe('a success', () => {
     expect((await failOn(parts, next)).count).toBe(50);
   });
 
-  test('lets its browser pass while strangers try, however many there are', async () => {
+  test('lets its browser pass while strangers try, however many they are', async () => {
     const parts = openThrottles();
     const own = attempt();
     await succeed(parts, own);
@@ -147,7 +147,7 @@ describe('a success', () => {
     expect((await countAttempt(parts, attempt())).wait).toBeGreaterThan(0);
     expect((await countAttempt(parts, own)).wait).toBe(0);
     expect((await countAttempt(parts, { ...own, address: '198.51.100.7' })).wait).toBe(0);
-    // At another account it is a stranger as well.
+    // For another account it is a stranger as well.
     await failOn(parts, () => attempt({ email: 'bob@example.com' }));
     expect((await countAttempt(parts, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
@@ -189,7 +189,7 @@ describe('what is kept', () => {
 });
 
 describe('on the page', () => {
-  test('who has to wait is told how long, even with the right password, and after a restart', async () => {
+  test('a user who has to wait is told how long, even with the right password, and after a restart', async () => {
     const before = await openSignIn();
     const wrong = { ...before.admin, password: 'wrong' };
     const browser = before.newBrowser();
@@ -219,7 +219,7 @@ describe('on the page', () => {
     await fixture.service.stop();
   });
 
-  test('many at once are not more than one after the other, whether the account is there or not', async () => {
+  test('parallel attempts gain nothing over sequential ones, whether the account exists or not', async () => {
     const fixture = await openSignIn();
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const browsers = Array.from({ length: 20 }, () => fixture.newBrowser());

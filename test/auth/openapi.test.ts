@@ -25,7 +25,7 @@ describe('the document of the auth host', () => {
     expect([...closed.operations.keys(), 'OPTIONS /connect/userinfo'].sort()).toEqual(routes.sort());
   });
 
-  test('refers to nothing that is not there', () => {
+  test('has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
@@ -35,7 +35,7 @@ describe('the document of the auth host', () => {
     expect(seen).toBeGreaterThan(30);
   });
 
-  test('calls every operation by a name of its own', () => {
+  test('gives every operation a name of its own', () => {
     const names = [...closed.operations.values()].map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(closed.operations.size);
   });
@@ -81,7 +81,7 @@ const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
 describe('the service answers as documented', () => {
-  /** Over HTTP: what the endpoints for clients answer to more is held against the document in their own tests. */
+  /** Over HTTP. Further answers of the endpoints for clients are checked against the document in their own tests. */
   test.each<[status: number, name: string, sent: () => Sent]>([
     [200, 'POST /connect/token', () => ({ form: { ...grant, ...credentials } })],
     [400, 'POST /connect/token', () => ({ form: { scope: 'openid' } })],

@@ -13,7 +13,7 @@ function revoke(
 
 const done = { status: 200, text: '', headers: { 'cache-control': 'no-store' } };
 
-describe('a client gives back', () => {
+describe('a client revokes', () => {
   test.each([
     {},
     { token_type_hint: 'refresh_token' },
@@ -74,14 +74,14 @@ describe('a client gives back', () => {
 });
 
 test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-  'what is no token is answered like one: %s',
+  'an unknown token gets the same answer as a valid one: %s',
   async (token) => {
     expect(await revoke(await openSessionFixture(), token)).toMatchObject(done);
   },
 );
 
 describe('a revocation is refused', () => {
-  test('for a token of another client, which stays good', async () => {
+  test('for a token of another client, which stays valid', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const sent = { client_secret: '', ...fixture.credentials(fixture.app) };
@@ -94,7 +94,7 @@ describe('a revocation is refused', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('for a client that is not to be believed', async () => {
+  test('for a client that fails to authenticate', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     for (const sent of [{ client_secret: 'wrong' }, { client_secret: '' }, { client_id: 'nobody' }]) {
@@ -114,7 +114,7 @@ describe('a revocation is refused', () => {
     });
   });
 
-  test('while the store takes nothing', async () => {
+  test('while the store accepts no writes', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     fixture.health.ready = false;

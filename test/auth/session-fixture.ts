@@ -58,7 +58,7 @@ export interface SessionFixture extends AuthFixture {
   /** The credentials that a client sends in a form. */
   credentials(client: NewClient): Record<string, string>;
   signIn(user?: User): Promise<SignedInBrowser>;
-  /** A code for the shop, unless it is made for something else. */
+  /** A code for the shop, unless the parameters say otherwise. */
   code(made?: Partial<AuthorizationCode>): Promise<string>;
   /** Posts a form. */
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
@@ -71,7 +71,7 @@ export interface SessionFixture extends AuthFixture {
   call(accessToken: string): Promise<number>;
   /** What the audit log has of these actions. */
   audited(action: string): readonly object[];
-  /** Closes the store, and goes on with what a fresh process reads from it. */
+  /** Closes the store, and goes on with a fresh process that reads it. */
   restart(): Promise<SessionFixture>;
 }
 
@@ -201,7 +201,7 @@ function routesOf(settings: AuthSettings): Dispatch {
   ]);
 }
 
-/** Sends a request of a browser, whose answer is no JSON. */
+/** Sends a browser's request; the answer is not JSON. */
 export async function browse(
   { dispatch }: Pick<SessionFixture, 'dispatch'>,
   target: string,

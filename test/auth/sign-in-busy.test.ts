@@ -14,7 +14,7 @@ import { encode } from './test-browser.ts';
 
 const person = { email: 'ada@example.com', password: 'the analytical engine' };
 
-/** The endpoint on a store and a pool that a test can put out of order, and a browser that has opened its page. */
+/** The endpoint on a store and a pool that a test can make fail, and a browser that has opened its page. */
 async function openEndpoint() {
   const { settings, store, directory, team, health } = await openAuthFixture();
   const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));
@@ -53,7 +53,7 @@ const busy = {
   html: expect.stringContaining('The service is busy. Please try again in a moment.'),
 };
 
-test('while the store takes nothing no user is signed in; what was typed stays, but for the password', async () => {
+test('while the store accepts no writes, no user is signed in; the form keeps its input except the password', async () => {
   const { health, submit } = await openEndpoint();
   health.ready = false;
   const page = await submit();
@@ -64,7 +64,7 @@ test('while the store takes nothing no user is signed in; what was typed stays, 
   expect((await submit()).status).toBe(303);
 });
 
-test('while the store takes nothing a client of a signed-in user is told to come back', async () => {
+test('while the store accepts no writes, a client of a signed-in user is told to retry', async () => {
   const { health, open, submit } = await openEndpoint();
   await submit();
   health.ready = false;
@@ -73,7 +73,7 @@ test('while the store takes nothing a client of a signed-in user is told to come
   expect(headers['location']).toContain('?error=temporarily_unavailable&');
 });
 
-test('while too many passwords wait no user is signed in, and the attempt does not count', async () => {
+test('while too many passwords wait, no user is signed in, and the attempt does not count', async () => {
   const { store, passwords, submit } = await openEndpoint();
   const waiting: Promise<boolean>[] = [];
   const fill = () => {

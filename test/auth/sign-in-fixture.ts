@@ -40,7 +40,7 @@ export interface SignInFixture {
   /** The address of an authorization request: the usual parameters and these; `undefined` leaves one out. */
   target(parameters?: Parameters): string;
   newBrowser(address?: string): TestBrowser;
-  /** Opens the page of a request, and sends it with what the person knows. */
+  /** Opens the page of a request, and submits it with the person's credentials. */
   signIn(browser: TestBrowser, parameters?: Parameters, person?: Person): Promise<Page>;
   /** What the audit log says, the latest first. */
   audit(): Promise<readonly AuditLine[]>;

@@ -39,7 +39,7 @@ async function signedIn(): Promise<TestBrowser> {
   return browser;
 }
 
-describe('who knows the password', () => {
+describe('a user who knows the password', () => {
   test('gets a code for what the client asked for', async () => {
     const page = await fixture.signIn(fixture.newBrowser(), {
       nonce: 'n-0S6',
@@ -95,8 +95,8 @@ describe('who knows the password', () => {
   });
 });
 
-describe('who does not', () => {
-  test('is not told whether there is such an account', async () => {
+describe('a user who does not know it', () => {
+  test('is not told whether the account exists', async () => {
     const pages = [];
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const page = await fixture.signIn(fixture.newBrowser(), {}, { email, password: 'wrong' });
@@ -129,7 +129,7 @@ describe('who does not', () => {
   });
 });
 
-describe('a form that the page of this browser did not send', () => {
+describe('a form that does not come from the page of this browser', () => {
   test.each([
     ['no cookie', undefined],
     ['the cookie of another', `flagmeter=${'a'.repeat(43)}.${'b'.repeat(43)}`],
@@ -180,7 +180,7 @@ describe('a browser with a signed-in user', () => {
       expect((await exchange(codeOf(await browser.open(fixture.target({ prompt }))))).status).toBe(200);
   });
 
-  test('asks for the password again when the client wants it', async () => {
+  test('asks for the password again when the client requests it', async () => {
     const browser = await signedIn();
     for (const parameters of [{ prompt: 'login' }, { prompt: 'login consent' }, { max_age: '0' }]) {
       const page = await browser.open(fixture.target(parameters));
@@ -220,7 +220,7 @@ describe('a browser with a signed-in user', () => {
     expect((await browser.submit({ action: 'continue' })).html).toContain('type="password"');
   });
 
-  test('stays so for twelve hours after each use', async () => {
+  test('stays signed in for twelve hours after each use', async () => {
     const browser = await signedIn();
     for (let use = 0; use < 3; use++) {
       fixture.clock.advance(day / 2 - 1);
@@ -230,7 +230,7 @@ describe('a browser with a signed-in user', () => {
     expect((await browser.open(fixture.target())).status).toBe(200);
   });
 
-  test('stays so for a week at most', async () => {
+  test('stays signed in for a week at most', async () => {
     const browser = await signedIn();
     for (let use = 0; use < 20; use++) {
       fixture.clock.advance(day / 3);
@@ -254,7 +254,7 @@ describe('a service that is started again', () => {
     again.cookie = browser.cookie;
     expect((await again.open(after.target())).location?.searchParams.has('code')).toBe(true);
     const lines = (await after.audit()).filter(({ action }) => action.startsWith('sign-in.'));
-    // What the stranger did is in the audit log of their team.
+    // The actions of the stranger are in the audit log of their team.
     expect(lines.map(({ action, actor, target }) => [action, actor.name, target.name])).toEqual([
       ['sign-in.succeeded', 'Ada@Example.com', 'Ada@Example.com'],
       ['sign-in.failed', '', ''],
@@ -265,7 +265,7 @@ describe('a service that is started again', () => {
     await after.service.stop();
   });
 
-  test('does not know who has another password meanwhile', async () => {
+  test('does not keep a user signed in whose password has changed', async () => {
     const service = await openSignIn();
     const browser = service.newBrowser();
     await service.signIn(browser);

@@ -7,7 +7,7 @@ import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** A round, and how often it let others go first. */
+/** A round, and how often it yielded. */
 async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true): Promise<number> {
   let pauses = 0;
   const { store: accounts, engine, clock } = fixture;
@@ -25,7 +25,7 @@ function counts({ store }: SessionFixture): Record<string, number> {
   return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.getCount()]));
 }
 
-/** Puts so many tokens on the list, which expire in the seconds after `exp`. */
+/** Puts this many tokens on the list, which expire in the seconds after `exp`. */
 function list({ store, clock }: SessionFixture, count: number, inSeconds: number): void {
   const exp = Math.floor(clock.now() / 1000) + inSeconds;
   store.lmdb.transactionSync(() => {
@@ -61,7 +61,7 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ sessions: 1, userSessions: 1 });
   });
 
-  test('sessions of users that are gone, and not of those who left the team of the client: they may come back', async () => {
+  test('sessions of deleted users, but not of users who left the team of the client: they may come back', async () => {
     const fixture = await openSessionFixture();
     await fixture.tokens();
     await fixture.tokens({}, fixture.app);
@@ -88,7 +88,7 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ codes: 0, sessions: 1 });
   });
 
-  test('sign-ins and login throttles whose time is over', async () => {
+  test('expired sign-ins and login throttles', async () => {
     const fixture = await openSessionFixture();
     await fixture.signIn();
     fixture.store.loginThrottles.putSync(`account.${'0'.repeat(64)}`, {
@@ -124,7 +124,7 @@ function audit({ store, clock }: SessionFixture, days: number): void {
   });
 }
 
-test('a sweep removes what the audit log has held for 400 days, and looks at little of what stays', async () => {
+test('a sweep removes audit entries after 400 days, and reads few of those that stay', async () => {
   const fixture = await openSessionFixture();
   audit(fixture, 1200);
   expect(await sweep(fixture)).toBeLessThan(6);
@@ -133,7 +133,7 @@ test('a sweep removes what the audit log has held for 400 days, and looks at lit
   expect(await sweep(fixture)).toBe(0);
 });
 
-describe('a sweep of very much', () => {
+describe('a large sweep', () => {
   test('goes in small steps, and leaves alone what has not expired', async () => {
     const fixture = await openSessionFixture();
     list(fixture, 3000, 10);
@@ -175,7 +175,7 @@ describe('a sweep of very much', () => {
   });
 });
 
-test('while the store takes nothing a round fails, and the next one does what is left', async () => {
+test('while the store accepts no writes, a round fails, and the next one does the rest', async () => {
   const fixture = await openSessionFixture();
   const { store: accounts, engine, health, clock } = fixture;
   list(fixture, 10, 10);

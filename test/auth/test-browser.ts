@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** What came back. */
+/** The answer. */
 export interface Page {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -13,7 +13,7 @@ export interface Page {
   readonly error: string;
 }
 
-/** A browser without JavaScript, as far as signing in needs one: it keeps its cookie, and sends forms back. */
+/** The parts of a browser without JavaScript that a sign-in needs: it keeps its cookie, and submits forms. */
 export class TestBrowser {
   /** `name=value`. */
   cookie: string | undefined;
@@ -70,7 +70,7 @@ export class TestBrowser {
   }
 }
 
-/** As a form; what is `undefined` is left out. */
+/** Encodes a form; `undefined` fields are left out. */
 export function encode(parameters: Parameters): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return new URLSearchParams(given).toString();

@@ -107,7 +107,7 @@ describe('a client with its credentials', () => {
   });
 });
 
-describe('a client that is not to be believed', () => {
+describe('a client that fails to authenticate', () => {
   const form = { grant_type: 'client_credentials', scope: bothScopes };
 
   test('is not told whether it is unknown or its secret is wrong', async () => {
@@ -150,7 +150,7 @@ describe('a client that is not to be believed', () => {
   });
 });
 
-describe('a request that is not one', () => {
+describe('a malformed request', () => {
   const grant = 'grant_type=client_credentials';
   test.each<[string, string, Record<string, string>, number, string]>([
     ['no grant type', 'scope=openid', {}, 400, 'invalid_request'],

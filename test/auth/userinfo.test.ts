@@ -51,14 +51,14 @@ describe('the userinfo endpoint', () => {
     expect(known).toMatchObject(json);
   });
 
-  test('tells what is so now, not what was when the token was issued', async () => {
+  test('has the current data, not that of when the token was issued', async () => {
     const { askWith, issue, user, directory } = await openUserinfo();
     const token = await issue('openid email');
     await directory.change((draft) => draft.put('users', user.id, { ...user, email: 'new@example.com' }));
     expect((await askWith(token)).json).toMatchObject({ email: 'new@example.com' });
   });
 
-  test('names to a client of a team no other team of the user', async () => {
+  test('does not name the other teams of the user to a client of a team', async () => {
     const { askWith, issue, user, directory, team } = await openUserinfo();
     const other = await createTeam(directory, 'Other');
     const teams = [other.id, team.id];
@@ -70,7 +70,7 @@ describe('the userinfo endpoint', () => {
     expect((await askWith(everybodys)).json).toMatchObject({ team: teams, primaryTeam: other.id });
   });
 
-  test('takes the token in a form, too', async () => {
+  test('accepts the token in a form, too', async () => {
     const { ask, issue, user } = await openUserinfo();
     const body = `access_token=${await issue('openid')}`;
     expect(await ask({ method: 'POST', headers: formType, body })).toMatchObject({
@@ -97,7 +97,7 @@ describe('the userinfo endpoint', () => {
     expect(headers).toMatchObject({ 'www-authenticate': 'Bearer', 'access-control-allow-origin': '*' });
   });
 
-  test('refuses a token that is not valid, however it comes', async () => {
+  test('refuses an invalid token, however it is sent', async () => {
     const { ask, askWith, issue, user, directory, clock } = await openUserinfo();
     const gone = await issue('openid');
     await deleteUser(directory, user.id);

@@ -20,7 +20,7 @@ test('a token is found by its whole text, until it expires', () => {
   expect(tokens.find('text', one.exp * 1000)).toBeUndefined();
 });
 
-test('a token that is dropped is gone at once, whichever of its two texts was kept', () => {
+test('a dropped token is gone at once, whichever of its two texts was cached', () => {
   const tokens = new VerifiedTokens();
   tokens.keep('text', claims('1'));
   tokens.keep('other text', claims('1'));
@@ -45,7 +45,7 @@ test('all are gone when the keys change', () => {
   expect(tokens.size).toBe(1);
 });
 
-test('never more are held than there is room for, and those that are asked for stay', () => {
+test('the cache is bounded, and keeps the tokens in use', () => {
   const tokens = new VerifiedTokens(3);
   for (const jti of ['1', '2', '3']) tokens.keep(jti, claims(jti));
   for (let next = 4; next < 100; next += 1) {
@@ -57,7 +57,7 @@ test('never more are held than there is room for, and those that are asked for s
   expect(tokens.find('99', now)).toBeDefined();
 });
 
-test('there is room for a new one when all are in use', () => {
+test('a new token finds room even when all are in use', () => {
   const tokens = new VerifiedTokens(2);
   for (const jti of ['1', '2']) tokens.keep(jti, claims(jti));
   for (const jti of ['1', '2']) tokens.find(jti, now);

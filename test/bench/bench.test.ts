@@ -19,7 +19,7 @@ function bench(...args: string[]): Promise<Outcome> {
   });
 }
 
-/** Runs a benchmark small, and gives the one object that it printed. */
+/** Runs a short benchmark. @returns the object that it prints */
 async function result(name: string): Promise<Record<string, number>> {
   const { code, stdout, stderr } = await bench(name, '--small', '--json');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
@@ -47,7 +47,7 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
-  it('measure what is taken under overload', async () => {
+  it('measure what is accepted under overload', async () => {
     const { runs, ...figures } = (await result('overload')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['capacity', 'peak', 'kept']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
@@ -60,7 +60,7 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure what strangers hold by HTTP', async () => {
+  it('measure what strangers hold over HTTP', async () => {
     const { connections, shapes } = (await result('hostile-http')) as Record<string, unknown>;
     expect(connections).toBe(20);
     expect(shapes).toHaveLength(4);

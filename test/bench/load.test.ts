@@ -46,7 +46,7 @@ function generate(plan: Partial<LoadPlan> & { port: number }): Promise<LoadRepor
 const texts = ['/a', '/b'].map((path) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`);
 
 describe('the load generator', () => {
-  it('counts what was accepted by request, exactly', async () => {
+  it('counts accepted requests exactly', async () => {
     const seen: Record<string, number> = { '/a': 0, '/b': 0 };
     const port = await serve((request, response) => {
       seen[request.url ?? ''] = (seen[request.url ?? ''] ?? 0) + 1;
@@ -58,7 +58,7 @@ describe('the load generator', () => {
     expect(report.rps).toBeGreaterThan(0);
   });
 
-  it('counts every answer that is no 202 by its status', async () => {
+  it('counts every answer other than 202 by its status', async () => {
     let answers = 0;
     const port = await serve((_, response) => {
       const status = [202, 202, 503, 429][answers++ % 4] ?? 202;

@@ -20,7 +20,7 @@ let service: Binary;
 let credentials: Credentials;
 let url: string;
 
-/** What a user of the command line has set, whoever runs the server; none of it is a setting of the server. */
+/** Variables of a command-line user; none of them is a setting of the server. */
 const userVariables = {
   FLAGMETER_URL: 'http://flags.invalid',
   FLAGMETER_TOKEN: 'x',
@@ -77,7 +77,7 @@ async function onTerminal({ env }: Home, command: string, answers: [string, stri
   return shown.replaceAll('\r\n', '\n');
 }
 
-test('a server that is started at a terminal ends its start with the address to open and the first commands', async () => {
+test('a server that is started at a terminal finishes by printing the address to open and the first commands', async () => {
   const stop = '\u0003'; // Ctrl-C
   const shown = await onTerminal(newHome(), 'serve --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0', [
     ['Ctrl-C stops the server.', stop],
@@ -122,7 +122,7 @@ function expire({ credentialsFile }: Home): void {
 }
 
 describe('the command line', () => {
-  test('does for a script what it asks for, and says by its exit code what not', async () => {
+  test('does what a script asks for, and its exit code says what failed', async () => {
     const home = await signedIn();
     expect(statSync(home.credentialsFile).mode & 0o777).toBe(0o600);
     const made = await run(home, 'apps', 'create', 'Shop', '--env', 'Production', '--json');
@@ -167,7 +167,7 @@ describe('the command line', () => {
     expect((await run(home, 'apps', 'list', '--url', url)).code).toBe(3);
   });
 
-  test('says on one line that nothing is there, or that it cannot be trusted', async () => {
+  test('says on one line that the server is unreachable or not trusted', async () => {
     const home = newHome({ FLAGMETER_TOKEN: 'x' });
     expect(await run(home, 'apps', 'list', '--url', 'http://127.0.0.1:1')).toEqual({
       code: 7,
@@ -188,7 +188,7 @@ describe('the command line', () => {
     await stop(secure);
   });
 
-  test('does not mind a reader that reads no further', async () => {
+  test('tolerates a reader that stops reading', async () => {
     const { env } = newHome();
     const ended = async (command: string) => {
       const argv = ['-c', `exec 3>&1; ("${binaryPath}" ${command}; echo "exit $?" >&3) 2>&1 | true`];
@@ -202,7 +202,7 @@ describe('the command line', () => {
 });
 
 describe('on a terminal', () => {
-  test('the secret is asked for and not shown', async () => {
+  test('the command asks for the secret and does not show it', async () => {
     const home = newHome();
     const command = `login --url ${url} --client-id ${credentials.clientId}`;
     const shown = await onTerminal(home, command, [['Client secret: ', `${credentials.clientSecret}\r`]]);
@@ -216,7 +216,7 @@ describe('on a terminal', () => {
     expect(await onTerminal(plain, 'teams list', [])).toMatch(/^ID .*\nteam_/);
   });
 
-  test('a person is asked before something is deleted', async () => {
+  test('the command asks before it deletes something', async () => {
     const home = await signedIn();
     await run(home, 'apps', 'create', 'Asked');
     const no = await onTerminal(home, 'apps delete Asked', [['y or n: ', 'n\r']]);
@@ -241,7 +241,7 @@ describe('a session by a browser elsewhere', () => {
     expect((await run(home, 'whoami')).stdout).toMatch(/^ {2}Email +bench@localhost$/m);
   });
 
-  test('is not waited for any more after Ctrl-C', async () => {
+  test('is abandoned after Ctrl-C', async () => {
     const home = newHome();
     const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
     const ended = once(child, 'close');

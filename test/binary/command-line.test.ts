@@ -42,7 +42,7 @@ describe('exit codes', () => {
   });
 });
 
-/** Runs `serve` with a temp directory of its own, which a mount namespace makes what `mount` says. */
+/** Runs `serve` with its own temp directory, mounted in a namespace as `mount` says. */
 function inTempDirectory(mount: string): Promise<Ended> {
   const temp = freshDirectory();
   const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data"`;
@@ -54,7 +54,7 @@ function inTempDirectory(mount: string): Promise<Ended> {
 describe('a temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
-  test('that is not there is named, with what to do', async () => {
+  test('that does not exist is named, with what to do', async () => {
     const outcome = await runBinary(['serve', '--data', 'data'], { TMPDIR: '/nonexistent' });
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
@@ -128,7 +128,7 @@ function asUser(data: string): [command: string, ...args: string[]] {
 }
 
 describe('serve', () => {
-  test('starts beside a Service of Kubernetes that is named flagmeter, and says what it passes over', async () => {
+  test('starts beside a Kubernetes Service named flagmeter, and says which variables it ignores', async () => {
     const env = { FLAGMETER_PORT: 'tcp://10.96.0.7:8080', FLAGMETER_SERVICE_HOST: '10.96.0.7' };
     const service = await startBinary({ env });
     expect(service.stderr()).toMatch(/Kubernetes.*"FLAGMETER_PORT","FLAGMETER_SERVICE_HOST"/);
@@ -146,7 +146,7 @@ describe('serve', () => {
     await stop(second, 'SIGINT');
   });
 
-  test('a second process on the same data is refused, and the first goes on', async () => {
+  test('a second process on the same data is refused, and the first keeps running', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -184,7 +184,7 @@ describe('serve', () => {
     );
   });
 
-  test.each(['accounts', 'usage'])('a file of %s that is cut off is named, with what to do', async (name) => {
+  test.each(['accounts', 'usage'])('a truncated file of %s is named, with what to do', async (name) => {
     const service = await startBinary();
     await stop(service);
     const file = `${service.data}/${name}/data.mdb`;
@@ -210,7 +210,7 @@ describe('serve', () => {
     );
   });
 
-  test('told to stop, it answers and keeps what it has accepted', async () => {
+  test('when it is stopped, it answers requests under way and keeps what it has accepted', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -242,7 +242,7 @@ describe('serve', () => {
     socket.destroy();
   });
 
-  test('each host has its own listener when told so, and answers 404 for the others', async () => {
+  test('each host has its own listener if configured, and answers 404 for the others', async () => {
     const service = await startBinary({ args: ['--metrics-listen', '127.0.0.1:0'] });
     const metrics = /metrics=(\S+)/.exec(service.line)?.[1];
     const status = async (address: string | undefined, path: string) =>

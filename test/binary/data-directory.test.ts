@@ -58,8 +58,8 @@ describe('the start', () => {
   });
 });
 
-describe('a data directory that was being prepared when the power went', () => {
-  test('is prepared by the next start, whenever that was', async () => {
+describe('a data directory whose preparation was cut off by a power failure', () => {
+  test('is prepared by the next start, at whatever point that happened', async () => {
     for (let delay = 20; delay <= 200; delay += 20) {
       const data = `${freshDirectory()}/data`;
       const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], {

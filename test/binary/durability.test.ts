@@ -34,7 +34,7 @@ async function sendUntilKilled(http: string, key: string, connection: number, ta
   }
 }
 
-test('killed at any moment: what was answered 202 is counted, what was not sent is not, and no packet is half', async () => {
+test('killed at any moment: packets answered 202 are counted, unsent ones are not, and none is half counted', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const tallies = Array.from({ length: connections }, (): Tally => ({ sent: 0, accepted: 0 }));
@@ -58,7 +58,7 @@ test('killed at any moment: what was answered 202 is counted, what was not sent 
       expect(first, `seed ${seed}: an accepted packet is missing`).toBeGreaterThanOrEqual(accepted);
       expect(first, `seed ${seed}: more counted than sent`).toBeLessThanOrEqual(sent);
     });
-    // A packet in flight at the kill was counted or not: from here on it is known which.
+    // A packet in flight at the kill may or may not be counted: from here on the result must not change.
     tallies.forEach((tally, index) => {
       tally.sent = counted.get(`first-${index}`) ?? 0;
       tally.accepted = tally.sent;

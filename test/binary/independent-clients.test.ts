@@ -13,7 +13,7 @@ import {
   token,
 } from '../support/binary.ts';
 
-/** The executable's auth host, used by OAuth clients that others wrote, each in the way that its own documents show. */
+/** The executable's auth host with third-party OAuth clients, each used as its own documentation shows. */
 
 const redirectUri = 'https://shop.example/callback';
 const scope = 'openid email flagmeter';
@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(cleanUp);
 
-/** Signs in as the administrator; gives the address that the browser is sent back to. */
+/** Signs in as the administrator. @returns the address that the browser is redirected to */
 async function signIn(authorize: URL): Promise<URL> {
   const browser = new TestBrowser(service.http, '127.0.0.1');
   await browser.open(`${authorize.pathname}${authorize.search}`);

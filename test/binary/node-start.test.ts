@@ -10,7 +10,7 @@ afterAll(cleanUp);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const addOn = 'uWebSockets.js';
 
-/** A directory with the service for Node and all of its packages but the add-on, in whose place comes `source`. */
+/** A directory with the service for Node and all of its packages; `source` replaces the add-on. */
 function withAddOn(source?: string): string {
   const directory = freshDirectory();
   cpSync(join(root, 'dist/node'), directory, { recursive: true });

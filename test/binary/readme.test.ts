@@ -26,7 +26,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('the README', () => {
-  test('leads from zero to a counted packet, word for word but for the port', async () => {
+  test('leads from zero to a counted packet, word for word except the port', async () => {
     requireBinary();
     const directory = freshDirectory();
     symlinkSync(`${root}/dist`, `${directory}/dist`);

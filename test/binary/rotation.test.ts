@@ -51,7 +51,7 @@ async function auditedKids({ http }: Binary, credentials: Credentials): Promise<
   return items.filter(({ action }) => action === 'signing-key.rotated').map(({ target }) => target.id);
 }
 
-it('rotates the signing key of a running service, and every token stays good', async () => {
+it('rotates the signing key of a running service, and every token stays valid', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data });
@@ -59,11 +59,11 @@ it('rotates the signing key of a running service, and every token stays good', a
   const { kid, alg, retired } = await rotate(data);
   expect({ alg, retired }).toEqual({ alg: 'ES256', retired: [kidOf(before)] });
   await untilPublished(service, kid);
-  // It signs when caches have had the time to know it.
+  // It signs once caches have had time to fetch it.
   const after = await token(service.http, credentials);
   expect(kidOf(after)).toBe(kidOf(before));
   for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
-  // Nothing had to be told to the service: a crash right after the rotation loses none of it.
+  // The rotation is on disk without the service: a crash right after it loses nothing.
   const { http } = service;
   const last = await rotate(data);
   await stop(service, 'SIGKILL');
@@ -78,7 +78,7 @@ it('rotates the signing key of a running service, and every token stays good', a
 });
 
 it.each(['RS256', 'EdDSA'])(
-  'makes a key for --signing-alg %s, and tokens of the old one stay good',
+  'makes a key for --signing-alg %s, and tokens of the old one stay valid',
   async (alg) => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);

@@ -24,7 +24,7 @@ function tlsDirectory() {
   return { directory, files, put };
 }
 
-/** What becomes of a new connection: the common name of the certificate that it gets, or how it failed. */
+/** The outcome of a new connection: the common name of the certificate that it gets, or how it failed. */
 function nameAt(address: string): Promise<string> {
   const [host, port] = address.split(':') as [string, string];
   return new Promise((resolve) => {
@@ -65,7 +65,7 @@ describe.each([
   const serve = (...args: string[]) =>
     startProcess(command, [...before, 'serve', '--data', `${freshDirectory()}/data`, ...free, ...args]);
 
-  test('has new connections get the certificate that is in the files now, by HTTP and gRPC', async () => {
+  test('gives new connections the current certificate of the files, over HTTP and gRPC', async () => {
     const { files, put } = tlsDirectory();
     const service = await serve(...files);
     const addresses = [service.http, grpcOf(service)];
@@ -101,13 +101,13 @@ describe.each([
     }
     going = false;
     await Promise.all(clients);
-    // One that is within its handshake may be closed, as any connection without a request.
+    // A connection in its handshake may be closed, like any connection without a request.
     for (const closed of ['closed', 'ECONNRESET']) outcomes.delete(closed);
     expect([...outcomes]).toEqual(['localhost']);
     await stop(service);
   });
 
-  test('keeps the certificate that it has when the new one cannot be used, and says why', async () => {
+  test('keeps its certificate when the new one cannot be used, and says why', async () => {
     const { files, put, directory } = tlsDirectory();
     const service = await serve(...files);
     put('other-cert', 'key');
@@ -120,7 +120,7 @@ describe.each([
     await stop(service);
   });
 
-  test('without TLS says that there is nothing to read again', async () => {
+  test('without TLS says that there is nothing to reload', async () => {
     const service = await serve();
     service.kill('SIGHUP');
     await logLine(service, 'there is nothing to read again');
@@ -149,7 +149,7 @@ describe('before anything is prepared', () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  test('a certificate for other names than the public URLs is warned of', async () => {
+  test('a certificate for names other than the public URLs causes a warning', async () => {
     const { files: own } = tlsDirectory();
     const url = ['--auth-url', 'https://flags.example.com', '--base-url', 'https://localhost'];
     const data = `${freshDirectory()}/data`;

@@ -12,7 +12,7 @@ import {
 afterAll(cleanUp);
 
 const ownListeners = ['--auth-listen', '127.0.0.1:0', '--api-listen', '127.0.0.1:0'];
-/** The same wherever the listeners are: a token must outlast a restart on other ports. */
+/** The same on any ports: a token must outlast a restart on other ports. */
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 
 /** HOST:PORT of the listener of a host, from the ready line. */
@@ -33,11 +33,11 @@ async function statuses(service: Binary, accessToken: string): Promise<Record<st
   return { api: api.status, auth: auth.status };
 }
 
-/** The token of a client, which has no user: what is good there is only forbidden. */
+/** Answers to a valid client token: userinfo forbids it, because it has no user. */
 const good = { api: 200, auth: 403 };
 const refused = { api: 401, auth: 401 };
 
-test('an invalidated token is refused by every listener on the next request, and after a SIGKILL right behind the 200', async () => {
+test('an invalidated token is refused by every listener on the next request, and after a SIGKILL right after the 200', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data, args: [...ownListeners, ...urls] });

@@ -50,7 +50,7 @@ function addressOf(redirect_uri: string, parameters: Parameters = {}): string {
 interface Visit {
   readonly page: Page;
   readonly callback: CallbackServer;
-  /** What the browser complained of: what its policies forbade, above all. */
+  /** Errors of the browser, above all violations of its policies. */
   readonly complaints: readonly string[];
 }
 
@@ -115,7 +115,7 @@ describe('on a phone without JavaScript', () => {
     expect(Number.parseFloat(await styleOf(page, '#password', 'fontSize'))).toBeGreaterThanOrEqual(16);
   });
 
-  test('a wrong password is said so, and only the password has to be typed again', async () => {
+  test('a wrong password is reported, and only the password has to be typed again', async () => {
     const { page, callback, complaints } = await visit(phone);
     await send(page, 'wrong');
     const alert = page.getByRole('alert');
@@ -134,7 +134,7 @@ describe('on a phone without JavaScript', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('who guesses has to wait', async () => {
+  test('a user who guesses has to wait', async () => {
     const { page } = await visit(phone);
     const alert = page.getByRole('alert');
     for (let guess = 0; guess < 5; guess++) {
@@ -148,7 +148,7 @@ describe('on a phone without JavaScript', () => {
   });
 });
 
-test.each(['light', 'dark'] as const)('in %s mode everything can be read', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('in %s mode all text is readable', async (colorScheme) => {
   const { page } = await visit({ colorScheme });
   await send(page, 'wrong', 'nobody@example.com');
   await page.getByRole('alert').waitFor();
@@ -161,7 +161,7 @@ test.each(['light', 'dark'] as const)('in %s mode everything can be read', async
   expect(contrast(colours[0]?.ground ?? '', 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark');
 });
 
-test('the keyboard alone is enough, and shows where it is', async () => {
+test('the keyboard alone is enough, and the focus is visible', async () => {
   const { page, callback } = await visit();
   const order: string[] = [];
   for (let stop = 0; stop < 4; stop++) {
@@ -186,7 +186,7 @@ test('the keyboard alone is enough, and shows where it is', async () => {
   expect(callback.answers).toHaveLength(2);
 });
 
-test('who cancels is sent back without a code', async () => {
+test('a user who cancels is redirected without a code', async () => {
   const { page, callback } = await visit();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('You can close this page').waitFor();
@@ -202,7 +202,7 @@ test('an app with a scheme of its own gets its code, too', async () => {
   };
   const { page, complaints } = await visit(phone);
   await page.goto(addressOf('com.example.app:/callback', { client_id: clientId }));
-  // Nothing on this machine takes the scheme: that the browser tried is all there is to see.
+  // Nothing on this machine handles the scheme: the test can only see that the browser tried.
   const tried = page.waitForEvent('requestfailed', (request) => request.url().startsWith('com.example.app:'));
   await send(page);
   expect((await tried).url()).toMatch(/^com\.example\.app:\/callback\?code=[\w-]{43}&iss=/);
@@ -219,7 +219,7 @@ describe('another site', () => {
        <input name="form" value="${'0'.repeat(64)}"><button>Win a prize</button></form>`,
     );
     onTestFinished(() => callback.close());
-    // Not the same site: another host, as far as the browser knows.
+    // Not the same site: another host for the browser.
     await page.goto(callback.redirectUri.replace('127.0.0.1', 'localhost').replace('/callback', '/prize'));
     await page.getByRole('button').click();
     await page.getByText('The form was sent from the page of another site').waitFor();

@@ -6,7 +6,7 @@ import { createApplication, manage, token } from '../support/binary.ts';
 import { type ContextOptions, testContext } from './fixture.ts';
 import { type RunningService, runService } from './running-service.ts';
 
-/** What a command left behind. */
+/** The result of a command. */
 export interface Outcome {
   readonly out: string;
   readonly err: string;

@@ -22,7 +22,7 @@ async function apiOf(listener: RequestListener): Promise<{ api: Api; context: Te
 }
 
 describe('the management API', () => {
-  it('waits when it is told to, and goes on', async () => {
+  it('waits when it is told to, then retries', async () => {
     const clock = testClock();
     const service = await startLocal({ clock, args: ['--api-rate', '1'] });
     onTestFinished(() => service.stop());
@@ -56,7 +56,7 @@ describe('the management API', () => {
     expect(context.clock.now() - began).toBe(1000 * waits.reduce((sum, wait) => sum + wait, 0));
   });
 
-  it('asks once more with another token, and not again', async () => {
+  it('retries once with another token, and not again', async () => {
     const seen: unknown[] = [];
     const { api } = await apiOf((request, response) => {
       seen.push([request.method, request.url, request.headers.authorization]);

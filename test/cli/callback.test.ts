@@ -8,7 +8,7 @@ async function open(patienceMs = 10_000) {
   return callback;
 }
 
-/** Sends a request whose target is not made better on the way. */
+/** Sends a request without normalising its target. */
 function statusOf(redirectUri: string, method: string, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sent = request({ port: new URL(redirectUri).port, host: '127.0.0.1', method, path }, (response) => {
@@ -19,7 +19,7 @@ function statusOf(redirectUri: string, method: string, path: string): Promise<nu
 }
 
 describe('the listener that a sign-in comes back to', () => {
-  it('hands over what the browser brings, and shows how it ended', async () => {
+  it('hands over the parameters of the browser, and shows the outcome', async () => {
     const { redirectUri, arrived } = await open();
     expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     const answer = fetch(`${redirectUri}?code=c&state=the+state`);
@@ -52,7 +52,7 @@ describe('the listener that a sign-in comes back to', () => {
     await answer;
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const { arrived } = await open(1);
     await expect(arrived).rejects.toMatchObject({
       exitCode: 3,

@@ -73,7 +73,7 @@ describe('login --device', () => {
     expect(one.waits).toEqual([5, 5, 10]);
   });
 
-  it('waits twice as long after the server could not be reached', async () => {
+  it('waits twice as long after failing to reach the server', async () => {
     let calls = 0;
     const fetchOften = (url: string, init: RequestInit) => {
       calls += url.endsWith('/connect/token') ? 1 : 0;
@@ -103,7 +103,7 @@ describe('login --device', () => {
     expect(one.waits).toEqual(Array.from({ length: 120 }, () => 5));
   });
 
-  it('says that a server cannot do that', async () => {
+  it('says that a server does not support it', async () => {
     const server = createServer((_, response) => {
       response.end(JSON.stringify({ issuer: urlOf(), scopes_supported: ['openid'] }));
     });
@@ -115,7 +115,7 @@ describe('login --device', () => {
     );
   });
 
-  it('sends no code in the clear for a server that is asked by HTTPS', async () => {
+  it('sends no code in clear text for a server that is addressed by HTTPS', async () => {
     const address = 'https://flags.example';
     const asked: string[] = [];
     const answer = async (url: string) => {

@@ -11,7 +11,7 @@ import { testContext } from './fixture.ts';
 const { pid: deadPid } = spawnSync('true');
 
 describe('work under a lock', () => {
-  it('is done by one at a time, and leaves nothing behind', async () => {
+  it('is done by one process at a time, and leaves nothing behind', async () => {
     const directory = temporaryDirectory();
     const context = testContext();
     let within = 0;
@@ -30,7 +30,7 @@ describe('work under a lock', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('gives the lock back when the work fails', async () => {
+  it('releases the lock when the work fails', async () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     const failing = underLock(lock, context, async () => {
@@ -61,7 +61,7 @@ describe('work under a lock', () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     writeFileSync(lock, owner);
-    // Its owner shows again and again that it is there.
+    // Its owner refreshes the lock again and again.
     const sleep = async (ms: number) => {
       await context.sleep(ms);
       const now = context.clock.now() / 1000;

@@ -3,7 +3,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { type TestClock, testClock } from '../accounts/fixture.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** A terminal and what is around it, with what a command did to it. */
+/** A terminal and its environment, with the effects of a command. */
 export interface TestContext extends Context {
   readonly clock: TestClock;
   /** What was written to standard output and to standard error. */
@@ -22,7 +22,7 @@ export interface ContextOptions {
   readonly answers?: readonly string[];
   readonly clock?: TestClock;
   readonly openBrowser?: (url: string) => void;
-  /** The configuration folder; a fresh one without. */
+  /** The configuration folder; a fresh one by default. */
   readonly folder?: string;
 }
 
@@ -53,7 +53,7 @@ export function testContext(options: ContextOptions = {}): TestContext {
     clock,
     randomBytes,
     fetch: (url, init) => fetch(url, init),
-    // Others that run at the same time get their turn.
+    // Let concurrent work run.
     sleep: async (ms) => {
       clock.advance(ms);
       await new Promise((resolve) => setImmediate(resolve));

@@ -62,14 +62,14 @@ describe('login as an API key', () => {
     expect(await statusOf(session)).toBe(200);
   });
 
-  it('keeps the secret when it is told to', async () => {
+  it('stores the secret when it is told to', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
     await login(['--url', running.url, '--client-id', clientId, '--store'], context);
     expect(sessionOf(context)?.clientSecret).toBe(clientSecret);
   });
 
-  it('with a wrong secret fails with 3, and what was kept before is still there', async () => {
+  it('with a wrong secret fails with 3, and keeps the session stored before', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, 'wrong'] });
     await login(['--url', running.url, '--client-id', clientId], context);
@@ -82,7 +82,7 @@ describe('login as an API key', () => {
     expect(await statusOf(before)).toBe(200);
   });
 
-  it('ends the session that it takes the place of', async () => {
+  it('ends the session that it replaces', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, clientSecret] });
     await login(['--url', running.url, '--client-id', clientId], context);
@@ -113,7 +113,7 @@ describe('login as an API key', () => {
     await expect(attempt).rejects.toThrow(message);
   });
 
-  it('warns of an address that is not encrypted', async () => {
+  it('warns about an address without encryption', async () => {
     const context = around({ answers: ['x'] });
     const attempt = login(['--url', 'http://flags.invalid', '--client-id', 'x'], context);
     await expect(attempt).rejects.toMatchObject({ exitCode: 7 });
@@ -139,7 +139,7 @@ describe('login with a browser', () => {
     expect(await statusOf(session)).toBe(200);
   });
 
-  it('says nothing of the code, the verifier or a token', async () => {
+  it('does not print the code, the verifier or a token', async () => {
     const context = withBrowser();
     await login(['--url', running.url], context);
     const { accessToken, refreshToken } = sessionOf(context) as StoredSession;
@@ -175,7 +175,7 @@ describe('login with a browser', () => {
     expect(sessionOf(context)).toBeUndefined();
   });
 
-  it('does not go to a token host that calls itself something else', async () => {
+  it('does not use a token host with another issuer', async () => {
     const { port } = new URL(running.url);
     const attempt = login(['--url', `http://localhost:${port}`], withBrowser());
     await expect(attempt).rejects.toMatchObject({
@@ -241,7 +241,7 @@ describe('login at something else', () => {
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
   });
 
-  it('than the API keeps nothing, and ends what it got', async () => {
+  it('than the API keeps nothing, and revokes the tokens it got', async () => {
     const address = await start((_, response) => void response.writeHead(404).end('{}'));
     const context = withBrowser();
     let got: StoredSession | undefined;
@@ -280,7 +280,7 @@ describe('logout', () => {
     expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
   });
 
-  it('forgets the tokens also when the server cannot be told', async () => {
+  it('forgets the tokens even when the server cannot be reached', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
     await login(['--url', running.url, '--client-id', clientId], context);

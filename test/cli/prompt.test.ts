@@ -61,7 +61,7 @@ describe('a secret', () => {
     expect([shown(), modes]).toEqual(['Secret: \n', [true, false]]);
   });
 
-  it('can be broken off, and the terminal is as before', async () => {
+  it('can be interrupted, and the terminal is restored', async () => {
     const { person, typed, modes } = atKeyboard();
     const asked = person.askSecret('Secret: ');
     typed.write('abc\u0003');

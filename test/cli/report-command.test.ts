@@ -58,7 +58,7 @@ describe('usage', () => {
     );
   });
 
-  it('is, for scripts, what the API says', async () => {
+  it('prints the JSON of the API for scripts', async () => {
     await send({ f: { checkout: { on: [3, 2, 1] } } });
     const range = 'from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z';
     const { out } = await run(`usage ${here} --from 2026-01-01 --to 2026-01-02T00:00:00Z --step hour --json`);
@@ -66,7 +66,7 @@ describe('usage', () => {
     expect(JSON.parse(out)).toEqual(await api('GET', path, 200));
   });
 
-  it('takes the only environment there is, and says when nothing was counted', async () => {
+  it('uses the only environment there is, and says when nothing was counted', async () => {
     for (const name of ['Staging', 'Development'])
       await api('DELETE', `/applications/${admin.application}/environments/${name}`, 204);
     const { out, err } = await run('usage --app Here');
@@ -107,7 +107,7 @@ it('measurements have the values of metrics', async () => {
   expect(steps.out).toMatch(/\nTIME +METRIC +VALUE\n\S+ \S+ UTC +sales +20\n$/);
 });
 
-it('ingest has what was refused, why, and from which sender', async () => {
+it('ingest shows what was refused, why, and from which sender', async () => {
   expect(await send({ f: {} })).toBe(202);
   expect(await send({ e: 'production' })).toBe(404);
   expect(await send({}, {})).toBe(403);
@@ -143,7 +143,7 @@ describe('whoami', () => {
     expect(context.output.out).toMatch(/^ {2}Teams +Default \(primary\)$/m);
   });
 
-  it('is, for scripts, what the API says', async () => {
+  it('prints the JSON of the API for scripts', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
     await whoami(['--json'], context);

@@ -77,7 +77,7 @@ describe.each<{
     expect(out).toContain('…');
   });
 
-  it('are not deleted without a terminal and without --yes, and nothing is asked of the server', async () => {
+  it('are not deleted without a terminal and without --yes, and no request is sent', async () => {
     const fetch = () => {
       throw new Error('a request was sent');
     };
@@ -108,7 +108,7 @@ describe('a list', () => {
     expect(nextCursor).toBeNull();
   });
 
-  it('can be narrowed to what is wanted', async () => {
+  it('can be filtered', async () => {
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'old' });
     await api('PATCH', `/applications/${admin.application}/features/old`, 200, { archived: true });
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'new' });
@@ -149,7 +149,7 @@ describe('a secret', () => {
     expect(json.err).toBe(text.err);
   });
 
-  it('that is none comes without a warning', async () => {
+  it('is warned of only when there is one', async () => {
     expect((await run(`keys create Frontend --app ${admin.application}`)).err).toBe('');
   });
 
@@ -196,14 +196,14 @@ describe('what a command names', () => {
     });
   });
 
-  it.each(['.', '..'])('never leads elsewhere: %s', async (name) => {
+  it.each(['.', '..'])('never leads to another path: %s', async (name) => {
     await expect(run(`envs delete ${name} --app ${admin.application} --yes`)).rejects.toThrow(
       new UsageError(`Cannot use the name '${name}': it cannot be in an address`),
     );
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('may hold what an address is made of', async () => {
+  it('may contain the special characters of a URL', async () => {
     const name = 'a/b?c#d%2e';
     await run(`envs create ${name} --app ${admin.application}`);
     expect((await run(`envs delete ${name} --app ${admin.application} --yes`)).err).toContain(name);
@@ -230,7 +230,7 @@ describe('a refusal', () => {
     await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });
 
-  it('for want of a role ends with 4', async () => {
+  it('for a missing role ends with 4', async () => {
     const { clientId, clientSecret } = JSON.parse((await run(`api-keys create ${fresh()} --json`)).out);
     const env = { FLAGMETER_TOKEN: '', FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
     expect((await run('apps list', { env })).out).toContain(admin.application);
@@ -254,7 +254,7 @@ describe('a refusal', () => {
   });
 });
 
-it('keys are application keys, and rotate is one of its words', async () => {
+it('keys are application keys, and rotate is one of the subcommands', async () => {
   const context = testContext();
   await expect(async () => keys(['rotat'], context)).rejects.toThrow(
     'Unknown command keys rotat; the nearest known one is keys rotate',

@@ -23,7 +23,7 @@ describe('show', () => {
     expect((await run(`${command} ${called}`)).out).toMatch(/^ {2}[A-Z]\w+ +\S/);
   });
 
-  it('finds in the list what has no path of its own', async () => {
+  it('finds an object without a path of its own in the list', async () => {
     await run(`keys create Mobile --app ${admin.application} --name phone`);
     const { id, type } = await json(`keys show phone --app ${admin.application}`);
     expect(type).toBe('Mobile');
@@ -33,7 +33,7 @@ describe('show', () => {
 });
 
 describe('update', () => {
-  it('changes of an application what is given, and nothing else', async () => {
+  it('changes only the given fields of an application', async () => {
     const name = fresh();
     const settings =
       '--origin https://a.example --origin https://b.example --accept-identities TRUE --rate 2.5';
@@ -46,7 +46,7 @@ describe('update', () => {
     });
   });
 
-  it('changes a feature, and takes its description away', async () => {
+  it('changes a feature, and removes its description', async () => {
     const feature = `checkout --app ${admin.application}`;
     await run(`features create ${feature} --description The+till`);
     expect(await json(`features update ${feature} --archived true`)).toMatchObject({
@@ -57,7 +57,7 @@ describe('update', () => {
     });
   });
 
-  it('leaves the rest of a metric as it is, although the API takes it whole', async () => {
+  it('leaves the rest of a metric unchanged, although the API replaces it whole', async () => {
     const metric = `sales --app ${admin.application}`;
     await run(`metrics create ${metric} --kind gauge --unit EUR`);
     expect(await json(`metrics update ${metric} --unit USD`)).toMatchObject({ kind: 'gauge', unit: 'USD' });
@@ -93,7 +93,7 @@ describe('update', () => {
     await expect(attempt).rejects.toThrow(message);
   });
 
-  it('of what is not there says what there is', async () => {
+  it('of an unknown object names the known ones', async () => {
     const feature = `chekout --archived true --app ${admin.application}`;
     await run(`features create checkout --app ${admin.application}`);
     await expect(run(`features update ${feature}`)).rejects.toThrow(
@@ -166,7 +166,7 @@ describe('a log', () => {
     expect(err).toBe('There may be more than these 2: see --limit, --from and --to\n');
   });
 
-  it('is narrowed to whoever is meant, by e-mail address or id', async () => {
+  it('is filtered by user, by e-mail address or id', async () => {
     const { clientId } = running.service.credentials;
     expect((await run(`audit --actor ${clientId} --limit 1`)).out).toContain('First API key');
     expect((await run('audit --actor admin@localhost')).err).toBe('There are no entries of the audit log\n');
@@ -184,14 +184,14 @@ describe('a log', () => {
     await expect(run(command)).rejects.toThrow(message);
   });
 
-  it('has the deletions that are still being carried out', async () => {
+  it('has the deletions in progress', async () => {
     await run(`envs delete Staging --app ${admin.application} --yes`);
     const { out } = await run('deletions');
     expect(out).toMatch(new RegExp(`^DELETED .*\n[^]*UTC +environment +Staging +${admin.application}$`, 'm'));
   });
 });
 
-describe('what is not there', () => {
+describe('an object that does not exist', () => {
   it('is left to the server to explain when it is in the list', async () => {
     const { key } = await createKey(running.service.http, admin.access, admin.application, 'Mobile');
     const body = JSON.stringify({ k: key, e: 'Production', f: { seen: { on: [1] } } });

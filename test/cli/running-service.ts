@@ -3,7 +3,7 @@ import { type TestClock, testClock } from '../accounts/fixture.ts';
 import { cleanUp } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
-/** A service that runs while the tests of a file do. */
+/** A service that runs for the tests of a file. */
 export interface RunningService {
   /** Stands still. */
   readonly clock: TestClock;

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { send } from '../../src/cli/send.ts';
 import { testContext } from './fixture.ts';
 
-/** Starts a server for one test; gives its address without the scheme. */
+/** Starts a server for one test. @returns its address without the scheme */
 async function start(listener: RequestListener, secure = false): Promise<string> {
   const pem = (name: string) => readFileSync(join(import.meta.dirname, `../http/support/tls/${name}.pem`));
   const server = secure
@@ -42,12 +42,12 @@ describe('a request', () => {
     expect(await get(`http://${http}/x`)).toEqual({ status: 418, json: { a: 1 }, retryAfter: '7' });
   });
 
-  it('gets no JSON of what is none', async () => {
+  it('gets no JSON from a body that is not JSON', async () => {
     const http = await start((_, response) => void response.end('<html>'));
     expect(await get(`http://${http}/x`)).toMatchObject({ status: 200, json: undefined });
   });
 
-  it('is not sent on with its token to another address', async () => {
+  it('is not redirected to another address with its token', async () => {
     const seen: string[] = [];
     const http = await start((request, response) => {
       seen.push(request.url ?? '');
@@ -62,7 +62,7 @@ describe('a request', () => {
     expect(seen).toEqual(['/x?secret']);
   });
 
-  it('to where nothing listens says so, and nothing of what was sent', async () => {
+  it('to an address where nothing listens says so, and repeats nothing that was sent', async () => {
     const closed = await unusedAddress();
     await expect(get(`http://${closed}/x?secret`)).rejects.toMatchObject({
       exitCode: 7,
@@ -70,14 +70,14 @@ describe('a request', () => {
     });
   });
 
-  it('to a name that is none says so', async () => {
+  it('to an unknown host name says so', async () => {
     await expect(get('http://nowhere.invalid/')).rejects.toMatchObject({
       exitCode: 7,
       message: 'Cannot reach http://nowhere.invalid: the host name cannot be resolved',
     });
   });
 
-  it('that is hung up on says so', async () => {
+  it('whose connection is closed says so', async () => {
     const http = await start((request) => void request.socket.destroy());
     await expect(get(`http://${http}/`)).rejects.toMatchObject({
       exitCode: 7,

@@ -32,7 +32,7 @@ async function signedIn(
   };
 }
 
-/** Asks who the caller is, with an access of its own as each process has one. */
+/** Asks who the caller is, with its own access object, like a process of its own. */
 async function whoAmI(context: TestContext): Promise<unknown> {
   return openApi(context, running.url, openAccess(context, running.url)).call('GET', ['users', 'me']);
 }
@@ -85,7 +85,7 @@ describe('a session by browser', () => {
     expect(after.servers[running.url]?.refreshToken).not.toBe(before.servers[running.url]?.refreshToken);
   });
 
-  it('is renewed once by many commands at the same moment, and lives on', async () => {
+  it('is renewed once by many commands at the same moment, and stays valid', async () => {
     const context = await signedIn();
     clock.advance(3_600_000);
     const all = await Promise.all(Array.from({ length: 8 }, () => whoAmI(context)));
@@ -95,7 +95,7 @@ describe('a session by browser', () => {
     expect(await whoAmI(context)).toMatchObject(admin);
   });
 
-  it('goes on in a command whose token another has replaced meanwhile', async () => {
+  it('continues in a command whose token another command has replaced meanwhile', async () => {
     const context = await signedIn();
     const access = openAccess(context, running.url);
     const held = await access.token();
@@ -144,7 +144,7 @@ describe('a session of an API key', () => {
     expect(context.grants).toEqual([]);
   });
 
-  it('whose secret is kept is renewed by it', async () => {
+  it('whose secret is stored is renewed with it', async () => {
     const context = await signedIn([...asKey(), '--store'], answers());
     clock.advance(3_600_000);
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
@@ -155,7 +155,7 @@ describe('a session of an API key', () => {
 });
 
 describe('without a session', () => {
-  it('FLAGMETER_TOKEN is taken', async () => {
+  it('FLAGMETER_TOKEN is used', async () => {
     const given = await token(running.service.http, running.service.credentials);
     const context = testContext({ clock, env: { FLAGMETER_TOKEN: given } });
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
@@ -171,7 +171,7 @@ describe('without a session', () => {
     expect(await whoAmI(context)).toMatchObject(admin);
   });
 
-  it('an API key in the environment is taken, and nothing is kept', async () => {
+  it('an API key in the environment is used, and nothing is stored', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const env = { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
     const context = testContext({ clock, env });
@@ -180,8 +180,8 @@ describe('without a session', () => {
   });
 });
 
-describe('the server that is meant', () => {
-  it('is that of the flag, the variable, the last login, or the usual one', async () => {
+describe('the server address', () => {
+  it('comes from the flag, the variable, the last login, or the default', async () => {
     const context = await signedIn();
     const withVariable = {
       ...context,

@@ -9,7 +9,7 @@ function tableText(titles: readonly string[], rows: readonly string[][], bold: b
 }
 
 describe('a table', () => {
-  it('is aligned, whatever the characters, and has nothing behind the last column', () => {
+  it('is aligned with any characters, and has no trailing spaces', () => {
     const rows = [
       ['a', 'Shop', ''],
       ['longer', '世界', 'x'],
@@ -28,7 +28,7 @@ describe('a table', () => {
     expect(tableText(['ID'], [['a']], true)).toBe('\u001b[1mID\u001b[0m\na\n');
   });
 
-  it('shows what a terminal would obey', () => {
+  it('shows control characters that a terminal would obey', () => {
     const odd = 'a\u001b[31mb\nc\u202ed\u0007\u009be';
     expect(tableText(['ID'], [[odd]], false)).toBe('ID\na\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
     expect(recordText([['Name', odd]])).toBe('  Name  a\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
@@ -63,7 +63,7 @@ describe('a table on a terminal', () => {
     expect(Math.max(...widthsOf(text))).toBeLessThanOrEqual(width);
   });
 
-  it('is cut where that does the least harm, and loses its last columns at worst', () => {
+  it('is cut where it does the least harm, and loses its last columns at worst', () => {
     const at = (width: number) => makeTable(headings, rows, { bold: false, width });
     expect(at(200).text).toContain('a name that is rather long');
     expect(at(80)).toMatchObject({ leftOut: [], text: expect.stringContaining(' a name that is … ') });

@@ -84,7 +84,7 @@ describe('the token store', () => {
     },
   );
 
-  it('that cannot be made is named', async () => {
+  it('that cannot be created is named', async () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));
@@ -93,7 +93,7 @@ describe('the token store', () => {
     );
   });
 
-  it('leaves the old file alone when the new one cannot be written', async () => {
+  it('keeps the old file when the new one cannot be written', async () => {
     const context = testContext();
     const store = openTokenStore(context);
     await store.exclusively(async () => {

@@ -76,7 +76,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('lets the user in at once, however often others failed at the account', async () => {
+  test('lets the user in at once, however many attempts at the account have failed', async () => {
     const { data, store } = stored();
     let service = await start(data, store);
     for (let i = 0; i < 7; i += 1) expect(await signsIn(service, store, `wrong password ${i}`)).toBe(false);
@@ -100,7 +100,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  it('leaves a data directory alone that a server uses', async () => {
+  it('does not touch a data directory that a server uses', async () => {
     const { data, store } = stored();
     const lock = lockDataDirectory(data);
     await expect(reset(['--data', data, '--email', store.credentials.adminEmail])).rejects.toThrow(
@@ -116,7 +116,7 @@ describe('admin reset-password', () => {
     );
   });
 
-  it('makes no data directory', async () => {
+  it('creates no data directory', async () => {
     const data = `${freshDirectory()}/data`;
     await expect(reset(['--data', data, '--email', 'a@b'])).rejects.toThrow(`Cannot find a store in ${data}`);
     expect(existsSync(data)).toBe(false);

@@ -74,7 +74,7 @@ describe('the script for bash', () => {
   });
 });
 
-it('every command that asks something of a server prints JSON when it is told to', () => {
+it('every command that queries a server can print JSON', () => {
   const client = commandGroups.find(({ title }) => title === 'Use a server')?.names ?? [];
   const silent = client
     .filter(isCommand)

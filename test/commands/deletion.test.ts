@@ -11,7 +11,7 @@ interface Audit {
   readonly items: readonly { readonly action: string; readonly target: { readonly name: string } }[];
 }
 
-/** Sends something of every kind, so that there is something of the application in every table. */
+/** Sends data of every kind, so that every table has rows of the application. */
 async function fill(people: People): Promise<void> {
   const i = await people.mint('ann');
   const headers = { 'content-type': 'application/json' };
@@ -41,7 +41,7 @@ async function numbersIn(data: string): Promise<{ environments: Set<number>; app
   for (const record of dump(store)) {
     const [table = '', key = ''] = record.split(' ');
     if (table === 'messages' || Buffer.from(key, 'hex').toString() === 'secret') continue;
-    // Where a table lists by days, what it lists comes after the day.
+    // Keys of tables by day begin with the day.
     const number = Number.parseInt(table.endsWith('Days') ? key.slice(8, 16) : key.slice(0, 8), 16);
     found[/^(identit|ledger)/.test(table) ? 'applications' : 'environments'].add(number);
   }
@@ -59,7 +59,7 @@ async function readAccounts(data: string) {
   return { application: application!, deletions, declared };
 }
 
-test('of a deleted application and environment nothing is left after the next start, and all of the others', async () => {
+test('nothing of a deleted application or environment is left after the next start, and the others are whole', async () => {
   const people = await openPeople({ args: ['--workers', '2'] });
   const other = await attachPeople(people.service, people.clock);
   for (const each of [people, other]) await fill(each);

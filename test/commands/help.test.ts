@@ -64,7 +64,7 @@ describe('the help text', () => {
     for (const line of helpText(command).split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
   });
 
-  it('is refused for what is no command', () => {
+  it('is refused for an unknown command', () => {
     expect(() => run('sevre')).toThrow(
       new UsageError('Unknown command sevre; the nearest known one is serve'),
     );

@@ -53,7 +53,7 @@ describe('init', () => {
     expect(made.adminEmail).toBe('admin@example.com');
   });
 
-  it('shows a person the same things', async () => {
+  it('shows a person the same values', async () => {
     const { out } = await run(['--data', freshDirectory(), ...admin]);
     for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret ']) {
       expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
@@ -88,7 +88,7 @@ describe('init', () => {
     expect(readFileSync(join(data, 'accounts/data.mdb')).equals(before)).toBe(true);
   });
 
-  it('refuses a directory that a server uses', async () => {
+  it('refuses a directory in use by a server', async () => {
     const data = freshDirectory();
     const lock = lockDataDirectory(data);
     await expect(run(['--data', data, ...admin])).rejects.toThrow(`process ${process.pid} is using it`);

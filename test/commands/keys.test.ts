@@ -53,7 +53,7 @@ test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('keys rotate makes a ne
   expect(retired).toMatchObject({ kid: first?.kid, alg });
 });
 
-test('keys rotate tells a person which keys there are now, and shows none of them', async () => {
+test('keys rotate lists the ids of the current keys, and shows no key material', async () => {
   const data = await prepared('ES256');
   const [first] = await keysOf(data);
   const out = await run(['rotate'], { FLAGMETER_DATA: data });

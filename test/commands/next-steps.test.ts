@@ -12,7 +12,7 @@ describe('nextSteps', () => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });
 
-  it('begins with the address to open, and names it where it is not the usual one', () => {
+  it('begins with the address to open, and repeats it in the commands if it is not the default', () => {
     const text = nextSteps({ ...here, url: 'https://flags.example.com', directory: '/' });
     expect(text.trimStart().split('\n', 1)[0]).toBe('flagmeter is running. Open https://flags.example.com/');
     expect(text).toContain('login --url https://flags.example.com\n');

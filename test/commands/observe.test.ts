@@ -5,7 +5,7 @@ import { type LocalOptions, type LocalService, startLocal } from '../support/ser
 
 afterAll(cleanUp);
 
-/** A service with an application, and what it was asked so far: secrets that nothing may repeat. */
+/** A service with an application, and the secrets of its requests so far, which no output may repeat. */
 async function openService(options: LocalOptions = {}) {
   const service = await startLocal(options);
   const access = await token(service.http, service.credentials);
@@ -77,7 +77,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('has a bounded number of series, whatever strangers send', async () => {
+  test('has a bounded number of series, whatever clients send', async () => {
     const { service } = await openService();
     const ask = (path: string, method: string) => fetch(`http://${service.http}${path}`, { method });
     await ask('/x', 'GET');
@@ -92,7 +92,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('counts as counters and names them so', async () => {
+  test('has counters of type counter, named as such', async () => {
     const { service } = await openService();
     const { types } = parseExposition((await scrape(service)).text);
     for (const [name, type] of types)
@@ -100,7 +100,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('is on the listener of the management API, and not where packets come in from everywhere', async () => {
+  test('is on the listener of the management API, not on the public metrics host', async () => {
     const apart = await startLocal({ args: ['--api-listen', '127.0.0.1:0'] });
     expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
     expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
@@ -126,7 +126,7 @@ describe('a request id', () => {
     await service.stop();
   });
 
-  test('is the one that a proxy gave, when it is harmless; a packet that is taken needs none', async () => {
+  test('is the one from a proxy, if it is harmless; an accepted packet needs none', async () => {
     const { service, key, send } = await openService();
     const ask = async (id: string) =>
       (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get(
@@ -175,7 +175,7 @@ describe('--log-level debug', () => {
     await service.stop();
   });
 
-  test('is the only level that says anything of them', async () => {
+  test('is the only level that logs them', async () => {
     const { service, key, send } = await openService();
     expect((await send(key)).status).toBe(202);
     expect(service.log()).not.toMatch(/"msg":"(?:request|committed)"/);

@@ -8,10 +8,10 @@ import { openShop } from '../support/shop.ts';
 
 afterAll(cleanUp);
 
-/** Commits after the reports: each of them used to leave 22 kB that could not be used again. */
+/** Commits after the reports. With a read transaction left open, each leaves 22 kB that cannot be reused. */
 const commits = 300;
 
-test('no thread goes on reading a store when it has made its reports, so the file does not grow with each commit', async () => {
+test('no thread keeps a read transaction after its reports, so the file does not grow with each commit', async () => {
   const service = await startLocal();
   const { http, data, credentials } = service;
   const { application, key } = await openShop(http, credentials);

@@ -20,7 +20,7 @@ async function openUsed(): Promise<{ data: string; file: string }> {
   return { data, file: `${data}/usage/data.mdb` };
 }
 
-/** A service whose start had time for one page of each file. */
+/** A service whose start has time to check one page of each file. */
 async function startWithoutTime(data: string) {
   let now = 0;
   const clock = {
@@ -34,7 +34,7 @@ async function startWithoutTime(data: string) {
   return startLocal({ data, accounts });
 }
 
-test('what the start has no time for is looked through in the background: damage is in the log, with the file', async () => {
+test('pages that the start has no time to check are checked in the background, and damage is logged with its file', async () => {
   const { data, file } = await openUsed();
   const pages = pagesIn(file).get('leaf')!;
   const page = [...pages].sort((a, b) => a - b)[Math.floor(pages.length / 2)]!;
@@ -48,7 +48,7 @@ test('what the start has no time for is looked through in the background: damage
   await stop();
 });
 
-test('a store in order is told of as such', async () => {
+test('an undamaged store is logged as such', async () => {
   const { data } = await openUsed();
   const { log, stop } = await startWithoutTime(data);
   await vi.waitUntil(() => log().includes('was checked and is in order'), { timeout: 10_000 });

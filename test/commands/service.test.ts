@@ -27,7 +27,7 @@ function configOf(...argv: string[]): Config {
   return loadConfig({ argv: [...listen, ...argv], env: {}, readFile: () => '' });
 }
 
-test('a service that cannot be put together leaves no store open', async () => {
+test('a service that fails to start leaves no store open', async () => {
   const config = configOf('--data', `${freshDirectory()}/data`);
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const accounts = openAccountStore(config.data);
@@ -48,7 +48,7 @@ test('a service that cannot be put together leaves no store open', async () => {
   await bound.close(0);
 });
 
-test('until there is a service, its addresses say that the process is alive, and refuse all else with 503', async () => {
+test('before the service is ready, its addresses report liveness, and answer everything else with 503', async () => {
   const config = configOf();
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const [{ listener }] = bound.listeners as [HostListener];
@@ -63,7 +63,7 @@ test('until there is a service, its addresses say that the process is alive, and
   await bound.close(0);
 });
 
-test('addresses are bound all or none', async () => {
+test('either all addresses are bound or none', async () => {
   const taken = await bindListeners({ config: configOf(), engine, clock: systemClock, log });
   const opened: Listener[] = [];
   const observed: Engine = {

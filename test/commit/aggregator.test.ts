@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const environment = 3;
 const at = (minute: number) => bucketOf(bucketWidth.minute, minute);
 
-test('cells of many commits, with the store reopened in between, are the sums of what was put in', async () => {
+test('cells of many commits are the sums of their inputs, with the store reopened in between', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   let { write } = createAggregator(store);
@@ -92,7 +92,7 @@ test('a batch that fails leaves nothing behind, neither on disk nor in memory', 
   await store.lmdb.close();
 });
 
-test('the series of an environment come back in order, under whatever name', async () => {
+test('the series of an environment come back in order, whatever their names', async () => {
   const store = openUsageStore(temporaryDirectory());
   const batch = new Batch();
   const names = [['__proto__', 'constructor'], ['🚩'.repeat(64), '"\\/'], ['metric']] as const;

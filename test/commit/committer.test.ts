@@ -12,7 +12,7 @@ const workerFile = fileURLToPath(new URL('../../dist/node/commit/worker.js', imp
 const clock = { now: () => 0, monotonic: () => 0 };
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-test('commits go on one after the other while the event loop never gets to its next turn', async () => {
+test('commits follow one another even while the event loop never reaches its next turn', async () => {
   const data = temporaryDirectory();
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({ log, data, after: () => {}, fatal: () => {} });
@@ -43,7 +43,7 @@ test('commits go on one after the other while the event loop never gets to its n
   await intake.close();
 });
 
-test('a batch that a worker finds broken is refused, and the service stops as for a failing disk', async () => {
+test('a batch that a worker finds corrupt is refused, and the service stops as it does for a failing disk', async () => {
   const data = temporaryDirectory();
   const stopped: string[] = [];
   const log = createLog('error', () => {}, clock);

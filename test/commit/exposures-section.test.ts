@@ -30,7 +30,7 @@ function packetOf(
   return batch;
 }
 
-test('exposures of many commits, reopened and forgotten in between, are the sums of what was put in', async () => {
+test('exposures of many commits are the sums of their inputs, with reopening and forgetting in between', async () => {
   const exposure = fc.record({
     ordinal: fc.integer({ min: 0, max: 3 }),
     counts: fc.tuple(fc.nat(), fc.nat(), fc.nat()),
@@ -96,7 +96,7 @@ test('exposures of many commits, reopened and forgotten in between, are the sums
   );
 });
 
-test('of more people than an environment may have, the first have exposures', async () => {
+test('over the limit of people in an environment, only the first have exposures', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write } = createAggregator(store, 2);
   for (const identity of ['a', 'b', 'c']) write(packetOf(identity, 1, [0]).seal());
@@ -118,7 +118,7 @@ test('of more people than an environment may have, the first have exposures', as
   await store.lmdb.close();
 });
 
-test('a person has so many rows; those that are there still count', async () => {
+test('the rows of a person are bounded, and existing rows still count', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write } = createAggregator(store);
   write(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());

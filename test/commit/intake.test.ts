@@ -65,7 +65,7 @@ const run = fc.record({
   packets: fc.array(fc.record({ sent, wait: fc.boolean() }), { maxLength: 12 }),
 });
 
-test('any packets, any batching, any number of workers, restarts in between: the report is the naive sum', async () => {
+test('for any packets, batching, number of workers and restarts, the report is the naive sum', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
       const data = temporaryDirectory();

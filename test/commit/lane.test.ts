@@ -43,7 +43,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
-test('what one turn of the event loop brings is one commit', async () => {
+test('the packets of one turn of the event loop are one commit', async () => {
   const { begun, send } = openLane();
   send(3);
   await turn();
@@ -52,7 +52,7 @@ test('what one turn of the event loop brings is one commit', async () => {
   expect(begun).toHaveLength(1);
 });
 
-test('but once there are enough packets they are on their way, and the rest of the turn is the next commit', async () => {
+test('but a full batch is committed at once, and the rest of the turn is the next commit', async () => {
   const { begun, heard, send } = openLane(1000);
   send(128);
   await Promise.resolve();
@@ -112,7 +112,7 @@ const large = (batch: Batch) => {
   for (let record = 0; record < 20_000; record += 1) batch.counts.add(1, 1, 1, 1, 1);
 };
 
-test('what holds much memory goes in several commits, though they are few packets', async () => {
+test('packets that take much memory go into several commits, even if they are few', async () => {
   const { lane, begun, heard } = openLane();
   for (let packet = 0; packet < 3; packet += 1) lane.submit(1, large);
   await turn();
@@ -120,7 +120,7 @@ test('what holds much memory goes in several commits, though they are few packet
   expect(heard).toEqual([1, 1, 1]);
 });
 
-test('an application that has filled batches does not keep another waiting: it joins the first', async () => {
+test('an application that fills batches does not delay another, which joins the first batch', async () => {
   const { lane, begun } = openLane();
   lane.submit(1, large);
   await turn();
@@ -131,7 +131,7 @@ test('an application that has filled batches does not keep another waiting: it j
   for (let at = 0; at < 6; at += 1) await begun[at]?.end();
 });
 
-test('the packets of an application are committed in the order they came, others in between or not', async () => {
+test('the packets of an application are committed in order of arrival, with or without others in between', async () => {
   const { lane, begun } = openLane(2);
   const order: Promise<void>[] = [];
   const batches = new Map<number, Promise<void>[]>();
@@ -159,7 +159,7 @@ test('however many applications there are, a batch is bounded', async () => {
   expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
 });
 
-test('a commit that fails refuses all of its senders and none of the next', async () => {
+test('a failed commit refuses all of its senders and none of the next commit', async () => {
   const { begun, heard, send } = openLane();
   const lost = send(2);
   await turn();
@@ -172,7 +172,7 @@ test('a commit that fails refuses all of its senders and none of the next', asyn
   expect(heard).toEqual([failure, 1]);
 });
 
-test('the series of a batch that was not kept go with the next one', async () => {
+test('the series of a failed batch go with the next one', async () => {
   const { lane, begun, send } = openLane();
   const first = { environment: 1, ordinal: 0, name: ['a', 'on'] } as const;
   const second = { environment: 1, ordinal: 1, name: ['b', 'on'] } as const;
@@ -187,7 +187,7 @@ test('the series of a batch that was not kept go with the next one', async () =>
   expect(begun[2]?.envelope.series).toEqual([]);
 });
 
-test('the monitor sees what waits, and no more once it is answered', async () => {
+test('the monitor counts what waits, until it is answered', async () => {
   const { monitor, begun, send } = openLane();
   send(3);
   expect([monitor.packets, monitor.bytes]).toEqual([3, 3 * 1024]);
@@ -196,7 +196,7 @@ test('the monitor sees what waits, and no more once it is answered', async () =>
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
 });
 
-test('a barrier falls when what the application sent before is on disk, and counts as no packet', async () => {
+test('a barrier resolves when the earlier packets of the application are on disk, and is no packet itself', async () => {
   const { lane, monitor, begun, heard, send } = openLane();
   const packet = send(1);
   await turn();
@@ -207,7 +207,7 @@ test('a barrier falls when what the application sent before is on disk, and coun
   expect(monitor.packets).toBe(1);
   await begun[0]?.end();
   await packet[0];
-  // Told by a sender that has just been answered: the barrier waits for it, too.
+  // Called by a sender that has just been answered: the barrier waits for it, too.
   lane.ledger.add({ application: 1, hour: 0, subject: '{}' }, 0);
   await begun[1]?.end();
   expect(fallen).toBe(false);

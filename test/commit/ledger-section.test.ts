@@ -40,7 +40,7 @@ function commit(
   }
 }
 
-test('rows are the sums of what was committed, whatever failed or was reopened, with the last example', async () => {
+test('rows are the sums of the commits, with the last example, whatever failed or was reopened', async () => {
   const line = fc.record({
     application: fc.constantFrom(1, 2),
     hour: fc.constantFrom(now, now + 1),
@@ -86,7 +86,7 @@ test('rows are the sums of what was committed, whatever failed or was reopened, 
   );
 });
 
-test('what is over its time goes as new rows come, in the same application', async () => {
+test('new rows expel the expired ones of the same application', async () => {
   const store = openUsageStore(temporaryDirectory());
   const section = ledgerSection(store);
   const hoursOf = (application: number) => {

@@ -12,7 +12,7 @@ const add = fc.record({
 /** A commit takes what waits; it is kept, or fails and gives it back when more has come in between. */
 const commit = fc.record({ fails: fc.boolean(), between: fc.array(add, { maxLength: 3 }) });
 
-test('whatever commits fail, every count comes to the disk once, with the latest time', () => {
+test('every count reaches the disk once, with the latest time, whichever commits fail', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(add, commit)), (steps) => {
       const waiting = new LedgerTallies();
@@ -45,7 +45,7 @@ test('the example is that of the last refusal', () => {
   expect(tallies.lines()).toEqual([{ ...rows[0], count: 3, lastAt: 3, example: { detail: 'at 3' } }]);
 });
 
-test('there are no more rows than the limit, and those that are there go on counting', () => {
+test('the number of rows is bounded, and existing rows keep counting', () => {
   const tallies = new LedgerTallies(2);
   for (const row of [...rows, ...rows]) tallies.add(row, 1);
   expect(tallies.lines().map(({ hour, count }) => [hour, count])).toEqual([

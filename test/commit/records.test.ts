@@ -49,7 +49,7 @@ function contentOf(envelope: Envelope) {
 
 const hex = (words: readonly number[]) => words.map((each) => each.toString(16).padStart(8, '0')).join('');
 
-test('the worker reads what was added, of every kind and whatever arrays went round before', () => {
+test('the worker reads what was added, for every kind of record and with reused arrays', () => {
   const arrays = new RecordArrays();
   const added = fc.record({
     counts: fc.array(fc.tuple(word, word, word, word, word), many),

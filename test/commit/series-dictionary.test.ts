@@ -15,7 +15,7 @@ const anyName = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'toString', surplusName, '🚩'),
 );
 
-test('a name keeps its series, and only a new name is given to the sink', () => {
+test('a name keeps its series, and only new names go to the sink', () => {
   const { names, sink } = dictionary();
   const first = names.variant('checkout', 'on', sink);
   expect(names.variant('checkout', 'on', sink)).toBe(first);
@@ -70,7 +70,7 @@ test.each([
   expect(sink.series).toHaveLength(length);
 });
 
-test('a feature itself takes the room of no variant', () => {
+test('a feature itself does not count towards the limit of variants', () => {
   const { names, sink } = dictionary();
   const itself = names.feature('a', sink);
   for (const variant of ['v0', 'v1', 'v2', 'v3']) names.variant('a', variant, sink);
@@ -83,7 +83,7 @@ test('a metric and a feature of the same name are two series', () => {
   expect(names.metric('a', sink)).not.toBe(names.variant('a', 'a', sink));
 });
 
-test('whatever comes: bounded, one series a name, and read back from its own entries it gives the same series', () => {
+test('for any input it is bounded, has one series per name, and is restored from its own entries', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyName, anyName), { maxLength: 60 }), (pairs) => {
       const { names, sink } = dictionary();

@@ -29,7 +29,7 @@ describe('docs/architecture.md', () => {
     expect(missing).toEqual([]);
   });
 
-  it('leads a packet to its commit and back through at most fifteen files', () => {
+  it('describes the path of a packet to its commit and back in at most fifteen files', () => {
     const [, way = ''] = /## The way of a packet\n\n```\n(.*?)```/s.exec(text) ?? [];
     const files = new Set(way.match(/src\/[\w./-]+\.ts/g));
     expect(files.size).toBeGreaterThan(10);

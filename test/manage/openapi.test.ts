@@ -13,13 +13,13 @@ describe('the document', () => {
     expect(result.valid).toBe(true);
   });
 
-  test('has every endpoint of the API, and what is beside it', () => {
+  test('has every endpoint of the API, and the other routes of its host', () => {
     const rows = routes.map((name) => name.replace(' ', ' /api/v2').replace(/:(\w+)/g, '{$1}'));
     const others = ['POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
     expect([...operations.keys()].sort()).toEqual([...rows, ...others].sort());
   });
 
-  test('refers to nothing that is not there', () => {
+  test('has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
@@ -29,12 +29,12 @@ describe('the document', () => {
     expect(seen).toBeGreaterThan(300);
   });
 
-  test('calls every operation by a name of its own', () => {
+  test('gives every operation a name of its own', () => {
     const names = [...operations.values()].map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(operations.size);
   });
 
-  test('names the scope and the addresses that it was made for', () => {
+  test('names the scope and the addresses of its deployment', () => {
     const settings = { issuer: 'https://auth.test', audience: 'https://api.test/x', serviceScope: 'flags' };
     expect(describeManagementApi(settings)).toMatchObject({
       servers: [{ url: 'https://api.test/x' }],

@@ -36,7 +36,7 @@ export const otherHeaders: readonly Attack[] = [
       ),
   ],
   [
-    'critical extensions, or more',
+    'critical or unexpected extensions',
     ({ claims, header, sign: real }) =>
       [
         ...[

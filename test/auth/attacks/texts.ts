@@ -41,7 +41,7 @@ export const otherTexts: readonly Attack[] = [
       ),
   ],
   [
-    'in another case',
+    'with extra or missing characters',
     ({ sign: real }) => {
       const token = real();
       const [header, payload, signature] = partsOf(token);

@@ -8,7 +8,7 @@ import { document, openapi, operations, problemsOf, statusesOf } from './documen
 
 afterAll(cleanUp);
 
-/** What a case needs to be the case. */
+/** What a case needs to take place. */
 type World = NonNullable<Case['while']> | 'usual';
 
 const settings: Readonly<Record<World, LocalOptions>> = {
@@ -22,7 +22,7 @@ const settings: Readonly<Record<World, LocalOptions>> = {
 
 interface Shop {
   readonly service: LocalService;
-  /** Puts real keys in the place of those of the examples. */
+  /** Replaces the keys of the examples with real ones. */
   fill(text: string): string;
 }
 
@@ -60,7 +60,7 @@ function send({ service, fill }: Shop, { operation, headers, body }: Sent): Prom
   return fetch(`http://${service.http}${path}`, sent === undefined ? init : { ...init, body: sent });
 }
 
-/** Sends a case until what must be the case besides is the case. */
+/** Sends a case until its precondition holds. */
 async function answerTo(one: Case): Promise<Response> {
   const shop = shops.get(one.while ?? 'usual')!;
   const copies = { usual: 1, limited: 2, flooded: 20 }[one.while ?? 'usual'];
@@ -166,7 +166,7 @@ describe('examples', () => {
   });
 });
 
-/** A minted id is another one each time. */
+/** Every mint gives a new id. */
 function instanceOf(text: string): object {
   const { instanceId } = JSON.parse(text) as { instanceId?: string };
   return instanceId === undefined ? {} : { instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) };
@@ -194,7 +194,7 @@ describe('GET /swagger/v2/swagger.json', () => {
     await service.stop();
   });
 
-  test('is not sent again to who has it', async () => {
+  test('is not sent again to a client that has it', async () => {
     const etag = (await get()).headers.get('etag')!;
     for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
       const answer = await get({ 'if-none-match': tag });

@@ -9,12 +9,12 @@ export interface Case {
   /** `POST /path`. */
   readonly operation: string;
   readonly status: number;
-  /** `code` of a problem; its example in the document is the very answer. */
+  /** `code` of a problem; its example in the document is the exact answer. */
   readonly code?: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
   /** With the keys of the examples in place of real ones. */
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** What must be the case besides: the rate is used up, or more is waiting than may wait. */
+  /** The precondition: the rate is used up, or too much is waiting. */
   readonly while?: 'limited' | 'flooded';
 }
 

@@ -66,13 +66,13 @@ describe('the document', () => {
     expect([...operations.keys()].sort()).toEqual(names.sort());
   });
 
-  test('names the server and the limit that it was made for', () => {
+  test('names the server and the limit of its deployment', () => {
     const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234, maxReport: 5678 });
     expect(made['servers']).toEqual([{ url: 'https://in.example/x' }]);
     expect(JSON.stringify(made)).toContain('1234 bytes at most, reports 5678');
   });
 
-  test('refers to nothing that is not there', () => {
+  test('has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe('the document', () => {
 describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
   const requests = operations.get(operation)!.requestBody!.content;
 
-  test('takes its own examples, and so do the checkers', () => {
+  test('accepts its own examples, and so do the checkers', () => {
     const examples = Object.values(requests).flatMap(({ examples = {} }) => Object.values(examples));
     expect(examples.length).toBeGreaterThan(1);
     for (const { summary, value } of examples) {
@@ -94,7 +94,7 @@ describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
     }
   });
 
-  test.each(good)('takes what the service takes: $name', (request) => {
+  test.each(good)('accepts what the service accepts: $name', (request) => {
     expect(conforms(schema, jsonOf(request))).toBe(true);
   });
 
@@ -133,7 +133,7 @@ describe('Mint', () => {
     { identity: 'a', claims: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`n${n}`, n])) },
   ];
 
-  test('takes its own examples, and so does the checker', () => {
+  test('accepts its own examples, and so does the checker', () => {
     const { examples = {} } = operations.get('POST /api/frontend/identities')!.requestBody!.content[
       'application/json'
     ]!;
@@ -155,7 +155,7 @@ test('every example of an answer has the documented shape', () => {
   expect(seen).toBeGreaterThan(40);
 });
 
-test('keys of examples are of no application', () => {
+test('no application has the keys of the examples', () => {
   const keys = JSON.stringify(openapi).match(/fm_(fe|mo|be|in)_\w+/g) ?? [];
   const known: readonly string[] = Object.values(exampleKeys);
   expect(keys.filter((key) => !known.includes(key))).toEqual([]);

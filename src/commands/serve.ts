@@ -23,7 +23,7 @@ import { type Service, startService } from './service.ts';
 declare const FLAGMETER_WORKERS: string | undefined;
 
 /** How long the last 503s may take after the store has failed, ms. */
-const fatalGraceMs = 500;
+const fatalGraceMs = 800;
 
 /** The part of the grace that is reserved for closing, at most, and the time for closing without any grace, ms. */
 const maxClosingMs = 1000;

@@ -63,8 +63,11 @@ export interface MetricEntry {
   readonly valueDisabled?: Maybe<number>;
 }
 
-/** The variants' values of an entry as they were sent. */
-export type VariantValues = readonly (readonly [variant: string, value: number])[];
+/** A variant's value in an entry, as it was sent. */
+export interface VariantValue {
+  readonly variant: string;
+  readonly value: number;
+}
 
 /** How several values of a metric become one: they are summed, or the last one stays. */
 export type Merging = 'sum' | 'last';
@@ -101,7 +104,7 @@ export function endReport(head: ReportHead, statCount: number, drafts: MetricDra
 export function addValues(
   drafts: MetricDrafts,
   entry: MetricEntry,
-  variantValues: VariantValues,
+  variantValues: readonly VariantValue[],
   merging: Merging,
   time?: number,
 ): void {
@@ -118,23 +121,27 @@ export function addValues(
   if (drafts.values.length === before) drafts.lacksValue = true;
 }
 
-function plainValue(entry: MetricEntry, variants: VariantValues, merging: Merging): number | undefined {
+function plainValue(
+  entry: MetricEntry,
+  variants: readonly VariantValue[],
+  merging: Merging,
+): number | undefined {
   if (entry.value) return entry.value;
   if (variants.length > 0) return merge(variants, merging);
   const { enabled, disabled } = legacyCounts(entry) ?? {};
   return enabled === undefined ? (entry.value ?? undefined) : enabled + (disabled ?? 0);
 }
 
-function merge(variants: VariantValues, merging: Merging): number {
-  if (merging === 'last') return variants.at(-1)![1];
-  const sum = variants.reduce((total, [, value]) => total + value, 0);
+function merge(variants: readonly VariantValue[], merging: Merging): number {
+  if (merging === 'last') return variants.at(-1)!.value;
+  const sum = variants.reduce((total, { value }) => total + value, 0);
   if (Number.isFinite(sum)) return sum;
   throw new ApiError('invalid_number', 'The sum of the variantValues of a metric must be finite');
 }
 
 function valuesByVariant(
   entry: MetricEntry,
-  variants: VariantValues,
+  variants: readonly VariantValue[],
   merging: Merging,
 ): ReadonlyMap<string, number> {
   const legacy = variants.length === 0 ? legacyCounts(entry) : undefined;
@@ -146,7 +153,7 @@ function valuesByVariant(
   const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
   if (enabled || isAlone) values.set('enabled', enabled ?? 0);
   if (disabled || (disabled != null && !observesOne)) values.set('disabled', disabled);
-  for (const [variant, value] of variants) values.set(variant, value);
+  for (const { variant, value } of variants) values.set(variant, value);
   return values;
 }
 

@@ -90,8 +90,9 @@ function readValues(
     value: value == null ? undefined : Number(value),
     valueDisabled: valueDisabled == null ? undefined : Number(valueDisabled),
   };
-  const pairs = Object.entries(variantValues ?? {}).map(
-    ([variant, each]) => [variant, Number(each)] as const,
-  );
-  addValues(drafts, numbers, pairs, merging, time);
+  const variants = Object.entries(variantValues ?? {}).map(([variant, each]) => ({
+    variant,
+    value: Number(each),
+  }));
+  addValues(drafts, numbers, variants, merging, time);
 }

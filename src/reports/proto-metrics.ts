@@ -5,9 +5,9 @@ import {
   type MetricDrafts,
   type MetricEntry,
   newDrafts,
-  type VariantValues,
+  type VariantValue,
 } from './entries.ts';
-import { finishHead, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
+import { finishHead, keepLatest, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import { ProtoReader } from './proto-reader.ts';
 import type { MetricsReport } from './report.ts';
 
@@ -44,7 +44,7 @@ export function decodeMetricsReport(message: Uint8Array): MetricsReport {
 
 type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
 
-const noVariants: VariantValues = [];
+const noVariants: readonly VariantValue[] = [];
 
 /**
  * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
@@ -56,7 +56,7 @@ function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts):
   const outer = reader.enter();
   const shift = merging === 'last' ? 1 : 0;
   const entry: EntryDraft = { metric: '', value: merging === 'last' ? 0 : undefined };
-  let variantValues: Map<string, number> | undefined;
+  let variants: VariantValue[] | undefined;
   let time: number | undefined;
   while (reader.next()) {
     switch (reader.field - shift) {
@@ -82,22 +82,16 @@ function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts):
         entry.valueDisabled = reader.double();
         break;
       case 7:
-        variantValues ??= new Map();
-        readVariantValue(reader, variantValues);
+        variants ??= [];
+        variants.push(readMapEntry(reader, { variant: '', value: 0 }, readDouble));
         break;
       default:
         reader.skip();
     }
   }
   reader.leave(outer);
-  const variants = variantValues === undefined ? noVariants : [...variantValues];
-  addValues(drafts, entry, variants, merging, time);
-}
-
-/** Adds an entry of the map `variantValues`; of two with the same variant the later one stays. */
-function readVariantValue(reader: ProtoReader, values: Map<string, number>): void {
-  const { variant, value } = readMapEntry(reader, { variant: '', value: 0 }, readDouble);
-  values.set(variant, value);
+  if (variants !== undefined) keepLatest(variants, 0);
+  addValues(drafts, entry, variants ?? noVariants, merging, time);
 }
 
 function readDouble(reader: ProtoReader, entry: { value: number }): void {

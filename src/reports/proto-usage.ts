@@ -1,5 +1,5 @@
 import { endEntry, usersOf, type VariantDraft } from './entries.ts';
-import { finishHead, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
+import { finishHead, keepLatest, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import { ProtoReader } from './proto-reader.ts';
 import type { FeatureUsers, UsageReport } from './report.ts';
 
@@ -91,7 +91,7 @@ function readStat(reader: ProtoReader, sums: Sums): void {
     }
   }
   reader.leave(outer);
-  if (hasTwins(variants, first)) keepLatest(variants, first);
+  keepLatest(variants, first);
   endEntry(variants, first, entry);
   if (hashes === undefined) return;
   sums.users.push(...usersOf(entry.feature, textsOf(hashes), []));
@@ -103,33 +103,6 @@ const noTexts: readonly string[] = [];
 function textsOf(hashes: readonly number[]): readonly string[] {
   if (hashes.length === 0) return noTexts;
   return Array.from(new Set(hashes), String);
-}
-
-/** As long as there are few, comparing the variants is faster than hashing their names. */
-const fewVariants = 16;
-
-/** Whether two of an entry's variants, which begin at `first`, have the same name. */
-function hasTwins(variants: readonly VariantDraft[], first: number): boolean {
-  const { length } = variants;
-  if (length - first > fewVariants) return latestOf(variants, first).size < length - first;
-  for (let at = first + 1; at < length; at += 1) {
-    const { variant } = variants[at]!;
-    for (let before = first; before < at; before += 1) if (variants[before]!.variant === variant) return true;
-  }
-  return false;
-}
-
-/** Of variants with the same name the latest stays. */
-function keepLatest(variants: VariantDraft[], first: number): void {
-  const latest = latestOf(variants, first);
-  variants.length = first;
-  for (const draft of latest.values()) variants.push(draft);
-}
-
-function latestOf(variants: readonly VariantDraft[], first: number): Map<string, VariantDraft> {
-  const latest = new Map<string, VariantDraft>();
-  for (let at = first; at < variants.length; at += 1) latest.set(variants[at]!.variant, variants[at]!);
-  return latest;
 }
 
 function newVariant(): VariantDraft {

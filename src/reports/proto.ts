@@ -88,12 +88,17 @@ export function readTimestamp(reader: ProtoReader): number {
   return unixMs(seconds, nanos);
 }
 
+/** An entry of a map by variant. */
+interface VariantEntry {
+  variant: string;
+}
+
 /**
  * Reads an entry of a map by variant.
  * @param entry has the values of absent fields, and is filled in and returned
  * @param readValue reads the entry's value, which may come in several parts
  */
-export function readMapEntry<T extends { variant: string }>(
+export function readMapEntry<T extends VariantEntry>(
   reader: ProtoReader,
   entry: T,
   readValue: (reader: ProtoReader, entry: T) => void,
@@ -106,4 +111,31 @@ export function readMapEntry<T extends { variant: string }>(
   }
   reader.leave(outer);
   return entry;
+}
+
+/** Of entries of a map with the same variant the latest stays; the map's begin at `first`. */
+export function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
+  if (!hasTwins(entries, first)) return;
+  const latest = latestOf(entries, first);
+  entries.length = first;
+  for (const entry of latest.values()) entries.push(entry);
+}
+
+/** As long as there are few, comparing the variants is faster than hashing their names. */
+const fewVariants = 16;
+
+function hasTwins(entries: readonly VariantEntry[], first: number): boolean {
+  const { length } = entries;
+  if (length - first > fewVariants) return latestOf(entries, first).size < length - first;
+  for (let at = first + 1; at < length; at += 1) {
+    const { variant } = entries[at]!;
+    for (let before = first; before < at; before += 1) if (entries[before]!.variant === variant) return true;
+  }
+  return false;
+}
+
+function latestOf<T extends VariantEntry>(entries: readonly T[], first: number): Map<string, T> {
+  const latest = new Map<string, T>();
+  for (let at = first; at < entries.length; at += 1) latest.set(entries[at]!.variant, entries[at]!);
+  return latest;
 }

@@ -79,7 +79,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('writes what JSON cannot hold, and never throws', () => {
+  it('writes values that JSON cannot represent, and never throws', () => {
     const loop: { self?: unknown } = {};
     loop.self = loop;
     const error = new Error('no room', { cause: new TypeError('inner') });
@@ -102,7 +102,7 @@ describe('the log', () => {
     expect(JSON.stringify(fields['loop'])).toContain('[deeper]');
   });
 
-  it('takes names like __proto__ as ordinary ones', () => {
+  it('treats names like __proto__ as ordinary ones', () => {
     expect(lines('info', (log) => log.info('x', JSON.parse('{"__proto__":{"level":"hacked"}}')))).toEqual([
       expect.objectContaining({ level: 'info' }),
     ]);

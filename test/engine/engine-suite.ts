@@ -6,7 +6,7 @@ import { count, type EngineFixture, put, read, tables } from './fixture.ts';
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
-/** How each promise has ended by the next turn. */
+/** The state of each promise by the next turn. */
 async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
   const ended = promises.map((promise) => {
     const state = { outcome: 'pending' };
@@ -20,10 +20,10 @@ async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly
   return ended.map(({ outcome }) => outcome);
 }
 
-/** What every engine does, whatever keeps its tables. */
+/** The behaviour of every engine, whatever stores its tables. */
 export function testEngine(name: string, open: () => Promise<EngineFixture>): void {
   describe(`${name}: plans`, () => {
-    test.each(tables)('run one after another, each on what the one before has drafted: %s', async (table) => {
+    test.each(tables)('run in sequence, each on the draft of the one before: %s', async (table) => {
       const { engine, hold, reopen } = await open();
       const release = hold();
       const changes = [1, 2, 3, 4].map(() => engine.change((draft) => count(draft, table)));
@@ -44,7 +44,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(found).toEqual([undefined, false, 2]);
     });
 
-    test('that throw leave nothing behind, and do no harm to others of the same commit', async () => {
+    test('that throw leave nothing behind, and do not affect others in the same commit', async () => {
       const { engine, hold, health, reopen } = await open();
       const release = hold();
       const changes = [
@@ -72,7 +72,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       }
     });
 
-    test.each(tables)('compare and set: of many at once exactly one wins: %s', async (table) => {
+    test.each(tables)('compare and set: of many at once, exactly one wins: %s', async (table) => {
       const { engine } = await open();
       await engine.change((draft) => put(draft, table, 'token', 1));
       const spend = (draft: Draft) => {
@@ -108,7 +108,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
     });
 
-    test('sees it from the moment in which its caller is answered, however lately it was read', async () => {
+    test('sees it from the moment its caller is answered, however recently it was read', async () => {
       const { engine } = await open();
       for (let turn = 0; turn < 50; turn += 1) {
         const change = engine.change((draft) => put(draft, 'loginThrottles', `${turn}`, turn));
@@ -144,7 +144,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
   });
 
   describe(`${name}: a commit`, () => {
-    test('takes everything that has gathered while the one before was on its way', async () => {
+    test('takes everything that gathered during the commit before it', async () => {
       const { engine, hold, commits } = await open();
       const before = commits();
       const release = hold();
@@ -166,7 +166,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(answered).toEqual(changes.map((_, turn) => turn));
     });
 
-    test('that fails takes along all that was built on it, and nothing of them is seen', async () => {
+    test('that fails also fails the changes built on it, and none of them becomes visible', async () => {
       const { engine, hold, failNext, health, reopen } = await open();
       await engine.change((draft) => put(draft, 'numbers', 'n', 1));
       const release = hold();
@@ -189,7 +189,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(await engine.change((draft) => count(draft))).toBe(1);
     });
 
-    test('is not tried while the store takes nothing', async () => {
+    test('is not tried while the store accepts no writes', async () => {
       const { engine, health, commits } = await open();
       const before = commits();
       health.ready = false;
@@ -213,7 +213,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
     });
   });
 
-  test(`${name}: closing commits what waits, and refuses what comes after`, async () => {
+  test(`${name}: closing commits the waiting changes, and refuses later ones`, async () => {
     const { engine, hold, reopen } = await open();
     const release = hold();
     const changes = Array.from({ length: 10 }, () => engine.change((draft) => count(draft)));

@@ -1,15 +1,15 @@
 import type { Draft, Engine } from '../../src/engine/engine.ts';
 import type { TestHealth } from '../accounts/fixture.ts';
 
-/** An engine on a fresh store, whose commits a test can hold back and let fail. */
+/** An engine on a fresh store; a test can hold its commits back and make them fail. */
 export interface EngineFixture {
   readonly engine: Engine;
   readonly health: TestHealth;
-  /** Commits wait from now on; gives what lets them go on. */
+  /** Holds commits back from now on. @returns a function that releases them */
   hold(): () => void;
   /** The next commit fails, and keeps nothing. */
   failNext(error: Error): void;
-  /** Commits that were begun. */
+  /** Number of commits begun. */
   commits(): number;
   /** What a fresh process reads. */
   reopen(): Engine;

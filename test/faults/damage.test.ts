@@ -41,7 +41,7 @@ function copy(): { data: string; file: string } {
 const serve = (data: string) =>
   runBinary(['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0']);
 
-/** What becomes of a page: `at` is where in it, and then the bytes. */
+/** How a page is damaged: `at` is the offset in it, followed by the bytes. */
 const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] = [
   ['zeros', 0, Buffer.alloc(4096)],
   ['another page number', 0, Buffer.from([0xff])],
@@ -70,7 +70,7 @@ describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page w
   );
 });
 
-test('pointers that lead out of a leaf are found too', async () => {
+test('pointers out of a leaf are found too', async () => {
   const { data, file } = copy();
   damagePage(file, pagesIn(file).get('leaf')!.at(-1)!, 16, Buffer.from([0xf8, 0xff]));
   expect(await serve(data)).toMatchObject({ code: 1, signal: null });
@@ -96,7 +96,7 @@ describe('accounts that are damaged on whole pages', () => {
     expect(started.stderr).toContain('restore the data directory from a backup');
   });
 
-  test('are not taken for a store that was never prepared', async () => {
+  test('are not mistaken for a store that was never prepared', async () => {
     const { data, file, bytes } = damaged('layout1', 'laypet1');
     rmSync(`${data}/usage`, { recursive: true });
     const started = await serve(data);
@@ -117,8 +117,8 @@ describe('damage that the start has not seen', () => {
     return { ...service, file };
   }
 
-  test('has a report answered 503, and the log name the file and what to do', async () => {
-    // The names of series, which a report reads and upkeep does not.
+  test('makes a report answer 503, and the log names the file and what to do', async () => {
+    // The names of series: a report reads them, upkeep does not.
     const hasNames = (file: Buffer, page: number) =>
       file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');
     const service = await serveDamaged((pages, file) =>
@@ -131,7 +131,7 @@ describe('damage that the start has not seen', () => {
   });
 
   test.each([[['leaf', 'branch']], [['free list']]] as const)(
-    'has no packet accepted that it keeps from being kept, and ends the process with 1: %s',
+    'ends the process with 1, and no packet that cannot be stored is accepted: %s',
     async (kinds) => {
       const service = await serveDamaged((pages) => kinds.flatMap((kind) => pages.get(kind) ?? []));
       let status: number | undefined = 202;
@@ -147,7 +147,7 @@ describe('damage that the start has not seen', () => {
 });
 
 describe('verify', () => {
-  test('says of files in order how many pages they have', async () => {
+  test('prints the number of pages of undamaged files', async () => {
     const { data, file } = copy();
     const { code, stdout, stderr } = await runBinary(['verify', '--data', data]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -157,7 +157,7 @@ describe('verify', () => {
     expect(stdout).toContain(file);
   });
 
-  test('wants a directory that is not in use', async () => {
+  test('refuses a directory in use', async () => {
     const { data } = copy();
     const service = await startBinary({ data });
     const { code, stderr } = await runBinary(['verify', '--data', data]);
@@ -166,7 +166,7 @@ describe('verify', () => {
     await stop(service);
   });
 
-  test('makes no directory', async () => {
+  test('creates no directory', async () => {
     const data = `${freshDirectory()}/mistyped`;
     expect(await runBinary(['verify', '--data', data])).toMatchObject({
       code: 1,

@@ -21,7 +21,7 @@ async function startShop() {
   return { service, data, shop: await openShop(service.http, credentials) };
 }
 
-/** Ways that a data directory goes from under a service. */
+/** Ways in which a running service loses its data directory. */
 const losses: readonly [string, (data: string) => void][] = [
   ['the directory is removed', (data) => rmSync(data, { recursive: true })],
   ['the directory is moved', (data) => renameSync(data, `${data}-moved`)],
@@ -46,14 +46,14 @@ describe.each(losses)('when %s while it serves', (_what, lose) => {
     expect(service.stderr()).toContain('while it was in use');
   });
 
-  test('it ends with 1 when nothing is sent, too', async () => {
+  test('it also ends with 1 when nothing is sent', async () => {
     const { service, data } = await startShop();
     lose(data);
     expect(await service.exit).toEqual({ code: 1, signal: null });
   });
 });
 
-test('nothing that is removed from the directory lets a second service in', async () => {
+test('removing files from the directory does not let a second service in', async () => {
   const { service, data } = await startShop();
   for (const name of readdirSync(data)) {
     if (name !== 'accounts' && name !== 'usage') rmSync(join(data, name), { recursive: true });

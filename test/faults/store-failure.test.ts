@@ -20,7 +20,7 @@ import { type Credentials, openShop, readChecks, sendCheck } from '../support/sh
 
 afterAll(cleanUp);
 
-/** Makes an application in a service whose store may not take it. */
+/** Creates an application in a service whose store may refuse it. */
 async function tryApplication(http: string, accessToken: string): Promise<Response> {
   return fetch(`http://${http}/api/v2/applications`, {
     method: 'POST',
@@ -39,7 +39,7 @@ async function isReady(http: string): Promise<number> {
   return (await fetch(`http://${http}/readyz`)).status;
 }
 
-/** A service whose every fdatasync, or write of what counts, fails from when `fail` is called. */
+/** A service whose every fdatasync, or every write that matters, fails once `fail` is called. */
 async function startFailing(
   what: 'SYNC' | 'META' = 'SYNC',
 ): Promise<Started & { data: string; credentials: Credentials; fail(): void }> {
@@ -87,7 +87,7 @@ describe('when fdatasync fails', () => {
   });
 });
 
-/** Sends a request but for the end of its body; gives what sends that and gives the answer. */
+/** Sends a request except the end of its body. @returns a function that sends the end and gives the answer */
 async function hold(
   url: string,
   headers: Record<string, string>,
@@ -107,7 +107,7 @@ async function hold(
 }
 
 test.each(['accounts', 'usage'])(
-  'while a service ends because the %s failed for good, what reads them is answered 503',
+  'while a service ends because the %s failed for good, requests that read them are answered 503',
   async (part) => {
     const service = await startFailing('META');
     const { http, credentials } = service;
@@ -151,7 +151,7 @@ function expectOnlyLog(service: Started): void {
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: expect.any(String) });
 }
 
-/** A service on a file system of its own that `fill` leaves no room on and `free` makes room on again. */
+/** A service on its own file system, which `fill` fills up and `free` frees again. */
 async function startOnSmallDisk(): Promise<
   Started & { credentials: Credentials; fill(): void; free(): void }
 > {
@@ -174,7 +174,7 @@ async function startOnSmallDisk(): Promise<
 }
 
 describe.runIf(canMount())('on a full disk', () => {
-  test('changes by the management API are answered 503, are made again once there is room, and SIGTERM ends it with 0', async () => {
+  test('changes by the management API are answered 503, succeed again once there is room, and SIGTERM ends it with 0', async () => {
     const service = await startOnSmallDisk();
     const access = await token(service.http, service.credentials);
     service.fill();
@@ -196,7 +196,7 @@ describe.runIf(canMount())('on a full disk', () => {
     const service = await startOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     const access = await token(service.http, service.credentials);
-    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // It marks a key that closing wants to write.
+    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // It marks a key as used, which closing writes.
     service.fill();
     let answer = await tryApplication(service.http, access);
     while (answer.status === 201) answer = await tryApplication(service.http, access);
@@ -205,7 +205,7 @@ describe.runIf(canMount())('on a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('packets are answered 503 and lost nothing, and are taken again once there is room', async () => {
+  test('packets are answered 503, none that was accepted is lost, and packets are accepted again once there is room', async () => {
     const service = await startOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'before')).toBe(202);
@@ -239,7 +239,7 @@ function fillDisk(file: string): void {
   }
 }
 
-/** Sends packets of ever new features until one is refused; gives how many were accepted. */
+/** Sends packets with new features until one is refused. @returns how many were accepted */
 async function sendUntilFull(http: string, key: string): Promise<number> {
   for (let accepted = 0; ; accepted += 1) {
     const status = await sendCheck(http, key, `filling-${accepted}`);

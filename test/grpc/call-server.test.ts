@@ -19,7 +19,7 @@ test.each([
   ['that is not gRPC', path, { 'content-type': 'text/plain' }, { ':status': 415 }],
   ['that is no POST', path, { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
 ])(
-  'a call %s is answered at once, and closed though its client never ends it',
+  'a call %s is answered at once, and closed even if its client never ends it',
   async (_, called, headers, answer) => {
     const receiver = new RecordingReports();
     const onError = (error: unknown) => expect.unreachable(`${error}`);

@@ -29,7 +29,7 @@ interface Opened {
   readonly receiver: RecordingReports;
   readonly address: string;
   connect(window?: number): RawGrpc;
-  /** Resolves when that many calls are not whole, and have sent that many bytes. */
+  /** Resolves when this many calls are incomplete, and have sent this many bytes. */
   holds(calls: number, bytes: number): Promise<unknown>;
   /** Lets time pass for the listener. */
   pass(ms: number): void;
@@ -68,7 +68,7 @@ async function open(options: Partial<GrpcOptions> = {}): Promise<Opened> {
   };
 }
 
-describe('a call whose message is not whole', () => {
+describe('a call with an incomplete message', () => {
   test.each([
     ['that has sent nothing', undefined],
     ['of which a byte is missing', halfSent],
@@ -95,7 +95,7 @@ describe('a call whose message is not whole', () => {
     expect(await endOf(whole)).toMatchObject({ status: status.OK });
   });
 
-  test('is ended when all of them together hold too much, the oldest first', async () => {
+  test('is ended when all of them together hold too many bytes, the oldest first', async () => {
     const { connect: open1, receiver } = await open({ maxBytes: 150_000 });
     const raw = open1();
     const streams = [0, 1, 2].map(() => {
@@ -108,7 +108,7 @@ describe('a call whose message is not whole', () => {
     expect(streams.slice(1).map(({ closed }) => closed)).toEqual([false, false]);
   });
 
-  test('that its sender lets go of leaves nothing behind', async () => {
+  test('that its sender cancels leaves nothing behind', async () => {
     const opened = await open();
     const raw = opened.connect();
     const streams = Array.from({ length: 20 }, () => raw.begin(path));
@@ -120,7 +120,7 @@ describe('a call whose message is not whole', () => {
   });
 });
 
-describe('calls whose answers are not taken', () => {
+describe('calls whose answers are not read', () => {
   const empty = grpcFrame(Buffer.alloc(0));
   const listServices = grpcFrame(Buffer.from([0x3a, 0])); // A ServerReflectionRequest with an empty list_services.
 
@@ -156,7 +156,7 @@ describe('calls whose answers are not taken', () => {
   });
 });
 
-test('of more watches than there may be the oldest is ended', async () => {
+test('over the limit of watches, the oldest is ended', async () => {
   const { connect: open1, listener } = await open({ maxWatches: 2 });
   const raw = open1();
   const begin = async () => {
@@ -174,13 +174,13 @@ test('of more watches than there may be the oldest is ended', async () => {
   await Promise.all(told);
 });
 
-test('a connection has a bound on the calls that it may have open', async () => {
+test('the number of open calls on a connection is bounded', async () => {
   const raw = (await open()).connect();
   const [settings] = await once(raw.session, 'remoteSettings');
   expect(settings.maxConcurrentStreams).toBe(32);
 });
 
-test('the connection that was of no use for the longest time makes room for another', async () => {
+test('the connection that was idle for the longest time makes room for another', async () => {
   const opened = await open({ maxConnections: 3 });
   const clients = [0, 1].map(() => openClient(opened.address, { 'grpc.use_local_subchannel_pool': 1 }));
   closers.push(() => clients.forEach((client) => void client.close()));
@@ -194,7 +194,7 @@ test('the connection that was of no use for the longest time makes room for anot
   expect(idle[2]!.session.destroyed).toBe(false);
 });
 
-describe('what is refused before its report is taken is told to the ledger', () => {
+describe('calls refused before their report is read are recorded in the ledger', () => {
   const tooLarge = Buffer.concat([message, Buffer.from('a206d08304', 'hex'), Buffer.alloc(66_000)]);
   test.each([
     [
@@ -214,7 +214,7 @@ describe('what is refused before its report is taken is told to the ledger', () 
       false,
     ],
     [
-      'a message that is no gzip',
+      'a message that is not gzip',
       grpcFrame(message, 1),
       { 'grpc-encoding': 'gzip' },
       status.INVALID_ARGUMENT,
@@ -240,7 +240,7 @@ describe('what is refused before its report is taken is told to the ledger', () 
       undefined,
     ],
     [
-      'a deadline that is none',
+      'a malformed deadline',
       grpcFrame(message),
       { 'grpc-timeout': 'soon' },
       status.INVALID_ARGUMENT,
@@ -268,7 +268,7 @@ describe('what is refused before its report is taken is told to the ledger', () 
 });
 
 describe('HTTP/1.1 on the gRPC port', () => {
-  test('is told where it is', async () => {
+  test('is told which port it has reached', async () => {
     const { address } = await open({ httpPort: 4242 });
     const answer = await fetch(`http://${address}/`);
     expect(answer.status).toBe(505);

@@ -38,7 +38,7 @@ describe('the health service', () => {
     return outcome.answer === undefined ? outcome.code : method.responseDeserialize(outcome.answer);
   };
 
-  it.each(['', 'Usage.Usage', 'Metrics.Metrics'])('says whether `%s` takes data', async (service) => {
+  it.each(['', 'Usage.Usage', 'Metrics.Metrics'])('says whether `%s` accepts data', async (service) => {
     expect(await ask(Check, { service })).toEqual({ status: 'SERVING' });
     listener.setServing(false);
     expect(await ask(Check, { service })).toEqual({ status: 'NOT_SERVING' });
@@ -48,7 +48,7 @@ describe('the health service', () => {
     expect(await ask(Check, { service: 'Other' })).toBe(status.NOT_FOUND);
   });
 
-  it('refuses what it cannot read', async () => {
+  it('refuses a malformed request', async () => {
     const { code } = await call(health(), Check.path, Buffer.from([0x0a]));
     expect(code).toBe(status.INVALID_ARGUMENT);
   });
@@ -60,7 +60,7 @@ describe('the health service', () => {
     expect(await ask(List, {})).toEqual({ statuses });
   });
 
-  it('tells who watches of every change, and ends the watch when the listener closes', async () => {
+  it('reports every change to watchers, and ends the watch when the listener closes', async () => {
     const open = (service: string) =>
       health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, {
         service,

@@ -116,7 +116,7 @@ describe('the listener', () => {
     expect(await call(plain, sendStats, usageMessage)).toMatchObject({ code: status.UNAVAILABLE });
   });
 
-  it('says which address it cannot have and why, and writes nothing by itself', async () => {
+  it('says which address it cannot bind and why, and prints nothing itself', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     const parts = { clock: systemClock, onError: () => {}, maxReport };
     const { port } = listener;
@@ -166,7 +166,7 @@ describe('a call that is refused', () => {
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
-  it('before it is read, while no data can be taken, says that', async () => {
+  it('before it is read, while no data can be accepted, says so', async () => {
     receiver.closed = new ApiError('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({
@@ -190,7 +190,7 @@ describe('a call that is refused', () => {
     expect(receiver.reports).toEqual([]);
   });
 
-  it('by a failure tells the caller nothing of it', async () => {
+  it('by a failure does not reveal its cause', async () => {
     receiver.refusal = new Error('a secret');
     const outcome = await call(connect(), sendStats, usageMessage);
     expect(outcome).toMatchObject({ code: status.INTERNAL, details: expect.not.stringContaining('secret') });
@@ -216,7 +216,7 @@ describe('a call that is refused', () => {
     expect(receiver.reports).toEqual([]);
   });
 
-  it('may have a message as large as the limit', async () => {
+  it('for its size has a message over the limit', async () => {
     const padded = (length: number) =>
       Buffer.concat([usageMessage, Buffer.from([0xa2, 0x06, ...lengthBytes(length)]), Buffer.alloc(length)]);
     const room = maxReport - usageMessage.length - 5;
@@ -227,7 +227,7 @@ describe('a call that is refused', () => {
     expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
   });
 
-  it('because the service is starting is told to come again', async () => {
+  it('because the service is starting is told to retry', async () => {
     const parts = { clock: systemClock, onError: () => {}, maxReport };
     const starting = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
     listeners.push(starting);

@@ -28,7 +28,7 @@ interface Response {
   readonly errorResponse?: { readonly errorCode: number };
 }
 
-/** Asks over one stream, and gives the answers in turn. */
+/** Sends requests over one stream. @returns the answers in order */
 async function ask(version: string, requests: readonly (object | Buffer)[]): Promise<Response[]> {
   const service = `grpc.reflection.${version}`;
   const stream = client.makeBidiStreamRequest(
@@ -82,7 +82,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     expect(files?.map(({ name }) => name)).toEqual(names);
   });
 
-  it('knows nothing of what is not there, and goes on', async () => {
+  it('reports unknown names as errors, and goes on', async () => {
     const responses = await ask(version, [
       { fileContainingSymbol: 'Usage.Nothing' },
       { fileByFilename: '../../etc/passwd' },

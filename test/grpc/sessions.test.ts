@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A listener whose time passes when it is told, and a connection to it. */
+/** A listener whose time a test advances, and a connection to it. */
 async function open() {
   let ahead = 0;
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
@@ -41,7 +41,7 @@ async function beginWatch({ begin }: Pick<Awaited<ReturnType<typeof open>>, 'beg
 }
 
 describe('a connection', () => {
-  it('without calls is closed after 15 minutes, and its client is told first', async () => {
+  it('without calls is closed after 15 minutes, and its client gets a GOAWAY first', async () => {
     const { session, pass } = await open();
     const told = once(session, 'goaway');
     pass(15 * minute);
@@ -60,7 +60,7 @@ describe('a connection', () => {
     await once(opened.session, 'close');
   });
 
-  it('with a call is neither idle nor gone as long as its client answers pings', async () => {
+  it('with a call stays open as long as its client answers pings', async () => {
     const opened = await open();
     const stream = await beginWatch(opened);
     for (let pings = 0; pings < 8; pings += 1) {
@@ -97,7 +97,7 @@ it('calls under way end before the listener is closed', async () => {
   await closed;
 });
 
-/** A connection that says hello and nothing more. */
+/** A connection that sends its preface and nothing more. */
 async function openSilent(port: number): Promise<Socket> {
   const socket = connectSocket(port, '127.0.0.1');
   closers.push(() => socket.destroy());

@@ -87,7 +87,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     expect(readRetryInfo(details).seconds).toBe(2);
   });
 
-  it('that fails tells the caller nothing of it', async () => {
+  it('that fails does not reveal the cause to its caller', async () => {
     receiver.refusal = new Error('a secret');
     const outcome = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport));
     expect(outcome).toMatchObject({ status: 'Internal', message: expect.not.stringContaining('secret') });
@@ -109,7 +109,7 @@ function post(body: Uint8Array | string, headers: Record<string, string> = {}): 
   });
 }
 
-/** Takes an answer apart: its message, if there is one, and its trailers. */
+/** Splits an answer into its message, if it has one, and its trailers. */
 function framesOf(body: Buffer): { message: Buffer | undefined; trailers: string } {
   const end = 5 + body.readUInt32BE(1);
   const content = body.subarray(5, end);
@@ -219,7 +219,7 @@ describe('gRPC-Web', () => {
     expect(receiver.told).toMatchObject([{ code }]);
   });
 
-  it('knows its sender by the header UA', async () => {
+  it('identifies its sender by the header UA', async () => {
     await post(frame(usageMessage), { ua: 'flags-dotnet/2', 'user-agent': 'grpc-dotnet' });
     expect(receiver.reports).toMatchObject([{ sender: { userAgent: 'flags-dotnet/2' } }]);
   });
@@ -258,7 +258,7 @@ describe('gRPC-Web', () => {
     expect(receiver.reports).toHaveLength(status === 0 ? 1 : 0);
   });
 
-  it('refuses before it reads, while no data can be taken', async () => {
+  it('refuses unread calls while no data can be accepted', async () => {
     receiver.closed = new ApiError('store_unavailable', 'full', 5);
     expect(await trailersOf(await post('x'))).toContain('grpc-status: 14\r\n');
   });

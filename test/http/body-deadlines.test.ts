@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BodyDeadlines } from '../../src/http/engines/body-deadlines.ts';
 
-/** A body that brings so many bytes each second; gives the second in which it is given up. */
+/** A body that receives this many bytes each second. @returns the second in which it is given up */
 function givenUpAfter(bytesPerSecond: number, seconds = 2_000): number | undefined {
   const deadlines = new BodyDeadlines();
   let given: number | undefined;
@@ -25,7 +25,7 @@ test.each([
   expect(givenUpAfter(bytesPerSecond)).toBe(second);
 });
 
-test('a body that is whole is not given up', () => {
+test('a complete body is not given up', () => {
   const deadlines = new BodyDeadlines();
   const body = {
     received: 0,

@@ -19,12 +19,12 @@ describe('reading a body', () => {
     expect(await read(hello, encoding)).toBe(hello);
   });
 
-  it('passes on the very promise of the engine when nothing is to be undone', () => {
+  it('returns the same promise as the engine when there is nothing to decode', () => {
     const promise = Promise.resolve(hello);
     expect(readBody({ ...fakeRequest({}), body: () => promise }, limit)).toBe(promise);
   });
 
-  it('inflates to what was packed, or refuses what is larger than the limit', async () => {
+  it('inflates to the original, or refuses what is larger than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 2 * limit }),
@@ -42,7 +42,7 @@ describe('reading a body', () => {
     expect(Buffer.from(await read(Buffer.concat([packed, packed]), 'gzip')).toString()).toBe('hellohello');
   });
 
-  it('lets gzip be a little longer than the limit on what is in it', async () => {
+  it('allows gzip to be a little longer than the limit on its content', async () => {
     const limits: number[] = [];
     const body = (most: number) => {
       limits.push(most);
@@ -107,7 +107,7 @@ describe('JSON', () => {
     expect(() => parseJson(text)).toThrow(refused('invalid_json'));
   });
 
-  it('is refused without a word of it', () => {
+  it('is refused without repeating any of it', () => {
     let refusal: unknown;
     try {
       parseJson('{"clientSecret": hush}');

@@ -6,7 +6,7 @@ import { openapi as management } from '../manage/support/openapi-document.ts';
 /** A finding of a linter, and where. */
 type Finding = string;
 
-/** Loaded by name: of their types this is all that is needed. */
+/** Loaded by name; these are the only parts of their types that are needed. */
 async function load<T>(name: string): Promise<T> {
   return (await import(name)) as T;
 }

@@ -47,7 +47,7 @@ describe('a router', () => {
   });
 
   it.each(['', '/users', '/users/', '/users//keys', '/users/a/keys/', '//', '/api/telemetry/', '/__proto__'])(
-    'knows no %j',
+    'finds no route for %j',
     (path) => {
       const reply = ask('GET', path);
       expect([reply.status, bodyOf(reply).code]).toEqual([404, 'not_found']);
@@ -69,7 +69,7 @@ describe('a router', () => {
     ]);
   });
 
-  it('answers OPTIONS with what is allowed', () => {
+  it('answers OPTIONS with the allowed methods', () => {
     expect(ask('OPTIONS', '/users/you')).toEqual({
       status: 204,
       headers: { allow: 'GET, PATCH, HEAD, OPTIONS' },
@@ -146,7 +146,7 @@ describe('a handler', () => {
   );
 
   it.each(failing(new Error('cause')))(
-    'that %s anything else answers 500 and is told of',
+    'that %s anything else answers 500, and the error is reported',
     async (_, handle) => {
       const reply = await run(handle);
       expect([reply.status, bodyOf(reply).code]).toEqual([500, 'internal']);
@@ -156,7 +156,7 @@ describe('a handler', () => {
   );
 
   it.each(failing(new ClientGone()))(
-    'that %s because the client went away is not told of',
+    'that %s because the client disconnected is not reported',
     async (_, handle) => {
       await run(handle);
       expect(failures).toEqual([]);
@@ -165,7 +165,7 @@ describe('a handler', () => {
 });
 
 describe('a failure', () => {
-  it('is logged with its route and the id that the client is told', async () => {
+  it('is logged with its route and the id that the client gets', async () => {
     const told: unknown[] = [];
     const router = createRouter(
       [{ method: 'GET', path: '/users/:id', handle: () => Promise.reject(new Error('x')) }],

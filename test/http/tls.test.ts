@@ -8,7 +8,7 @@ const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, i
 const good = { certFile: pem('cert'), keyFile: pem('key') };
 
 describe('the TLS files', () => {
-  it('are read when they belong together', () => {
+  it('are loaded when they match', () => {
     expect(Object.values(readTls(good)).every((text) => text.startsWith('-----BEGIN '))).toBe(true);
   });
 
@@ -72,7 +72,7 @@ describe('the TLS files', () => {
     else expect(check).toThrow(message);
   });
 
-  it('are checked for hosts that they are not valid for', () => {
+  it('are checked against hosts that they may not be valid for', () => {
     const hosts = ['localhost', '127.0.0.1', 'flags.example.com', '::1'];
     expect(hostsWithout(readTls(good), hosts)).toEqual(['flags.example.com', '::1']);
   });

@@ -54,7 +54,7 @@ test('a client that sends again at once has one more request in a turn at most',
   expect(seen).toHaveLength(6);
 });
 
-test('a turn in which nothing comes asks for no other', async () => {
+test('a turn without requests schedules no other', async () => {
   const { send, ends, endTurn } = open();
   await send('a');
   expect(ends).toHaveLength(1);

@@ -141,7 +141,7 @@ describe('a mint', () => {
     expect(await answer.json()).toMatchObject({ status: 400, code: 'invalid_content_type' });
   });
 
-  test('with a key that was revoked is refused', async () => {
+  test('with a revoked key is refused', async () => {
     const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as {
       id: string;
       key: string;
@@ -151,7 +151,7 @@ describe('a mint', () => {
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(401);
   });
 
-  test('has no CORS headers, whatever it is answered, and no preflight', async () => {
+  test('has no CORS headers in any answer, and no preflight', async () => {
     const origin = 'https://shop.example.com';
     const url = `http://${people.service.http}/api/frontend/identities`;
     const answers = [
@@ -195,7 +195,7 @@ function fullMonitor(): QueueMonitor {
   return monitor;
 }
 
-test('a mint over the rate is told when to come back, and mints nothing', async () => {
+test('a mint over the rate is told when to retry, and mints nothing', async () => {
   const people = await openPeople();
   await people.call('PATCH', '', 200, { rate: 1, burst: 1 });
   expect((await people.post({ identity: 'x' })).status).toBe(200);

@@ -34,7 +34,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('ends when it was not used for its time, and lives on when it was, also over a restart', async () => {
+  test('expires when it is unused for its lifetime, and stays valid when it is used, also over a restart', async () => {
     let people = await openPeople({ args: ['--instance-ttl', String(30 * 24 * 3600)] });
     const [used, unused] = [await people.mint('ann'), await people.mint('bob')];
     for (let week = 0; week < 5; week++) {
@@ -51,7 +51,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('that is cached ends in time', async () => {
+  test('that is cached still expires in time', async () => {
     const people = await openPeople({ args: ['--instance-ttl', '100'] });
     const i = await people.mint('ann');
     expect(await isValid(people, 'ann', i)).toBe(true);
@@ -64,7 +64,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('lives on for the grace when another was minted, and does not live longer by being used', async () => {
+  test('stays valid for the grace period after another is minted, and use does not prolong it', async () => {
     let people = await openPeople({ args: ['--rotation-grace', '3600'] });
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -79,7 +79,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('dies at once when two others were minted, although it was in use', async () => {
+  test('ends at once when two others are minted, even if it is in use', async () => {
     const people = await openPeople();
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -96,7 +96,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('dies at once without a grace', async () => {
+  test('ends at once without a grace period', async () => {
     const people = await openPeople({ args: ['--rotation-grace', '0'] });
     const first = await people.mint('ann');
     const second = await people.mint('ann');

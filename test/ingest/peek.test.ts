@@ -22,11 +22,11 @@ test.each([
   expect(peek(Buffer.from(body))).toEqual(found);
 });
 
-test('of bytes that are no text it makes out what is around them', () => {
+test('it reads what surrounds bytes that are not text', () => {
   expect(peek(Buffer.from('{"x":"\xff","k":"key"}', 'latin1'))).toEqual({ k: 'key' });
 });
 
-test('of any body that was sent as JSON it makes out the same as a parser', () => {
+test('it reads the same as a parser from any JSON body', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 200 });
   fc.assert(
     fc.property(fc.record({ k: text, e: text, m: fc.dictionary(text, fc.double()) }), ({ m, ...rest }) => {

@@ -35,7 +35,7 @@ async function post(service: LocalService, path: string, body: string, key?: str
 /** No whole second. */
 const time = new Date().toISOString().replace(/\.\d+/, '.125');
 
-/** A report with one check, as JSON, whose content tells it from others. */
+/** A report with one check, as JSON, with distinct content. */
 function report(shop: Shop, more: object = {}): string {
   const stats = [{ feature: 'checkout', enabledCount: 1 }];
   return JSON.stringify({
@@ -75,7 +75,7 @@ describe('a usage report', () => {
       expect(await checks(service, shop)).toBe(1);
     }));
 
-  test('counts again when anything of it differs', () =>
+  test('counts again when any part of it differs', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       const other = await createKey(service.http, shop.access, shop.application, 'Backend');
@@ -175,7 +175,7 @@ describe('an Idempotency-Key', () => {
       expect(await checks(service, shop)).toBe(2);
     }));
 
-  test('is honoured for telemetry too, which otherwise counts whatever comes', () =>
+  test('is honoured for telemetry too, which otherwise counts every packet', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       for (const key of ['a', 'a', 'b', undefined, undefined]) {

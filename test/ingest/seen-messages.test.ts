@@ -59,7 +59,7 @@ test('a repetition of one that is on its way waits for the same commit', async (
   expect(ended).toEqual(['first', 'second']);
 });
 
-test('it fails with it too, and then the message may be sent again', async () => {
+test('it fails if the commit fails, and then the message may be sent again', async () => {
   const { send, keep, batches } = open();
   const both = [send(1, 0), send(1, 1)].map((sent) => expect(sent).rejects.toThrow('the disk'));
   batches[0]?.settle.refused(new Error('the disk'));
@@ -91,7 +91,7 @@ const first = 0xf0000000;
 /** The `n`th message of an application. */
 const messageOf = (application: number, n: number) => [application, 1, first + n, 9] as const;
 
-test('of more than the limit the oldest are forgotten, here and on disk', () => {
+test('over the limit, the oldest are forgotten, in memory and on disk', () => {
   const seen = new SeenMessages([], 2);
   const batch = new Batch();
   for (const n of [1, 2, 3]) seen.add(messageOf(1, n), n, batch);
@@ -99,7 +99,7 @@ test('of more than the limit the oldest are forgotten, here and on disk', () => 
   expect(changesIn(batch)).toEqual({ counted: [1, 2, 3], forgotten: [1] });
 });
 
-test("an application that sends without end makes no other's be forgotten", () => {
+test('an application that floods does not displace the messages of another', () => {
   const seen = new SeenMessages([], 1000);
   const batch = new Batch();
   const quiet = Array.from({ length: 20 }, (_, at) => at + 2);
@@ -118,7 +118,7 @@ test("an application that sends without end makes no other's be forgotten", () =
   expect(own.at(-1)).toBe(19_999);
 });
 
-test('what has expired makes room first', () => {
+test('expired messages make room first', () => {
   const seen = new SeenMessages([], 100);
   const batch = new Batch();
   for (let n = 0; n < 90; n += 1) seen.add(messageOf(1, n), 0, batch);
@@ -127,7 +127,7 @@ test('what has expired makes room first', () => {
   for (let n = 0; n < 90; n += 1) expect(seen.find(messageOf(2, n), 11 * minute)).toBeDefined();
 });
 
-test('what an application that is deleted had sent is let go of', () => {
+test('messages of a deleted application are forgotten', () => {
   const seen = new SeenMessages();
   for (const application of [1, 2]) seen.add(messageOf(application, 1), 0, new Batch());
   seen.forget(1);
@@ -137,7 +137,7 @@ test('what an application that is deleted had sent is let go of', () => {
   ]);
 });
 
-test('a batch that was not kept has none of its messages', async () => {
+test('messages of a failed batch are forgotten', async () => {
   const seen = new SeenMessages();
   const [first, second] = [new Batch(), new Batch()];
   for (const n of [1, 2, 3]) seen.add(words(n), n, n === 3 ? second : first);

@@ -42,7 +42,7 @@ describe('large reports that name no application', () => {
     expect(statuses).toContain(429);
   });
 
-  test('keep no application from sending its own', async () => {
+  test('do not keep any application from sending its own', async () => {
     const stats = Array.from({ length: 500 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { appKey: key, environment: 'Production', time: new Date().toISOString(), stats };
     expect(await report(JSON.stringify(body))).toMatchObject({ status: 200, featureCount: 500 });

@@ -17,7 +17,7 @@ function agentOf({ subject: text }: { subject: string }): unknown {
   return JSON.parse(text)[6];
 }
 
-test('senders that are too many are one', () => {
+test('senders over the limit are merged into one', () => {
   const rows = new HourRows(1, 2, []);
   const agents = Array.from({ length: 1000 }, (_, index) => rows.row({ ...subject, userAgent: `a${index}` }));
   expect(new Set(agents.map(agentOf)).size).toBe(sendersPerHour + 1);
@@ -26,7 +26,7 @@ test('senders that are too many are one', () => {
   expect(rows.size).toBe(sendersPerHour + 2);
 });
 
-test('the senders that the store has are not forgotten at a restart', () => {
+test('stored senders survive a restart', () => {
   const stored = Array.from({ length: sendersPerHour }, (_, index): LedgerSubject => {
     return { ...subject, userAgent: `a${index}`, instance: null };
   });
@@ -35,7 +35,7 @@ test('the senders that the store has are not forgotten at a restart', () => {
   expect(agentOf(rows.row({ ...subject, userAgent: 'a7' }))).toBe('a7');
 });
 
-test('the rows of an hour are bounded whatever the reasons are', () => {
+test('the rows of an hour are bounded, whatever the reasons', () => {
   const rows = new HourRows(1, 2, []);
   for (let at = 0; at < 20_000; at++) {
     rows.row({ ...subject, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
@@ -43,7 +43,7 @@ test('the rows of an hour are bounded whatever the reasons are', () => {
   expect(rows.size).toBeLessThanOrEqual(1100);
 });
 
-test('the row of something accepted is the same as by its subject', () => {
+test('the row of an accepted message is the same as the one found by its subject', () => {
   const rows = new HourRows(1, 2, []);
   const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts, { nil: undefined });
   const sender = fc.record({

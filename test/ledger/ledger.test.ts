@@ -92,7 +92,7 @@ interface Refused {
   readonly status: number;
   /** The transports that this can happen on; all without. */
   readonly by?: readonly string[];
-  /** What differs from a good report, or what becomes of its bytes. */
+  /** The difference from a valid report, or the change to its bytes. */
   readonly fields?: object;
   readonly mangle?: (bytes: Buffer) => Buffer;
   readonly headers?: Headers;
@@ -176,7 +176,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     { ...refused, kind: 'usage' as const },
     { ...refused, kind: 'metrics' as const },
   ]);
-  test.concurrent.each(each)('of $kind $name is put down to its application', async (refused) => {
+  test.concurrent.each(each)('of $kind $name is attributed to its application', async (refused) => {
     const { kind, code, status, fields = {}, headers = {}, mangle = (bytes) => bytes } = refused;
     const { id, key, report } = await openShop();
     const bytes = mangle(way.encode(kind, { ...report, ...fields }));
@@ -188,7 +188,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     expect(JSON.stringify(entries)).not.toContain(key.key);
   });
 
-  test.concurrent('over the rate is put down to its application', async () => {
+  test.concurrent('over the rate is attributed to its application', async () => {
     const { id, report } = await openShop({ rate: 1, burst: 1 });
     const bytes = way.encode('usage', report);
     const codes = await Promise.all([1, 2, 3].map(() => way.send('usage', bytes, {})));
@@ -241,7 +241,7 @@ describe('a packet', () => {
     expect(entries).toMatchObject([{ environment: 'Production', status: 400, code, count: 1, example }]);
   });
 
-  test.concurrent('over the rate is put down to its application', async () => {
+  test.concurrent('over the rate is attributed to its application', async () => {
     const { id, packet } = await openApp({ rate: 1, burst: 1 });
     const statuses = await Promise.all([1, 2, 3].map(() => send(packet)));
     const limited = statuses.filter((status) => status === 429).length;

@@ -5,7 +5,7 @@ import { chunk, chunkedHead, declare, get, host, post } from '../support/request
 import { bodyLimit } from '../support/routes.ts';
 import { json, refusalOf, type Target } from '../support/target.ts';
 
-/** What every engine must make of bodies: whole, too large, and cut off. */
+/** How every engine must handle bodies: complete, too large, and cut off. */
 export function bodies({ start, open, ask }: Target): void {
   describe.concurrent('a body', () => {
     it('comes with a declared length', async () => {
@@ -59,14 +59,11 @@ export function bodies({ start, open, ask }: Target): void {
       ['declared', () => post('/hold?declared', 'x'.repeat(30_000))],
       ['chunked', () => `${chunkedHead('/hold?chunked')}${chunk('x'.repeat(30_000))}0\r\n\r\n`],
       ['gzip', () => packed('/hold?gzip', 'x'.repeat(30_000))],
-    ])(
-      'that has no room in its budget is answered 503 (%s), and nothing of it is held',
-      async (name, request) => {
-        const reply = await ask(request());
-        expect([reply.status, json(reply).code]).toEqual([503, 'backpressure']);
-        expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
-      },
-    );
+    ])('that does not fit its budget is answered 503 (%s), and none of it is held', async (name, request) => {
+      const reply = await ask(request());
+      expect([reply.status, json(reply).code]).toEqual([503, 'backpressure']);
+      expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
+    });
 
     it('that has been announced and does not come is not charged, nor is one whose client has gone', async () => {
       const heldNow = async () => json(await ask(get('/hold?gone'))).held;
@@ -80,11 +77,11 @@ export function bodies({ start, open, ask }: Target): void {
       await expect.poll(heldNow).toBe(0);
     });
 
-    it('may be asked for when it is there already', async () => {
+    it('may be read after it has arrived', async () => {
       expect((await ask(post('/echo-late', 'hello'))).body.toString()).toBe('hello');
     });
 
-    it('may be asked for while it is coming', async () => {
+    it('may be read while it arrives', async () => {
       const client = await open();
       client.write(declare('/echo-late', 10));
       for (const piece of ['he', 'llo', 'wor', 'ld']) {
@@ -150,7 +147,7 @@ export function bodies({ start, open, ask }: Target): void {
       await hasty.stop();
     });
 
-    it('of 1 MB is waited for as long as it comes on', async () => {
+    it('of 1 MB is waited for as long as it makes progress', async () => {
       const hasty = await start({ secondMs: 50 });
       const client = await open(hasty.port);
       client.write(declare('/echo-large', 1_000_000));
@@ -204,13 +201,13 @@ export function bodies({ start, open, ask }: Target): void {
       const client = await open();
       client.write(declare('/echo', 1e12));
       const flood = client.flood(1e9);
-      // It sees the refusal; being cut, it may lose the end of it.
+      // It sees the refusal, but may lose its end because the connection is cut.
       expect(await client.status()).toBe(413);
       expect(await flood).toBeLessThan(1e9);
       await client.ended;
     });
 
-    it('is refused when the handler asks for it late', async () => {
+    it('is refused when the handler reads it late', async () => {
       const client = await open();
       client.write(declare('/echo-late', 1_000_000));
       const flood = client.flood(1_000_000, Buffer.alloc(10_000));
@@ -220,7 +217,7 @@ export function bodies({ start, open, ask }: Target): void {
     });
   });
 
-  describe('a client that goes away in mid-body', () => {
+  describe('a client that disconnects in mid-body', () => {
     it.each([
       ['declared', `${declare('/echo?declared', 50)}hello`],
       ['chunked', `${chunkedHead('/echo?chunked')}${chunk('hello')}`],

@@ -4,7 +4,7 @@ import type { RawClient } from '../support/raw-client.ts';
 import { chunkedHead, declare, get, host } from '../support/requests.ts';
 import { json, type Target } from '../support/target.ts';
 
-/** What every engine must make of the head of a request. */
+/** How every engine must handle the head of a request. */
 export function heads({ open, ask }: Target): void {
   describe.concurrent('the head of a request', () => {
     it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('gives the method %s', async (method) => {
@@ -137,7 +137,7 @@ export function heads({ open, ask }: Target): void {
     });
 
     it.each(['/describe/../items/7', '/items\\7'])(
-      'of HTTP/1.0 has no way round either with the path %s',
+      'of HTTP/1.0 cannot bypass the routes either with the path %s',
       async (path) => {
         expect([400, 505]).toContain((await ask(`GET ${path} HTTP/1.0\r\n\r\n`)).status);
       },
@@ -187,11 +187,14 @@ export function heads({ open, ask }: Target): void {
       },
     );
 
-    it.each(['GET /describe HTTP/2.0', 'nonsense', '\x16\x03\x01\x02'])('%j is no request', async (line) => {
-      const client = await open();
-      client.write(`${line}\r\n${host}\r\n`);
-      expect([400, 505]).toContain((await client.read()).status);
-      await client.ended;
-    });
+    it.each(['GET /describe HTTP/2.0', 'nonsense', '\x16\x03\x01\x02'])(
+      '%j is not a request',
+      async (line) => {
+        const client = await open();
+        client.write(`${line}\r\n${host}\r\n`);
+        expect([400, 505]).toContain((await client.read()).status);
+        await client.ended;
+      },
+    );
   });
 }

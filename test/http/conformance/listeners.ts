@@ -7,7 +7,7 @@ import { json, refusalOf, type Target } from '../support/target.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
 
-/** What every engine must do when it begins and ends to listen. */
+/** What every engine must do when it starts and stops listening. */
 export function listeners({ start, server, open }: Target): void {
   describe.concurrent('a listener', () => {
     it('says why it cannot listen on an address in use', async () => {
@@ -17,7 +17,7 @@ export function listeners({ start, server, open }: Target): void {
       );
     });
 
-    it('says why it cannot listen on a host that is not here', async () => {
+    it('says why it cannot listen on a host of another machine', async () => {
       await expect(start({ host: '192.0.2.1' })).rejects.toThrow(
         'Cannot listen on 192.0.2.1:0: no interface of this machine has the host',
       );
@@ -29,7 +29,7 @@ export function listeners({ start, server, open }: Target): void {
       );
     });
 
-    it('does not share an address, with TLS either', async () => {
+    it('does not share an address, not even with TLS', async () => {
       const secure = { certFile: pem('cert'), keyFile: pem('key') };
       const first = await start({ tls: secure });
       for (const port of [first.port, server().port]) {
@@ -58,7 +58,7 @@ export function listeners({ start, server, open }: Target): void {
       await secure.stop();
     });
 
-    it('that is closed answers what is under way, then takes nothing more', async () => {
+    it('that is closed answers requests under way, then accepts no more', async () => {
       const closing = await start();
       const [idle, slow, sending] = [
         await open(closing.port),

@@ -28,7 +28,7 @@ export function replies({ open, ask }: Target): void {
       expect((await client.read()).status).toBe(200);
     });
 
-    it('never mixes up a pipelined request with one that is still waiting: it ends', async () => {
+    it('closes when a pipelined request comes behind one that still waits, so that answers are never mixed up', async () => {
       const client = await open();
       client.write(get('/slow') + get('/accept'));
       expect(await client.ended).toBe('closed');
@@ -64,7 +64,7 @@ export function replies({ open, ask }: Target): void {
       expect([status, headers.get('content-length'), headers.has('content-type')]).toEqual([202, '0', false]);
     });
 
-    it('without content says nothing of a length', async () => {
+    it('without content has no length', async () => {
       const { status, headers } = await ask(get('/no-content'));
       expect([status, headers.has('content-length')]).toEqual([204, false]);
     });
@@ -112,7 +112,7 @@ export function replies({ open, ask }: Target): void {
     });
 
     it.each(['/throw', '/reject'])(
-      'of a handler that fails is 500 and says nothing of the cause (%s)',
+      'of a failing handler is 500 and does not reveal the cause (%s)',
       async (path) => {
         const reply = await ask(get(path));
         expect([reply.status, json(reply).code]).toEqual([500, 'internal']);

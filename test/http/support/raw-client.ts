@@ -11,7 +11,7 @@ export interface RawReply {
 
 const headEnd = '\r\n\r\n';
 
-/** A client that writes what it is told to, byte by byte, and reads replies one after the other. */
+/** A client that writes exactly the given bytes, and reads replies one after the other. */
 export class RawClient {
   readonly socket: Socket;
   /** How the server ended the connection; resolves late, so await it last. */
@@ -53,7 +53,7 @@ export class RawClient {
     socket.on('drain', () => this.#wake());
   }
 
-  /** What has come and was not read yet. */
+  /** Received bytes that were not read yet. */
   get unread(): string {
     return this.#received.toString('latin1');
   }

@@ -8,7 +8,7 @@ async function open() {
 }
 
 describe('an API key', () => {
-  test('is shown with its secret once, and is a User unless it is said', async () => {
+  test('is shown with its secret once, and has the role User by default', async () => {
     const { as, ada, path, team, clock, directory } = await open();
     const { status, json, headers, text } = await as(ada, 'POST', path, { name: 'CI' });
     expect(status).toBe(201);
@@ -52,14 +52,14 @@ describe('an API key', () => {
     expect(await call('GET', path)).toMatchObject({ status: 401 });
   });
 
-  test('of another team is not there', async () => {
+  test('of another team is not found', async () => {
     const { as, ada, path, addClient, strangersTeamId, directory } = await open();
     const { apiKey } = await addClient('User', strangersTeamId);
     expect(await as(ada, 'DELETE', `${path}/${apiKey.clientId}`)).toMatchObject({ status: 404 });
     expect(directory.apiKeys.has(apiKey.clientId)).toBe(true);
   });
 
-  test('is not made by a key that was deleted before the body came', async () => {
+  test('is not created by a key that is deleted before the body arrives', async () => {
     const { slowly, tokens, ada, as, path } = await open();
     const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'x', role: 'Admin' });
     const [own] = (await as(ada, 'GET', path)).json.items;
@@ -72,7 +72,7 @@ describe('an API key', () => {
     expect((await as(ada, 'GET', path)).json.items).toHaveLength(1);
   });
 
-  test('is one of as many as the plan allows', async () => {
+  test('is refused beyond the limit of the plan', async () => {
     const { as, ada, path, team } = await open();
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
     expect(await as(ada, 'POST', path, { name: 'third' })).toMatchObject({ status: 201 });

@@ -84,7 +84,7 @@ describe('creating an application', () => {
 });
 
 describe('changing an application', () => {
-  test('changes what is given and nothing else', async () => {
+  test('changes only the given fields', async () => {
     const { call, application, clock } = await openManageFixture();
     const path = `/applications/${application.id}`;
     const before = (await call('GET', path)).json;
@@ -129,7 +129,7 @@ describe('changing an application', () => {
   });
 });
 
-test('a deleted application is gone with what is below', async () => {
+test('a deleted application is gone with everything below it', async () => {
   const { call, application } = await openManageFixture();
   const path = `/applications/${application.id}`;
   expect(await call('DELETE', path)).toMatchObject({ status: 204, text: '' });

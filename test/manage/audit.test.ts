@@ -25,7 +25,7 @@ test('the audit log says who did what, when and from where, the latest first', a
   expect(rest.at(-1)).toMatchObject({ action: 'team.created', actor: { type: 'system' } });
 });
 
-test('what was refused is not in it', async () => {
+test('refused requests are not in it', async () => {
   const { call, tokens, application } = await openManageFixture();
   const before = (await call('GET', '/audit')).json.items.length;
   expect((await call('DELETE', `/applications/${application.id}`, undefined, tokens.user)).status).toBe(403);
@@ -40,7 +40,7 @@ test('an Admin reads the entries of their own teams only, and a User none', asyn
   expect((await call('GET', '/audit', undefined, tokens.user)).status).toBe(403);
 });
 
-test('its pages show each entry once, whatever is added in between', async () => {
+test('its pages show each entry once, even if others are added in between', async () => {
   const { call, application } = await openManageFixture();
   const change = (name: string) => call('PATCH', `/applications/${application.id}`, { name });
   for (let at = 0; at < 7; at += 1) await change(`name ${at}`);

@@ -40,7 +40,7 @@ describe('a sign-in client', () => {
     expect((await as(ada, 'GET', path)).json.items).toEqual([]);
   });
 
-  test('is one of as many as the plan allows', async () => {
+  test('is refused beyond the limit of the plan', async () => {
     const { as, ada, path, team } = await open();
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
     const make = () => as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });

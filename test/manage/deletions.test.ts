@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { finishDeletion } from '../../src/accounts/deletions.ts';
 import { openManageFixture } from './fixture.ts';
 
-test('what was deleted is listed, to its team, until nothing of it is left', async () => {
+test('deletions are listed for their team until nothing of the object is left', async () => {
   const { call, clock, directory, team, tokens, application } = await openManageFixture();
   expect((await call('GET', '/deletions')).json).toEqual({ items: [], nextCursor: null });
   await call('DELETE', `/applications/${application.id}/environments/Staging`);

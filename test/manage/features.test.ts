@@ -56,7 +56,7 @@ test('a feature is declared, changed and removed', async () => {
   expect(directory.featuresOf(application.id).size).toBe(0);
 });
 
-test('a feature that was only seen is there, with when that was in any environment and variant', async () => {
+test('a feature that was only seen is listed, with its times across environments and variants', async () => {
   const { ask, clock, see } = await openRegistry();
   const first = clock.now();
   see({ f: { checkout: checked } }, 'Staging');
@@ -109,7 +109,7 @@ test('changing a feature that was only seen declares it, and removing that leave
   expect(audit(registry).map(([action]) => action)).toEqual(['feature.declared', 'feature.deleted']);
 });
 
-test('what was not seen for thirty days is stale, and so is what was declared then and never seen', async () => {
+test('a feature unseen for thirty days is stale, and so is one declared back then and never seen', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { seen: checked, back: checked } });
   await ask('POST', '/features', { name: 'never' });
@@ -211,7 +211,7 @@ test.each([{ name: 'b' }, { archived: 'yes' }, { archived: null }, { description
   },
 );
 
-test('a name is declared once, and by one application it is free for another', async () => {
+test('a name is declared once per application', async () => {
   const { ask, call, directory } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   expect(await ask('POST', '/features', { name: 'a' })).toMatchObject({
@@ -236,7 +236,7 @@ test('there are no more than the plan allows, whichever way they are declared', 
   expect((await ask('PATCH', '/features/f0', { archived: true })).status).toBe(200);
 });
 
-test('what is over the limit of an environment is not shown as a feature', async () => {
+test('names over the limit of an environment are not shown as features', async () => {
   const { ask, see, names } = await openRegistry();
   see({ f: { a: checked, b: checked, c: checked, d: checked } });
   expect(await names('/features')).toEqual(['a', 'b', 'c']);

@@ -119,7 +119,7 @@ test.concurrent('a wrong origin is found by its name, and the last example stand
   });
 });
 
-test.concurrent('a packet of the wrong shape is put down to the key in it, and nothing of it is shown', async () => {
+test.concurrent('a malformed packet is attributed to its key, and none of its content is shown', async () => {
   const { id, mobile } = await openShop();
   expect(await sendPacket({ k: mobile.key, f: { 'jane@example.com': { on: ['x'] } } })).toBe(400);
   const report = await readRefused(id, 1);
@@ -127,7 +127,7 @@ test.concurrent('a packet of the wrong shape is put down to the key in it, and n
   expect(JSON.stringify(report)).not.toContain('jane');
 });
 
-test.concurrent('a key where it does not belong is not shown', async () => {
+test.concurrent('a misplaced key is not shown', async () => {
   const { id, mobile, backend } = await openShop();
   const headers = { 'user-agent': `agent ${backend.key}`, origin: `https://${backend.key}` };
   expect(await sendPacket({ k: mobile.key, e: backend.key }, headers)).toBe(404);
@@ -135,7 +135,7 @@ test.concurrent('a key where it does not belong is not shown', async () => {
   expect(JSON.stringify(report)).not.toContain(backend.key);
 });
 
-test.concurrent('what is accepted is as many as were answered 202, at once', async () => {
+test.concurrent('the accepted count equals the answers with 202, at once', async () => {
   const { id, mobile } = await openShop();
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>

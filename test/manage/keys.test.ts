@@ -23,7 +23,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
     expect(directory.findKey(json.key)?.key.id).toBe(json.id);
   });
 
-  test('is listed with its text only when it is no secret', async () => {
+  test('is listed with its text only if it is not secret', async () => {
     const { call, path, clock } = await open();
     const made = (await call('POST', path, { type })).json;
     const list = await call('GET', path);
@@ -45,7 +45,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
     expect(list.text.includes(made.key)).toBe(type !== 'Backend');
   });
 
-  test('works no more once it is deleted', async () => {
+  test('stops working once it is deleted', async () => {
     const { call, path, directory } = await open();
     const made = (await call('POST', path, { type })).json;
     expect((await call('DELETE', `${path}/${made.id}`)).status).toBe(204);
@@ -69,7 +69,7 @@ test('use and leak of a key are shown', async () => {
   });
 });
 
-test('a key of one application cannot be deleted by way of another', async () => {
+test('a key cannot be deleted through another application', async () => {
   const { call, path, directory } = await open();
   const made = (await call('POST', path, { type: 'Mobile' })).json;
   const other = (await call('POST', '/applications', { name: 'Other' })).json;

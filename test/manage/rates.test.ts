@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openManageFixture } from './fixture.ts';
 import { openPeopleFixture } from './people.ts';
 
-test('a client that asks too often is told when to come back, and the others are not held up', async () => {
+test('a client over its rate is told when to retry, and the others are not held up', async () => {
   const { call, clock, tokens } = await openManageFixture(2);
   const ask = (token?: string) => call('GET', '/applications', undefined, token);
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);

@@ -40,7 +40,7 @@ test("a token from a team's sign-in client reaches that team alone, whatever els
   expect(await statusesWith('flagmeter-cli')).toEqual([200, 200]);
 });
 
-test('a token that is made invalid while a body is on its way makes no change any more', async () => {
+test('a token that is invalidated while a body is in flight makes no change', async () => {
   const { slowly, ada, tokens, as, team, engine } = await openPeopleFixture();
   const path = `/teams/${team.id}/api-keys`;
   const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, {

@@ -38,7 +38,7 @@ test('a short reading is done while a long one goes on', async () => {
   expect(await long).toBe('long');
 });
 
-test('what is being read when the thread ends is given up, and closed', async () => {
+test('a reading in progress when the thread ends is abandoned and closed', async () => {
   const { turns, read, steps } = open();
   const refused = expect(turns.finish(read('long', 1e6))).rejects.toMatchObject({
     code: 'store_unavailable',

@@ -61,14 +61,14 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     expect(told).toMatchObject([{ code, route, sender, claimed: concerned }]);
   });
 
-  test('that cannot be counted is put down to its sender, once', async () => {
+  test('that cannot be counted is attributed to its sender, once', async () => {
     const reports = new RecordingReports();
     reports.refusal = new ApiError('rate_limited', 'no', 1);
     await refused('rate_limited', {}, reports);
     expect(reports.told).toMatchObject([{ code: 'rate_limited', claimed: concerned }]);
   });
 
-  test('that is refused before it is read is put down to its sender, if it is here', async () => {
+  test('that is refused unread is attributed to its sender, if the sender is known', async () => {
     const reports = new RecordingReports();
     reports.closed = new ApiError('backpressure', 'full', 1);
     await refused('backpressure', {}, reports);
@@ -82,7 +82,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     ]);
   });
 
-  test('that its transport refuses by itself is put down to its sender', () => {
+  test('that its transport refuses is attributed to its sender', () => {
     const reports = new RecordingReports();
     operation
       .open(reports, transport)
@@ -92,7 +92,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     ]);
   });
 
-  test('that is cut off anywhere is put down to its sender as far as that is in it', async () => {
+  test('that is cut off anywhere is attributed to its sender as far as it names one', async () => {
     for (let length = 0; length < message.length; length += 1) {
       const reports = new RecordingReports();
       await take(reports, { body: message.subarray(0, length) });

@@ -79,7 +79,7 @@ test('an observation has its own time, everything else the time of the report', 
   ]);
 });
 
-test('an entry without a value is noted, whatever else counts', () => {
+test('an entry without a value is noted, even if the rest counts', () => {
   const notes = (entries: string) => decodeMetrics(`{${head},${entries}}`).notes;
   expect(notes('"stats":[{"metric":"a","value":0},{"metric":"b","enabledCount":0}]')).toEqual([]);
   expect(notes('"stats":[{"metric":"a","value":1},{"metric":"b"}]')).toEqual(['value_missing']);
@@ -95,7 +95,7 @@ test('a report that names nothing to count is refused: a name may be misspelt', 
   );
 });
 
-test('a wrong value is named by where it is, and nothing of the body is repeated', () => {
+test('a wrong value is named by its position, and none of the body is repeated', () => {
   const body = `{${head},"stats":[{"feature":"a"},{"feature":"b","variantStats":{"on":{"checkCount":-1}}}]}`;
   expect(() => decodeUsage(body)).toThrow('The value at /stats/1/variantStats/on/checkCount must be >= 0');
   expect(() => decodeUsage(`{${head},"stats":[],"uniqueUserHashes":["jane@example.com"]}`)).not.toThrow(

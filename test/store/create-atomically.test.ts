@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createAtomically } from '../../src/store/create-atomically.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-test('nothing is where it belongs before everything is made', async () => {
+test('nothing appears in its place before everything is created', async () => {
   const data = temporaryDirectory();
   await createAtomically(data, ['first', 'second'], async (aside) => {
     for (const name of ['first', 'second']) {
@@ -15,7 +15,7 @@ test('nothing is where it belongs before everything is made', async () => {
   expect(readdirSync(data).sort()).toEqual(['first', 'second']);
 });
 
-test('what fails leaves nothing, and what a power cut left is no hindrance', async () => {
+test('a failure leaves nothing behind, and leftovers of a power cut do no harm', async () => {
   const data = temporaryDirectory();
   let half = '';
   const failing = createAtomically(data, ['store'], async (aside) => {

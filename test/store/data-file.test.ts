@@ -147,7 +147,7 @@ test('a file that rightly ends before its last page is in order, and one that la
   const records = recordsOf(first.tables);
   await first.lmdb.close();
 
-  // As short as it may be, it has everything.
+  // The file is as short as it may be, and complete.
   const file = readFileSync(fileOf(data));
   const cut = (pages: number) => writeFileSync(fileOf(data), file.subarray(0, pages * pageSize));
   let pages = file.length / pageSize;

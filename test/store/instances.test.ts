@@ -50,7 +50,7 @@ const endsOf = (store: UsageStore) => [1, 2, 3].map((n) => endOf(store, 'ann', n
 const profileOf = (store: UsageStore, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
-test('the id before lives on for the grace, and the one before that is gone', async () => {
+test('the previous id stays valid for the grace period, and the one before it is gone', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
@@ -94,7 +94,7 @@ test('identities of the same name in two applications have nothing to do with ea
   await store.lmdb.close();
 });
 
-test('use makes an id live longer, but not one that was replaced, or was never minted', async () => {
+test('use prolongs an id, unless it was replaced or never minted', async () => {
   const store = openUsageStore(temporaryDirectory());
   const expiresAt = start + 40 * day;
   transact(store, () => {
@@ -128,7 +128,7 @@ test('a sweep removes people whose ids have all expired before today', async () 
   await store.lmdb.close();
 });
 
-test('who is removed leaves nothing behind', async () => {
+test('a removed person leaves nothing behind', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
@@ -160,7 +160,7 @@ test.each([
   expect(digestOfInstance(text)).toBeUndefined();
 });
 
-test('how a record lies in the store does not change', async () => {
+test('the stored format of a record does not change', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => mint(store, 'ann', 1));
   const [{ key, value } = { key: nothing, value: nothing }] = store.identities.getRange();

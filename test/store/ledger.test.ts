@@ -44,7 +44,7 @@ function put(store: UsageStore, application: number, hour: number, of: LedgerSub
   );
 }
 
-test('how a row lies in the store does not change', async () => {
+test('the stored format of a row does not change', async () => {
   const store = openUsageStore(temporaryDirectory());
   put(store, 5, 491_580, refused);
   put(store, 5, 491_580, accepted);
@@ -96,7 +96,7 @@ test('a range has its hours and no others, the latest first, of one application'
   await store.lmdb.close();
 });
 
-test('rows that are over their time are deleted, so many at a time, of one application', async () => {
+test('expired rows are deleted in bounded steps, per application', async () => {
   const store = openUsageStore(temporaryDirectory());
   for (const application of [4, 5]) {
     for (const hour of [1, 2, 3, 4]) put(store, application, hour, accepted);

@@ -28,7 +28,7 @@ test('messages come back in the order of their times, over a restart', async () 
   await store.lmdb.close();
 });
 
-test('what is forgotten is deleted, and nothing else of that time', async () => {
+test('a forgotten message is deleted, and nothing else of that time', async () => {
   const store = openUsageStore(temporaryDirectory());
   const put = (...messages: MessageChange[]) =>
     store.lmdb.transactionSync(() => putMessages(store, messages));
@@ -38,7 +38,7 @@ test('what is forgotten is deleted, and nothing else of that time', async () => 
   await store.lmdb.close();
 });
 
-test('what has expired is deleted, some with each commit', async () => {
+test('expired messages are deleted, some with each commit', async () => {
   const store = openUsageStore(temporaryDirectory());
   const put = (...messages: MessageChange[]) =>
     store.lmdb.transactionSync(() => putMessages(store, messages));

@@ -15,7 +15,7 @@ import {
 import { openUsageStore } from '../../src/store/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** The layout on disk: what is here is in people's stores. */
+/** The layout on disk: existing stores depend on it. */
 it('has these sizes', () => {
   expect({ chunkKeyBytes, chunkValueBytes, maxCoupons, environmentOrdinal }).toEqual({
     chunkKeyBytes: 13,

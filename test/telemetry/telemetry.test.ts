@@ -154,7 +154,7 @@ describe('admission', () => {
     await service.stop();
   });
 
-  test('an application has a rate of its own as soon as it is set', async () => {
+  test('the rate of an application applies as soon as it is set', async () => {
     const service = await startLocal({ args: ['--rate', '0'] });
     const access = await token(service.http, service.credentials);
     const { id, mobile } = await createShop(service.http, access);
@@ -237,7 +237,7 @@ test('series over the limits are counted as __other__', async () => {
   await service.stop();
 });
 
-test('what was answered 202 is there after a restart', async () => {
+test('packets answered 202 are there after a restart', async () => {
   const service = await startLocal();
   const access = await token(service.http, service.credentials);
   const { id, mobile } = await createShop(service.http, access);

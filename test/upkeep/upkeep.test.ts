@@ -12,7 +12,7 @@ interface Report {
   }[];
 }
 
-test('a service that is started days later rolls up what it finds, and reports the same sums', async () => {
+test('a service that is started days later rolls up its data, and reports the same sums', async () => {
   const first = await startLocal();
   const access = await token(first.http, first.credentials);
   const id = await createApplication(first.http, access, { name: 'shop' });

@@ -24,6 +24,8 @@ export async function createAtomically(
       syncPath(join(staging, name));
     }
     for (const name of names) renameSync(join(staging, name), join(data, name));
+    // Before the syncs, which take milliseconds: a process that is killed during them leaves nothing behind.
+    rmSync(staging, { recursive: true });
     syncPath(data);
     syncPath(dirname(data));
   } finally {

@@ -17,25 +17,19 @@ export interface AdmissionDeps {
   collect(): void;
 }
 
-/** Why no packet or report can be taken now: `store_unavailable` or `backpressure`; nothing when one can. */
-export function refusalNow({ health, monitor, clock, collect }: AdmissionDeps): ApiError | undefined {
-  if (!health.ready) return unavailable;
+/** @throws {ApiError} `store_unavailable` or `backpressure`: nothing can be taken now */
+export function admit({ health, monitor, clock, collect }: AdmissionDeps): void {
+  if (!health.ready) throw unavailable;
   collect();
   const now = clock.monotonic();
-  return monitor.admits(now) ? undefined : backpressure(monitor.retryAfter(now));
-}
-
-/** @throws {ApiError} see `refusalNow` */
-export function admit(parts: AdmissionDeps): void {
-  const refusal = refusalNow(parts);
-  if (refusal !== undefined) throw refusal;
+  if (!monitor.admits(now)) throw backpressure(monitor.retryAfter(now));
 }
 
 /** As `admit`, for one application: while others send too, the one that fills the queue is refused first. @throws {ApiError} */
-export function admitOf(parts: AdmissionDeps, { application }: KeyHolder): void {
-  admit(parts);
-  const now = parts.clock.monotonic();
-  if (!parts.monitor.admitsOf(application.number, now)) throw backpressure(parts.monitor.retryAfter(now));
+export function admitOf(deps: AdmissionDeps, { application }: KeyHolder): void {
+  admit(deps);
+  const now = deps.clock.monotonic();
+  if (!deps.monitor.admitsOf(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
 }
 
 const unavailable = new ApiError('store_unavailable', storeUnavailable.notReady, 5);
@@ -59,8 +53,8 @@ export function takeTokens({ rates, clock }: AdmissionDeps, application: RateLim
 }
 
 /** As `takeTokens`, for a body that `chargeLarge` has not charged. */
-export function chargeSmall(parts: AdmissionDeps, { application }: KeyHolder, bytes: number): void {
-  if (bytes <= parts.bodies.free) takeTokens(parts, application, bytes);
+export function chargeSmall(deps: AdmissionDeps, { application }: KeyHolder, bytes: number): void {
+  if (bytes <= deps.bodies.free) takeTokens(deps, application, bytes);
 }
 
 /**
@@ -76,11 +70,11 @@ const strangers: RateLimited = { number: -1, rate: 256, burst: 4096 };
  * @throws {ApiError} `rate_limited`
  */
 export function chargeLarge(
-  parts: AdmissionDeps & { readonly keys: { findKey(key: string): KeyHolder | undefined } },
+  deps: AdmissionDeps & { readonly keys: { findKey(key: string): KeyHolder | undefined } },
   key: string | undefined,
   bytes: number,
 ): string {
-  const sender = (key === undefined ? undefined : parts.keys.findKey(key)?.application) ?? strangers;
-  takeTokens(parts, sender, bytes);
+  const sender = (key === undefined ? undefined : deps.keys.findKey(key)?.application) ?? strangers;
+  takeTokens(deps, sender, bytes);
   return String(sender.number);
 }

@@ -1,12 +1,13 @@
 /**
- * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers and the LMDB add-on inside, and
+ * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside, and
  * `dist/node/`, the same service for Node. `bun build.ts [--target linux-arm64]`.
  */
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
+import { buildConsole } from './build-console.ts';
 import { buildLmdb } from './build-lmdb.ts';
 
 const root = import.meta.dir;
@@ -47,7 +48,7 @@ function readTarget(args: string[]): string {
   );
 }
 
-async function buildExecutable(target: string, outfile: string): Promise<void> {
+async function buildExecutable(target: string, outfile: string, bundle: string): Promise<void> {
   const platform = platforms[target];
   if (platform === undefined) throw new Error(`Cannot build on ${here}: it is not a known platform`);
   const addon = await buildLmdb(target, target === here);
@@ -59,7 +60,7 @@ async function buildExecutable(target: string, outfile: string): Promise<void> {
     format: 'esm',
     bytecode: target === here,
     external: ['uWebSockets.js'],
-    define: { FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`) },
+    define: { FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`), FLAGMETER_CONSOLE: bundle },
     plugins: [embedAddon(addon), embedPiscinaWorker],
     compile: {
       target: platform.bun,
@@ -73,7 +74,7 @@ async function buildExecutable(target: string, outfile: string): Promise<void> {
   console.error(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
 }
 
-async function buildForNode(): Promise<void> {
+async function buildForNode(bundle: string): Promise<void> {
   rmSync('dist/node', { recursive: true, force: true });
   mkdirSync('dist/node', { recursive: true });
   await build({
@@ -85,6 +86,7 @@ async function buildForNode(): Promise<void> {
     naming: '[dir]/[name].[ext]',
     root: 'src',
     sourcemap: 'linked',
+    define: { FLAGMETER_CONSOLE: bundle },
   });
   console.error('dist/node/ (node dist/node/main.js)');
 }
@@ -138,8 +140,12 @@ const embedPiscinaWorker: BunPlugin = {
 
 try {
   const target = readTarget(process.argv.slice(2));
-  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);
-  if (target === here) await buildForNode();
+  const bundle = JSON.stringify(await buildConsole(root));
+  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`, bundle);
+  if (target === here) {
+    writeFileSync('dist/console.json', bundle);
+    await buildForNode(bundle);
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

@@ -53,6 +53,14 @@ describe('dependencies', () => {
     expect(packages.filter((name) => loaded.has(name))).toEqual([]);
   });
 
+  it('of the console on the server are types', () => {
+    const lines = new Map(src.map(({ path, lines }) => [path, lines]));
+    const values = importsOfSrc(src)
+      .filter(({ path, target }) => folderOf(path) === 'src/console' && folderOf(target) !== 'src/console')
+      .filter(({ path, line }) => !/^import type |^\} from /.test(lines.get(path)?.[line - 1] ?? ''));
+    expect(values).toEqual([]);
+  });
+
   it.each([
     ['lmdb', /^src\/store\//],
     ['uWebSockets.js', /^src\/http\/engines\//],

@@ -8,6 +8,7 @@ import { startCommitter } from '../commit/committer.ts';
 import { Intake } from '../commit/intake.ts';
 import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { Config } from '../config.ts';
+import type { ConsoleBundle } from '../console-host/bundle.ts';
 import { EmbeddedEngine } from '../engine/embedded.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Readiness } from '../http/health.ts';
@@ -33,6 +34,8 @@ export interface ServiceDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
+  /** The console, as it was built. */
+  readonly bundle: ConsoleBundle;
   /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;

@@ -1,3 +1,5 @@
+import { version } from '../../package.json' with { type: 'json' };
+import { authority } from '../address.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { authHost, pageTokens } from '../auth/auth-host.ts';
 import { createBearer } from '../auth/bearer.ts';
@@ -14,28 +16,39 @@ import { provePassword } from '../auth/prove-password.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
+import { type ConsoleSettings, consolePages } from '../console-host/pages.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import type { Route } from '../http/types.ts';
 import { description } from '../manage/document.ts';
 import { type ManagementDeps, managementApi } from '../manage/management-api.ts';
-import { welcome } from '../manage/welcome.ts';
+import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
-import { type Host, type HostListener, urlOf } from './listeners.ts';
+import { type Host, urlOf } from './listeners.ts';
 import { metricsDocument, metricsHost } from './metrics-host.ts';
 
 /** Every route, by its host. The listeners must be open: their ports may be part of the public URLs. */
-export function routesOf(parts: Core, listeners: readonly HostListener[]): Record<Host, readonly Route[]> {
+export function routesOf(parts: Core, bound: BoundListeners): Record<Host, readonly Route[]> {
+  const { listeners } = bound;
   const tls = parts.config.tlsCert !== undefined;
   const tokens = tokenParts(
     parts,
     parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
     parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
   );
+  const metricsUrl = parts.config.metricsUrl ?? urlOf(listeners, 'metrics', tls);
+  const settings = {
+    version,
+    baseUrl: tokens.audience,
+    authUrl: tokens.issuer,
+    metricsUrl,
+    grpcAddress: authority(bound.grpc.host, bound.grpc.port),
+    retention: parts.retention,
+  };
   return {
     auth: authRoutes(parts, tokens),
-    api: apiRoutes(parts, tokens),
-    metrics: metricsRoutes(parts, parts.config.metricsUrl ?? urlOf(listeners, 'metrics', tls)),
+    api: apiRoutes(parts, tokens, settings),
+    metrics: metricsRoutes(parts, metricsUrl),
   };
 }
 
@@ -65,9 +78,10 @@ function authRoutes({ passwords }: Core, tokens: TokenDeps): readonly Route[] {
   ];
 }
 
-function apiRoutes(core: Core, tokens: TokenDeps): readonly Route[] {
+function apiRoutes(core: Core, tokens: TokenDeps, settings: ConsoleSettings): readonly Route[] {
   return [
-    ...routesFrom([welcome, description], tokens),
+    ...routesFrom([description], tokens),
+    ...routesFrom([consolePages(core.bundle)], settings),
     ...forClientPages(tokens, [
       ...routesFrom([tokenInvalidation], tokens),
       ...routesFrom(managementApi, managementDeps(core, tokens)),

@@ -7,6 +7,7 @@ import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
+import type { ConsoleBundle } from '../console-host/bundle.ts';
 import { logConsole } from '../console-log.ts';
 import { loadEngine } from '../http/engines/runtime.ts';
 import { createLog, type Log } from '../log.ts';
@@ -21,6 +22,9 @@ import { type Service, startService } from './service.ts';
 
 /** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
 declare const FLAGMETER_WORKERS: string | undefined;
+
+/** The console, set by the build. */
+declare const FLAGMETER_CONSOLE: ConsoleBundle;
 
 /** How long the last 503s may take after the store has failed, ms. */
 const fatalGraceMs = 800;
@@ -76,6 +80,7 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
       config,
       accounts,
       workerFile,
+      bundle: FLAGMETER_CONSOLE,
       clock: systemClock,
       randomBytes,
       log,

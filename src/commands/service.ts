@@ -23,7 +23,7 @@ import {
   refreshSigningKeys,
   type ServiceDeps,
 } from './core.ts';
-import type { Host, HostListener } from './listeners.ts';
+import type { Host } from './listeners.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
 import { serviceMetrics } from './service-metrics.ts';
@@ -61,7 +61,7 @@ const lookAtReadersEveryMs = 10_000;
 export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
   const core = await openCore(parts);
   try {
-    bound.serve(routersOf(core, bound.listeners), core.reportKinds);
+    bound.serve(routersOf(core, bound), core.reportKinds);
   } catch (error) {
     await closeCore(core);
     throw error;
@@ -124,8 +124,9 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
  * What answers the requests of each listener, by the hosts that it serves. A token's issuer may depend on the port that was
  * free, so routes are made after binding.
  */
-function routersOf(core: Core, listeners: readonly HostListener[]): Map<readonly Host[], Dispatch> {
-  const routes = routesOf(core, listeners);
+function routersOf(core: Core, bound: BoundListeners): Map<readonly Host[], Dispatch> {
+  const { listeners } = bound;
+  const routes = routesOf(core, bound);
   const tally = new RequestTally();
   const hooks = { ...hooksOf(core), tally };
   const healthRoutes = routesFrom([health], () => readinessOf(core));

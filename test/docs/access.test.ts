@@ -4,15 +4,17 @@ import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
 import { authDescription } from '../../src/auth/document.ts';
 import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
 import { metricsDocument, metricsHost } from '../../src/commands/metrics-host.ts';
+import { consolePages } from '../../src/console-host/pages.ts';
 import type { Group } from '../../src/http/endpoint.ts';
 import { exposition } from '../../src/http/exposition.ts';
 import { health } from '../../src/http/health.ts';
 import { description } from '../../src/manage/document.ts';
 import { managementApi } from '../../src/manage/management-api.ts';
-import { welcome } from '../../src/manage/welcome.ts';
+
+const pages = consolePages({ script: '', style: '', files: [] });
 
 const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
-  ['Base', [...managementApi, tokenInvalidation, description, welcome, exposition]],
+  ['Base', [...managementApi, tokenInvalidation, description, pages, exposition]],
   ['Auth', [...authHost, pageTokens, authDescription]],
   ['Metrics', [...metricsHost({ maxBody: 65_536, maxReport: 4_194_304 }), metricsDocument]],
   ['All', [health]],

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { folderOf, house, importsOfSrc, read, root } from '../support/sources.ts';
 
 const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-const src = read('src', /\.ts$/);
+const src = read('src', /\.tsx?$/);
 
 /** The rows of the table of folders. */
 const rows = Array.from(
-  text.matchAll(/^\| `(src[\w./]*)` \| [^|]+ \| ([^|]*) \|$/gm),
+  text.matchAll(/^\| `(src[\w./-]*)` \| [^|]+ \| ([^|]*) \|$/gm),
   ([, folder, cell]) => ({
     folder: folder!,
-    imports: Array.from(cell!.matchAll(/`([\w.]+)`/g), ([, name]) => `src/${name}`),
+    imports: Array.from(cell!.matchAll(/`([\w.-]+)`/g), ([, name]) => `src/${name}`),
   }),
 );
 

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import { startService } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config.ts';
+import type { ConsoleBundle } from '../../src/console-host/bundle.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createLog } from '../../src/log.ts';
 import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
@@ -15,6 +16,11 @@ import { type Credentials, freshDirectory } from './binary.ts';
 export function workerFile(name: string): string {
   return fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 }
+
+/** The console as `npm run build` leaves it. */
+export const bundle: ConsoleBundle = JSON.parse(
+  readFileSync(new URL('../../dist/console.json', import.meta.url), 'utf8'),
+);
 
 /** The whole service in the test's own process, with the engine of the runtime that the tests run in. */
 export interface LocalService {
@@ -63,7 +69,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     throw new Error(reason);
   };
   const bound = await bindListeners({ config, engine: await loadEngine(), clock, log });
-  const parts = { config, accounts, workerFile, clock, randomBytes, log, fatal };
+  const parts = { config, accounts, workerFile, bundle, clock, randomBytes, log, fatal };
   const service = await startService(parts, bound);
   const [{ listener }] = bound.listeners as [(typeof bound.listeners)[0]];
   return {

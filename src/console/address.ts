@@ -1,0 +1,28 @@
+import { useLocation } from 'preact-iso';
+import { withQuery } from './api/client.ts';
+import { root } from './settings.ts';
+
+/** The pages of an environment. */
+export type EnvironmentPage = 'flags' | 'flag' | 'metrics' | 'ingest' | 'people';
+
+/** The address of a page of the console: segments are encoded. */
+export function address(...segments: readonly string[]): string {
+  return `${root}/${segments.map(encodeURIComponent).join('/')}`;
+}
+
+/** The address of a page of an environment. */
+export function environmentAddress(app: string, environment: string, page: EnvironmentPage): string {
+  return address('apps', app, environment, page);
+}
+
+/** Reads and changes the query of the address: what a reader has chosen is in it, so that a link shows the same. */
+export function useQuery() {
+  const { path, query, route } = useLocation();
+  return {
+    query,
+    /** Changes some of it; `undefined` removes. By default the browser's history gets no new entry. */
+    change(patch: Readonly<Record<string, string | undefined>>, push = false): void {
+      route(withQuery(path, { ...query, ...patch }), !push);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/*
+ * src/console/api: how the console talks to the server. client.ts sends a request, poll.ts repeats one, problem.ts says what
+ * went wrong.
+ */
+import { signal } from '@preact/signals';
+import { sessionEnded } from '../session.ts';
+import { root } from '../settings.ts';
+import { problemOf, Unreachable } from './problem.ts';
+
+type QueryValue = string | number | boolean | undefined;
+export type Query = Readonly<Record<string, QueryValue | readonly string[]>>;
+
+export interface CallOptions {
+  readonly query?: Query;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Whether the last request reached the server. */
+export const reachable = signal(true);
+
+/** The path of a resource below `/api/v2`: segments are encoded. */
+export function resource(...segments: readonly string[]): string {
+  return `/api/v2/${segments.map(encodeURIComponent).join('/')}`;
+}
+
+/** A path with a query. Values that are `undefined` are left out; a list repeats its name. */
+export function withQuery(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== undefined) parameters.append(name, String(each));
+  const text = parameters.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/**
+ * Sends a request as the session's user. Once the session is over it waits until the user has signed in again, and repeats
+ * the request.
+ * @param path as `resource` makes it
+ * @returns the body; `undefined` when it is empty
+ * @throws {ApiProblem} when the server refuses
+ * @throws {Unreachable} when there is no answer
+ */
+export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  const response = await send(method, path, options);
+  if (!response.ok) throw await problemOf(response);
+  return response.status === 204 ? (undefined as T) : response.json();
+}
+
+/** As `call`, with the whole answer, also one that is not a success. */
+export async function send(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+  for (;;) {
+    const response = await attempt(method, path, options);
+    if (response.status !== 401) return response;
+    await sessionEnded(options.signal);
+  }
+}
+
+async function attempt(method: string, path: string, options: CallOptions): Promise<Response> {
+  const { query = {}, body, headers, signal } = options;
+  try {
+    const response = await fetch(withQuery(root + path, query), {
+      method,
+      cache: 'no-store',
+      headers: {
+        'flagmeter-console': '1',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    reachable.value = true;
+    return response;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    reachable.value = false;
+    throw new Unreachable('The server cannot be reached', { cause: error });
+  }
+}

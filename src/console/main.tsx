@@ -1,0 +1,15 @@
+/*
+ * src/console: the web console. It runs in the browser and knows the server by its API only: of the server's code it takes types.
+ * main.tsx starts it, app.tsx chooses the page, pages/ has one folder a page, parts/ what pages share, api/ the requests.
+ */
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { begin, reportSignIn } from './session.ts';
+import { root } from './settings.ts';
+import './styles/console.css';
+
+if (location.pathname === `${root}/console/signed-in`) reportSignIn();
+else {
+  render(<App />, document.getElementById('console')!);
+  void begin();
+}

@@ -1,0 +1,4 @@
+/** What `/` shows. */
+export function Home() {
+  return <h1>flagmeter</h1>;
+}

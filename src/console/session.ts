@@ -1,0 +1,92 @@
+import { signal } from '@preact/signals';
+import { root } from './settings.ts';
+
+export interface SessionUser {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: 'Admin' | 'User';
+  readonly teams: readonly string[];
+  readonly primaryTeam: string;
+}
+
+/** Who is signed in; `undefined` until that is known. */
+export const user = signal<SessionUser | undefined>(undefined);
+
+/** Whether the session ended in the middle of work, so that the page asks to sign in again. */
+export const expired = signal(false);
+
+/** Tells the other tabs of this browser who sign in and out. */
+const tabs = new BroadcastChannel('flagmeter');
+let waiting: (() => void)[] = [];
+
+tabs.addEventListener('message', ({ data }) => {
+  if (data === 'signed-in') void resume();
+  if (data === 'signed-out') leave();
+});
+
+/** Finds out who is signed in, or goes to the sign-in page. */
+export async function begin(): Promise<void> {
+  user.value = await readUser();
+  if (user.value === undefined) signIn();
+}
+
+/** Resolves when the user has signed in again. @throws when `aborted` is aborted */
+export function sessionEnded(aborted?: AbortSignal): Promise<void> {
+  // The page has shown nothing yet, so nothing is lost by leaving it.
+  if (user.value === undefined) signIn();
+  else expired.value = true;
+  return new Promise((resolve, reject) => {
+    waiting.push(resolve);
+    aborted?.addEventListener('abort', () => reject(aborted.reason), { once: true });
+  });
+}
+
+/** Goes on with what waited for a session, if there is one. @returns whether there is */
+export async function resume(): Promise<boolean> {
+  const found = await readUser();
+  if (found === undefined) return false;
+  if (user.value !== undefined && user.value.id !== found.id) location.reload();
+  user.value = found;
+  expired.value = false;
+  const resumed = waiting;
+  waiting = [];
+  for (const go of resumed) go();
+  return true;
+}
+
+/** The address of the sign-in page that returns to a path of the console. */
+export function signInAddress(path: string): string {
+  return `${root}/console/sign-in?return=${encodeURIComponent(path)}`;
+}
+
+/** Ends the session, in all tabs. */
+export async function signOut(): Promise<void> {
+  await fetch(`${root}/console/session`, { method: 'DELETE', headers: { 'flagmeter-console': '1' } });
+  tabs.postMessage('signed-out');
+  leave();
+}
+
+/** What `/console/signed-in` does: the tab that waits goes on, and this one is not needed any more. */
+export function reportSignIn(): void {
+  tabs.postMessage('signed-in');
+  window.close();
+}
+
+function signIn(): void {
+  location.assign(signInAddress(location.pathname + location.search));
+}
+
+function leave(): void {
+  location.assign(`${root}/`);
+}
+
+async function readUser(): Promise<SessionUser | undefined> {
+  const response = await fetch(`${root}/console/session`, {
+    cache: 'no-store',
+    headers: { 'flagmeter-console': '1' },
+  });
+  if (response.status === 401) return undefined;
+  if (!response.ok) throw new Error(`The session cannot be read: ${response.status}`);
+  return (await response.json()).user;
+}

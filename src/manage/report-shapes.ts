@@ -17,7 +17,7 @@ const counts = {
 };
 
 /** A point of a series. Linters ask what its items are, beside what each of them is. */
-function pointOf<Point extends readonly number[]>(...values: readonly TSchema[]) {
+export function pointOf<Point extends readonly number[]>(...values: readonly TSchema[]) {
   const { length } = values;
   const items = { type: 'number' };
   return Type.Unsafe<Point>({

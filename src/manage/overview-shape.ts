@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { count, flag, listOf, oneOf, orNull, shape, text, time } from '../http/schema.ts';
 import { pointOf } from './report-shapes.ts';
+import { verdictKinds } from './verdict-shape.ts';
 
 /** The shapes of the overview of an environment. */
 
@@ -19,16 +20,29 @@ const totals = {
   refused: count('Packets and reports that were refused, in the same hours.'),
 };
 
+const span = { from: time('The beginning, included.'), to: time('The end, not included.') };
+
+/** The range before, and the part of the range that it is compared with: both are equally long. */
 const Before = Type.Object({
-  from: time('The beginning, included.'),
-  to: time('The end, not included.'),
+  ...span,
   ...totals,
+  against: Type.Object(
+    { ...span, ...totals },
+    { description: 'The part of the range that is as long. Compare with this, not with the totals.' },
+  ),
 });
 
 const Users = Type.Object({
   count: count('Users, each once, within 2 %.'),
   from: Type.String({ format: 'date', description: 'The first day that is covered (UTC).' }),
   to: Type.String({ format: 'date', description: 'The last day that is covered (UTC), included.' }),
+});
+
+const UsersBefore = Type.Object({
+  ...Users.properties,
+  against: Type.Object(Users.properties, {
+    description: 'The days of the range that are over: as many. Compare with this.',
+  }),
 });
 
 const grid = {
@@ -45,17 +59,6 @@ const Hourly = Type.Object({
   accepted: byBucket('Packets and reports that were accepted, by hour.'),
   refused: byBucket('Packets and reports that were refused, by hour.'),
 });
-
-export const verdictKinds = [
-  'not_seen',
-  'one_variant',
-  'in_use',
-  'archived_but_asked',
-  'cannot_tell',
-  'permanent',
-  'snoozed',
-  'new',
-] as const;
 
 const FeatureRow = Type.Object({
   feature: text('Name of the feature.'),
@@ -89,14 +92,13 @@ const States = Type.Object({
   snoozed: count('Features whose verdict is put off.'),
 });
 
+const exampleCounts = { checks: 4, used: 2, viewed: 2, accepted: 4, refused: 0 };
+
 const exampleBefore = {
   from: '2026-01-24T12:00:00.000Z',
   to: '2026-01-25T12:00:00.000Z',
-  checks: 4,
-  used: 2,
-  viewed: 2,
-  accepted: 4,
-  refused: 0,
+  ...exampleCounts,
+  against: { from: '2026-01-25T12:00:00.000Z', to: '2026-01-26T12:00:00.000Z', ...exampleCounts },
 };
 
 export const Overview = shape(
@@ -111,15 +113,17 @@ export const Overview = shape(
     totals: Type.Object(totals),
     before: orNull(
       Type.Object(Before.properties, {
-        description:
-          'The totals of the range before, of which as much time is counted as has passed of this one. `null` if nothing is kept from then.',
+        description: 'The range before; `null` if nothing is kept from when it began.',
       }),
     ),
     users: Type.Object(Users.properties, {
       description: 'Users in the whole UTC days that the range touches.',
     }),
     usersBefore: orNull(
-      Type.Object(Users.properties, { description: 'Users in as many whole UTC days before those.' }),
+      Type.Object(UsersBefore.properties, {
+        description:
+          'Users in the days before; `null` if nothing is kept from then, or no day of the range is over.',
+      }),
     ),
     ...grid,
     width,
@@ -150,7 +154,12 @@ export const Overview = shape(
     totals: { checks: 5, used: 3, viewed: 2, accepted: 5, refused: 0 },
     before: exampleBefore,
     users: { count: 2, from: '2026-01-25', to: '2026-01-26' },
-    usersBefore: { count: 2, from: '2026-01-23', to: '2026-01-24' },
+    usersBefore: {
+      count: 2,
+      from: '2026-01-24',
+      to: '2026-01-24',
+      against: { count: 2, from: '2026-01-25', to: '2026-01-25' },
+    },
     start: 1_769_299_200,
     length: 2,
     width: 86_400,
@@ -184,7 +193,6 @@ export const Overview = shape(
 
 export type OverviewShown = Static<typeof Overview>;
 export type OverviewFeature = Static<typeof FeatureRow>;
-export type VerdictKind = (typeof verdictKinds)[number];
 
 /** Users of the features that a page shows just now. */
 export const OverviewUsers = shape(

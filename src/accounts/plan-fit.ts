@@ -13,7 +13,7 @@ const maxNamed = 10;
 /** Lets a team have a plan only when what is there fits into it. @throws {ApiError} `conflict`, which names what is too many */
 export function checkFits(accounts: Accounts, teamId: string, plan: Plan): void {
   const tooMany: string[] = [];
-  for (const { what, count, of } of counts(accounts, teamId)) {
+  for (const { what, count, of } of countsOf(accounts, teamId)) {
     const words = excess(plan, what, count);
     if (words !== undefined) tooMany.push(of === undefined ? words : `${words} (${JSON.stringify(of)})`);
   }
@@ -23,14 +23,15 @@ export function checkFits(accounts: Accounts, teamId: string, plan: Plan): void 
   throw new ApiError('conflict', `The plan ${plan} is too small for what is there: ${list}`);
 }
 
-interface Count {
+export interface Count {
   readonly what: PlanLimit;
   readonly count: number;
   /** Name of the application that they are of. */
   readonly of?: string;
 }
 
-function* counts(accounts: Accounts, teamId: string): Generator<Count> {
+/** How many a team has of each thing that a plan limits. */
+export function* countsOf(accounts: Accounts, teamId: string): Generator<Count> {
   const applications = applicationsOf(accounts, teamId);
   yield { what: 'applications', count: applications.length };
   yield { what: 'apiKeys', count: apiKeysOf(accounts, teamId).length };

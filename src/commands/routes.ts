@@ -94,6 +94,7 @@ function managementDeps(core: Core, tokens: TokenDeps): ManagementDeps {
   const { exposureDays, staleAfter, apiRate, plans } = config;
   return {
     ...{ directory, accounts, store: usage, reports, retention, exposureDays, staleAfter, plans },
+    limits: config,
     authenticate: createBearer(tokens),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),

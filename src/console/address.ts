@@ -26,3 +26,11 @@ export function useQuery() {
     },
   };
 }
+
+/**
+ * The address of an application's settings. It is not below `/apps/:app`: there the next segment is the name of an
+ * environment, and one can be called "settings".
+ */
+export function applicationSettingsAddress(app: string): string {
+  return withQuery(address('settings', 'application'), { app });
+}

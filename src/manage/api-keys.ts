@@ -28,9 +28,9 @@ const example = {
   createdAt: exampleTime,
 } as const;
 
-const ApiKey = shape('ApiKey', fields, example);
+export const ApiKey = shape('ApiKey', fields, example);
 
-const ApiKeyShownOnce = shape(
+export const ApiKeyShownOnce = shape(
   'ApiKeyShownOnce',
   { ...fields, clientSecret: text('The `client_secret`. Keep it now: it is never shown again.') },
   { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },

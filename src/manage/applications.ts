@@ -40,7 +40,7 @@ const settings = {
 
 const optionalSettings = Type.Partial(Type.Object(settings)).properties;
 
-const Application = shape(
+export const Application = shape(
   'Application',
   {
     id: text('Its id.'),

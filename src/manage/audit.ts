@@ -16,7 +16,7 @@ export interface AuditDeps extends ManageDeps {
   readonly accounts: Pick<AccountStore, 'audit'>;
 }
 
-const AuditEntry = shape(
+export const AuditEntry = shape(
   'AuditEntry',
   {
     id: text('Its id.'),

@@ -40,9 +40,9 @@ const example = {
   createdAt: exampleTime,
 };
 
-const SignInClient = shape('SignInClient', fields, example);
+export const SignInClient = shape('SignInClient', fields, example);
 
-const SignInClientShownOnce = shape(
+export const SignInClientShownOnce = shape(
   'SignInClientShownOnce',
   {
     ...fields,

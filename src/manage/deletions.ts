@@ -8,7 +8,7 @@ import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { cutPage, namePage, paging } from './lists.ts';
 
-const Deletion = shape(
+export const Deletion = shape(
   'Deletion',
   {
     target: Type.Object({

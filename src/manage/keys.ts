@@ -25,7 +25,7 @@ const Warning = Type.Object({
   at: time('When it was first noticed.'),
 });
 
-const ApplicationKey = shape(
+export const ApplicationKey = shape(
   'ApplicationKey',
   {
     id: text('Its id, which is not secret.'),
@@ -49,7 +49,7 @@ const ApplicationKey = shape(
   },
 );
 
-const ApplicationKeyShownOnce = shape(
+export const ApplicationKeyShownOnce = shape(
   'ApplicationKeyShownOnce',
   {
     id: text('Its id, which is not secret.'),

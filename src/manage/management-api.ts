@@ -12,11 +12,12 @@ import { keys } from './keys.ts';
 import { members } from './members.ts';
 import { metrics } from './metrics.ts';
 import { type ReportDeps, reports } from './reports.ts';
-import { type TeamDeps, teams } from './teams.ts';
+import type { LimitDeps } from './team-limits.ts';
+import { teams } from './teams.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
 
-export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & ReportDeps & TeamDeps & UserDeps;
+export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & ReportDeps & LimitDeps & UserDeps;
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [

@@ -10,23 +10,14 @@ import type { Group } from '../http/endpoint.ts';
 import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { Plan, Team as StoredTeam } from '../store/records.ts';
 import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
-import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
+import { plan } from './plan.ts';
+import { type LimitDeps, teamLimits } from './team-limits.ts';
 
-export interface TeamDeps extends ManageDeps {
-  /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
-  readonly plans: 'fixed' | 'open';
-}
-
-const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
-  description:
-    'How much the team may have. Unless the service runs with `--plans open`, an Admin can only lower it.',
-});
-
-const Team = shape(
+export const Team = shape(
   'Team',
   {
     id: text('Its id.'),
@@ -52,7 +43,7 @@ const TeamPatch = bodyShape(
 
 const noFounder = 'The team of this API key has no Admin who could be in the new team; add one first';
 
-export const teams: Group<TeamDeps> = {
+export const teams: Group<LimitDeps> = {
   tag: 'Teams',
   description: 'A team owns applications, and its members manage them.',
   endpoints: [
@@ -80,7 +71,7 @@ export const teams: Group<TeamDeps> = {
         conflict: noFounder,
         plan_limit: tooMany('teams of one user', maxTeams),
       },
-      async handle({ directory, caller, callerIn, body }, { plans }: TeamDeps) {
+      async handle({ directory, caller, callerIn, body }, { plans }: LimitDeps) {
         const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
         checkRise(plans, body.plan, own);
         const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
@@ -96,6 +87,7 @@ export const teams: Group<TeamDeps> = {
       answers: { 200: oneTagged(Team, 'The team.') },
       handle: ({ team }) => tagged(show(team)),
     }),
+    teamLimits,
     endpoint('PATCH /teams/:id', {
       access: { within: 'team', least: 'Admin' },
       operationId: 'changeTeam',
@@ -107,7 +99,7 @@ export const teams: Group<TeamDeps> = {
         invalid_name: nameRule('a team'),
         conflict: 'The plan free is too small for what is there: 4 applications in a team, where it allows 3',
       },
-      async handle({ directory, team: { id }, request, body }, { plans }: TeamDeps) {
+      async handle({ directory, team: { id }, request, body }, { plans }: LimitDeps) {
         const matched = checked(directory, (draft) => {
           const team = mustExist('team', draft.teams.get(id));
           checkMatch(request, show(team));
@@ -133,7 +125,7 @@ function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Static<type
 }
 
 /** Creating a team is no way to a larger plan either. @throws {ApiError} `forbidden` */
-function checkRise(plans: TeamDeps['plans'], wanted: Plan | undefined, from: Plan): void {
+function checkRise(plans: LimitDeps['plans'], wanted: Plan | undefined, from: Plan): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
   throw new ApiError('forbidden', 'Only the operator of the service raises plans, with --plans open');
 }

@@ -9,6 +9,7 @@ import { createBearer } from '../../src/auth/bearer.ts';
 import { provePassword } from '../../src/auth/prove-password.ts';
 import { endSessionsOf } from '../../src/auth/sessions.ts';
 import { isStillValid } from '../../src/auth/validate-token.ts';
+import { loadConfig } from '../../src/config.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
@@ -81,7 +82,8 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     clients,
     users,
   ];
-  const dispatch = createRouter(routesFrom(groups, { ...parts, ...signIn, plans }));
+  const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
+  const dispatch = createRouter(routesFrom(groups, { ...parts, ...signIn, plans, limits: defaults }));
   const other = await createTeam(directory, 'Other');
 
   const tokenOf = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);

@@ -41,6 +41,7 @@ DELETE /applications/:id/identities/:identity              401  401   401  401  
 GET    /teams                                              401  401   401  401    401   200   200  200   200      200
 POST   /teams                                              401  401   401  401    401   201   403  201   403      201
 GET    /teams/:id                                          401  401   401  401    401   404   200  200   200      200
+GET    /teams/:id/limits                                   401  401   401  401    401   404   200  200   200      200
 PATCH  /teams/:id                                          401  401   401  401    401   404   403  200   403      200
 DELETE /teams/:id                                          401  401   401  401    401   404   403  204   403      204
 GET    /teams/:id/members                                  401  401   401  401    401   404   200  200   200      200

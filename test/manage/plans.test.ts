@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { createKey } from '../../src/accounts/application-keys.ts';
+import { createApplication } from '../../src/accounts/applications.ts';
 import { patchTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { openManageFixture } from './fixture.ts';
@@ -35,6 +37,41 @@ test.each([
     if (made !== undefined) expect(answer.json.plan).toBe(made);
   },
 );
+
+test('the limits of a team say what its plan and the service allow, and what is used', async () => {
+  const { call, tokens, directory, team, application } = await openManageFixture(0, 'fixed');
+  await patchTeam(directory, team.id, { plan: 'team' });
+  await createApplication(directory, { name: 'Other', teamId: team.id });
+  const full = { environments: ['a', 'b', 'c', 'd'], name: 'Full', teamId: team.id };
+  const { id } = await createApplication(directory, full);
+  await createKey(directory, id, { type: 'Mobile' });
+  const { status, json } = await call('GET', `/teams/${team.id}/limits`, undefined, tokens.user);
+  expect({ status, plan: json.plan, canRaise: json.canRaise }).toEqual({
+    status: 200,
+    plan: 'team',
+    canRaise: false,
+  });
+  const allowances = new Map(json.allowances.map((each: { what: string }) => [each.what, each]));
+  const keysOfFirst = directory.keysOf(application.id).length;
+  const words = 'applications in a team';
+  expect(allowances.get('applications')).toEqual({
+    ...{ what: 'applications', words, allowed: 50, used: 3, application: null },
+  });
+  expect(allowances.get('environments')).toMatchObject({ allowed: 20, used: 4, application: 'Full' });
+  expect(allowances.get('keys')).toMatchObject({ allowed: 50, used: Math.max(keysOfFirst, 1) });
+  expect(allowances.get('features')).toMatchObject({ used: 0, application: application.name });
+  expect(json.settings).toContainEqual({
+    setting: '--api-rate',
+    value: 100,
+    words: 'API requests a second of one client with all of its tokens; 0 is no limit',
+  });
+  expect(json.settings).toContainEqual(expect.objectContaining({ setting: '--burst', value: 20_000 }));
+});
+
+test('with --plans open the limits say that an Admin can raise the plan', async () => {
+  const { call, team } = await openManageFixture(0, 'open');
+  expect((await call('GET', `/teams/${team.id}/limits`)).json.canRaise).toBe(true);
+});
 
 /** An API key makes a team for the Admins of its own. */
 async function openFounders(plans: 'fixed' | 'open') {

@@ -1,4 +1,5 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.ts';
+import { cookiesOf } from '../http/cookies.ts';
 import type { Request } from '../http/types.ts';
 
 /**
@@ -32,10 +33,9 @@ export class BrowserCookie {
 
   /** The browser that sent a request; `undefined` without a cookie of ours. */
   read(request: Pick<Request, 'header'>): Browser | undefined {
-    for (const pair of (request.header('cookie') ?? '').split(';')) {
-      const equals = pair.indexOf('=');
-      if (pair.slice(0, equals).trim() !== this.#name) continue;
-      const [, id, mark] = valueForm.exec(pair.slice(equals + 1).trim()) ?? [];
+    for (const [name, value] of cookiesOf(request)) {
+      if (name !== this.#name) continue;
+      const [, id, mark] = valueForm.exec(value) ?? [];
       if (id !== undefined && mark !== undefined) return { id, mark };
     }
     return undefined;

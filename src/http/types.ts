@@ -38,6 +38,8 @@ export interface Reply {
   readonly status: number;
   /** Lower-case names. `content-length`, `date` and `connection` belong to the engine. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Values of `Set-Cookie`, the one header that has a line for each value. */
+  readonly cookies?: readonly string[];
   readonly body?: string | Uint8Array;
   /** The code of a refusal, for the service's metrics and the log; engines ignore it. */
   readonly code?: ErrorCode;

@@ -74,17 +74,28 @@ async function stop(server: Server, graceMs: number): Promise<void> {
 function respond(request: BunRequest, reply: Reply, closing: boolean): Response {
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
   if (closing) reply = { ...reply, headers: { ...reply.headers, connection: 'close' } };
+  if (reply.cookies !== undefined)
+    return new Response(reply.body as Uint8Array<ArrayBuffer>, { ...reply, headers: withCookies(reply) });
   return new Response(reply.body as Uint8Array<ArrayBuffer>, reply as ResponseInit);
 }
 
+function withCookies({ headers, cookies = [] }: Reply): Headers {
+  const all = new Headers(headers);
+  for (const cookie of cookies) all.append('set-cookie', cookie);
+  return all;
+}
+
 /** Sends the whole reply at once, and ends it when the client has stopped sending, so that closing does not reset the connection. */
-function respondAndClose({ status, headers, body }: Reply, rest: BodyReader): Response {
+function respondAndClose(reply: Reply, rest: BodyReader): Response {
+  const { status, body } = reply;
+  const headers = withCookies(reply);
+  headers.set('connection', 'close');
   const drained = drain(rest);
   const stream = new ReadableStream({
     start: (controller) => body && controller.enqueue(typeof body === 'string' ? Buffer.from(body) : body),
     pull: (controller) => drained.then(() => controller.close()),
   });
-  return new Response(stream, { status, headers: { ...headers, connection: 'close' } });
+  return new Response(stream, { status, headers });
 }
 
 async function drain(rest: BodyReader): Promise<void> {

@@ -135,11 +135,12 @@ export class UwsExchange implements Request, Arriving {
     }
   }
 
-  #end({ status, headers, body }: Reply, close: boolean): void {
+  #end({ status, headers, cookies, body }: Reply, close: boolean): void {
     const res = this.#res;
     res.cork(() => {
       res.writeStatus(statusLine(status));
       for (const name in headers) res.writeHeader(name, oneLine(headers[name]!));
+      if (cookies !== undefined) for (const cookie of cookies) res.writeHeader('set-cookie', oneLine(cookie));
       if (status === 204 || status === 304) endBare(res, undefined, close);
       else if (this.method === 'HEAD') endBare(res, body ?? '', close);
       else res.end(body, close);
@@ -205,8 +206,9 @@ function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close
 }
 
 /** A reply as one raw piece, which says that the connection is closed. */
-function wholeReply({ status, headers = {}, body = '' }: Reply): Uint8Array {
-  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
+function wholeReply({ status, headers = {}, cookies = [], body = '' }: Reply): Uint8Array {
+  const lines = [...Object.entries(headers), ...cookies.map((cookie) => ['set-cookie', cookie] as const)];
+  const fields = lines.map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
   const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
   const head = `${statusLine(status)}\r\n${fields.join('')}${length}connection: close\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), typeof body === 'string' ? Buffer.from(body) : body]);

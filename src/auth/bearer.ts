@@ -13,16 +13,16 @@ export interface BearerSettings extends ValidationDeps {
  */
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
+const notValid = 'The access token is not valid';
+const notSent = 'Send Authorization: Bearer <access token>';
+
 /** A request without a valid access token. */
 export class Unauthorized extends ApiError {
   /** The value of `WWW-Authenticate`. It names an error only when the request had a token (RFC 6750 §3). */
   readonly challenge: string;
 
-  constructor(presented: boolean) {
-    super(
-      'unauthorized',
-      presented ? 'The access token is not valid' : 'Send Authorization: Bearer <access token>',
-    );
+  constructor(presented: boolean, detail = presented ? notValid : notSent) {
+    super('unauthorized', detail);
     this.challenge = presented ? 'Bearer error="invalid_token"' : 'Bearer';
   }
 }
@@ -30,8 +30,12 @@ export class Unauthorized extends ApiError {
 /**
  * Makes the check of `Authorization: Bearer` (RFC 6750 §2.1): a valid access token with the service's scope, of a
  * client or user that still exists.
+ * @param withoutToken authenticates a request that brings no token
  */
-export function createBearer(settings: BearerSettings): Authenticate {
+export function createBearer(
+  settings: BearerSettings,
+  withoutToken: Authenticate = () => Promise.reject(new Unauthorized(false)),
+): Authenticate {
   const { serviceScope } = settings;
   const validate = createValidation(settings);
   const inScope = ({ scope }: AccessClaims) => scope.split(' ').includes(serviceScope);
@@ -48,7 +52,7 @@ export function createBearer(settings: BearerSettings): Authenticate {
 
   return (request) => {
     const token = bearerToken(request);
-    if (token === undefined) return Promise.reject(new Unauthorized(false));
+    if (token === undefined) return withoutToken(request);
     const claims = validate(token);
     return claims instanceof Promise || !inScope(claims) ? settle(claims) : claims;
   };

@@ -12,6 +12,9 @@ export type AuthenticatedClient =
   | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
   | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
 
+/** The console: the service itself exchanges its codes, for sessions that a cookie stands for. */
+export const consoleClientId = 'flagmeter-console';
+
 /** The clients that are part of the service. A redirect URI that begins with a slash is below the base URL. */
 const builtIn = new Map<string, OAuthClient>(
   [
@@ -19,7 +22,7 @@ const builtIn = new Map<string, OAuthClient>(
       'http://127.0.0.1/callback',
       'http://[::1]/callback',
     ]),
-    publicClient('flagmeter-console', 'flagmeter console', ['/console/callback']),
+    publicClient(consoleClientId, 'flagmeter console', ['/console/callback']),
   ].map((client) => [client.clientId, client]),
 );
 
@@ -88,10 +91,12 @@ export function authenticateClient(
 
 export const apiKeyRefused = 'An API key can only use the grant client_credentials';
 
-/** @throws {OAuthError} `unauthorized_client` when it is an API key */
+/** @throws {OAuthError} `unauthorized_client` when it is an API key, or the console, which has no tokens */
 export function signInClientOf(client: AuthenticatedClient): OAuthClient {
-  if (client.kind === 'sign-in') return client.client;
-  throw new OAuthError('unauthorized_client', apiKeyRefused);
+  if (client.kind !== 'sign-in') throw new OAuthError('unauthorized_client', apiKeyRefused);
+  if (client.id === consoleClientId)
+    throw new OAuthError('unauthorized_client', 'The console signs in at /console/sign-in, without tokens');
+  return client.client;
 }
 
 function publicClient(clientId: string, name: string, redirectUris: readonly string[]): OAuthClient {

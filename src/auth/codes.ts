@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { AuthorizationCode } from '../store/auth-records.ts';
 import type { User } from '../store/records.ts';
 import { noteReuse } from './session-notes.ts';
-import { endSession, type SessionDeps, signedInUser, startSession, type Turn } from './sessions.ts';
+import { endSession, type SessionDeps, signedInUser, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 
 /** How long a code can be exchanged (RFC 6749 §4.1.2 recommends no more than ten minutes). */
@@ -50,31 +50,41 @@ export interface PresentedCode {
 }
 
 /** What became of a code: a replayed one has ended the session that it was exchanged for. */
-export type Redemption =
+export type Redemption<Begun = Turn> =
   | {
       readonly outcome: 'exchanged';
-      readonly turn: Turn;
+      readonly turn: Begun;
       readonly user: User;
       readonly nonce: string | null;
     }
   | { readonly outcome: 'refused' | 'replayed' };
 
-const refused: Redemption = { outcome: 'refused' };
+const refused = { outcome: 'refused' } as const;
+
+/** Drafts the session that a code is exchanged for. */
+type Begin<Begun> = (deps: SessionDeps, draft: AccountDraft, code: AuthorizationCode) => Begun;
 
 /**
  * Exchanges a code for a session; resolves when that is on disk. Of two requests with the same code one gets the session.
  * @param address where the request came from
+ * @param begin `startSession`, or what begins the session of another kind
  * @throws {ApiError} `store_unavailable`
  */
-export function redeemCode(
+export function redeemCode<Begun extends Pick<Turn, 'key'>>(
   deps: SessionDeps,
   presented: PresentedCode,
   address: string,
-): Promise<Redemption> {
-  return deps.directory.by(anonymous(address)).change((draft) => redeem(deps, draft, presented));
+  begin: Begin<Begun>,
+): Promise<Redemption<Begun>> {
+  return deps.directory.by(anonymous(address)).change((draft) => redeem(deps, draft, presented, begin));
 }
 
-function redeem(deps: SessionDeps, draft: AccountDraft, presented: PresentedCode): Redemption {
+function redeem<Begun extends Pick<Turn, 'key'>>(
+  deps: SessionDeps,
+  draft: AccountDraft,
+  presented: PresentedCode,
+  begin: Begin<Begun>,
+): Redemption<Begun> {
   const now = deps.clock.now();
   const key = hashSecret(presented.code);
   const code = draft.get('codes', key);
@@ -89,7 +99,7 @@ function redeem(deps: SessionDeps, draft: AccountDraft, presented: PresentedCode
   // A user who has signed out since, or has another password, gets no session any more.
   if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
   if (!isBoundTo(code, presented)) return refused;
-  const turn = startSession(deps, draft, code);
+  const turn = begin(deps, draft, code);
   draft.put('codes', key, { ...code, expiresAt: now + usedCodeLifetimeMs, session: turn.key });
   return { outcome: 'exchanged', turn, user, nonce: code.nonce };
 }

@@ -5,7 +5,7 @@ import { type ClientForm, clientForm } from './client-endpoint.ts';
 import { signInClientOf } from './clients.ts';
 import { redeemCode } from './codes.ts';
 import { OAuthError } from './oauth-error.ts';
-import type { SessionDeps } from './sessions.ts';
+import { type SessionDeps, startSession } from './sessions.ts';
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
@@ -30,7 +30,7 @@ export const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & Token
       redirectUri: fields.redirect_uri,
       verifier: fields.code_verifier,
     };
-    const redemption = await redeemCode(deps, presented, request.remoteAddress);
+    const redemption = await redeemCode(deps, presented, request.remoteAddress, startSession);
     if (redemption.outcome !== 'exchanged') throw new OAuthError('invalid_grant', invalidCode);
     const { turn, user, nonce } = redemption;
     return signUserTokens(deps, turn, user, { scope: turn.session.scope, nonce });

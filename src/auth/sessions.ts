@@ -2,13 +2,14 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
-import type { Draft, Engine } from '../engine/engine.ts';
+import type { Draft, Engine, Reader } from '../engine/engine.ts';
 import type { Session } from '../store/auth-records.ts';
 import type { User } from '../store/records.ts';
 import { newTokenIdentity, type TokenIdentity } from './access-token.ts';
-import { findClient, maySignIn } from './clients.ts';
+import { consoleClientId, findClient, maySignIn } from './clients.ts';
 import { addToList } from './invalidation.ts';
 import { newRefreshToken, newSessionId, sessionKey } from './refresh-token.ts';
+import { signInEndsAt } from './sign-ins.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -46,9 +47,14 @@ export function startSession(
 ): Turn {
   const sessionId = newSessionId(sources.randomBytes);
   const { userId, clientId, signIn, scope, authTime } = granted;
-  draft.put('userSessions', userSessionKey(userId, sessionKey(sessionId)), true);
+  indexSession(draft, userId, sessionKey(sessionId));
   const begun = { userId, clientId, signIn, scope, authTime, createdAt: sources.clock.now() };
   return takeTurn(sources, draft, sessionId, begun);
+}
+
+/** Makes a new session one of its user's. */
+export function indexSession(draft: Draft, userId: string, key: string): void {
+  draft.put('userSessions', userSessionKey(userId, key), true);
 }
 
 /** Gives a session its next refresh token; the access token before is invalid from now on. */
@@ -109,13 +115,17 @@ export function endSessionsOf(
   userId: string,
   signIn?: string,
 ): void {
-  const start = userSessionKey(userId, '');
-  // `~` comes after every digit of a key.
-  for (const entry of [...draft.keys('userSessions', { start, end: `${start}~` })]) {
-    const key = entry.slice(start.length);
+  for (const key of sessionKeysOf(draft, userId))
     if (signIn === undefined || draft.get('sessions', key)?.signIn === signIn)
       endSession(sources, draft, key);
-  }
+}
+
+/** The keys of a user's sessions. */
+export function sessionKeysOf(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
+  const start = userSessionKey(userId, '');
+  // `~` comes after every digit of a key.
+  const entries = reader.keys('userSessions', { start, end: `${start}~` });
+  return Array.from(entries, (entry) => entry.slice(start.length));
 }
 
 /** The user of a session, while it may go on; `undefined` when its time is over, or the user may not have it any more. */
@@ -137,8 +147,17 @@ export function signedInUser(
   return user !== undefined && client !== undefined && maySignIn(user, client) ? user : undefined;
 }
 
-/** When a session's time is over, Unix ms, unless it is refreshed before. */
-export function endsAt({ createdAt, refreshedAt }: Pick<Session, 'createdAt' | 'refreshedAt'>): number {
+/**
+ * When a session's time is over, Unix ms, unless it is refreshed before. One of the console ends when the sign-in of its
+ * browser would: the cookie lies in that browser, too.
+ */
+export function endsAt({
+  clientId,
+  authTime,
+  createdAt,
+  refreshedAt,
+}: Pick<Session, 'clientId' | 'authTime' | 'createdAt' | 'refreshedAt'>): number {
+  if (clientId === consoleClientId) return signInEndsAt(refreshedAt, authTime);
   return Math.min(refreshedAt + idleMs, createdAt + lifetimeMs);
 }
 

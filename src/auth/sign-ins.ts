@@ -9,7 +9,7 @@ import type { Browser } from './browser.ts';
 /** A sign-in ends when it was not used for this long, */
 const idleMs = 12 * 3_600_000;
 /** and always this long after it began. */
-const lifetimeMs = 7 * 24 * 3_600_000;
+export const lifetimeSeconds = 7 * 24 * 3600;
 /** The precision of its last use: a commit for every use would cost too much. */
 const useMs = 60_000;
 
@@ -75,8 +75,13 @@ export function signInKey({ id }: Browser): string {
   return hashSecret(id);
 }
 
+/** When a sign-in ends that was last used at a time, Unix ms. @param authTime when the user signed in, seconds */
+export function signInEndsAt(lastUsedAt: number, authTime: number): number {
+  return Math.min(lastUsedAt + idleMs, (authTime + lifetimeSeconds) * 1000);
+}
+
 /** A sign-in as it is after a use at `now`. */
 function signInOf({ id: userId, passwordHash }: User, authTime: number, now: number): SignIn {
-  const expiresAt = Math.min(now + idleMs, authTime * 1000 + lifetimeMs);
+  const expiresAt = signInEndsAt(now, authTime);
   return { userId, passwordId: hashSecret(passwordHash), authTime, lastSeenAt: now, expiresAt };
 }

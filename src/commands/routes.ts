@@ -6,6 +6,7 @@ import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-failures.ts';
 import { clientOrigins } from '../auth/client-origins.ts';
 import { ClientRates } from '../auth/client-rates.ts';
+import { createConsoleCallers } from '../auth/console/caller.ts';
 import { DeviceCodes } from '../auth/device-codes.ts';
 import { limitGuesses } from '../auth/device-page.ts';
 import { discoveryOfPath } from '../auth/discovery.ts';
@@ -16,6 +17,7 @@ import { provePassword } from '../auth/prove-password.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
+import { consoleSession } from '../console-host/console-session.ts';
 import { type ConsoleSettings, consolePages } from '../console-host/pages.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { routesFrom } from '../http/endpoint.ts';
@@ -65,7 +67,7 @@ function tokenParts(parts: Core, issuer: string, audience: string) {
     rates: new ClientRates(config.tokenRate),
     devices: new DeviceCodes({ clock, randomBytes }),
   };
-  return { ...tokens, validate: createValidation(tokens) };
+  return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
 }
 
 type TokenDeps = ReturnType<typeof tokenParts>;
@@ -82,6 +84,7 @@ function apiRoutes(core: Core, tokens: TokenDeps, settings: ConsoleSettings): re
   return [
     ...routesFrom([description], tokens),
     ...routesFrom([consolePages(core.bundle)], settings),
+    ...routesFrom([consoleSession], tokens),
     ...forClientPages(tokens, [
       ...routesFrom([tokenInvalidation], tokens),
       ...routesFrom(managementApi, managementDeps(core, tokens)),
@@ -95,7 +98,7 @@ function managementDeps(core: Core, tokens: TokenDeps): ManagementDeps {
   return {
     ...{ directory, accounts, store: usage, reports, retention, exposureDays, staleAfter, plans },
     limits: config,
-    authenticate: createBearer(tokens),
+    authenticate: createBearer(tokens, tokens.console.claimsOf),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),

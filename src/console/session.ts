@@ -1,17 +1,9 @@
 import { signal } from '@preact/signals';
+import type { SignedIn, SignedInUser } from '../console-host/session-endpoints.ts';
 import { root } from './settings.ts';
 
-export interface SessionUser {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: 'Admin' | 'User';
-  readonly teams: readonly string[];
-  readonly primaryTeam: string;
-}
-
 /** Who is signed in; `undefined` until that is known. */
-export const user = signal<SessionUser | undefined>(undefined);
+export const user = signal<SignedInUser | undefined>(undefined);
 
 /** Whether the session ended in the middle of work, so that the page asks to sign in again. */
 export const expired = signal(false);
@@ -81,12 +73,11 @@ function leave(): void {
   location.assign(`${root}/`);
 }
 
-async function readUser(): Promise<SessionUser | undefined> {
+async function readUser(): Promise<SignedInUser | undefined> {
   const response = await fetch(`${root}/console/session`, {
     cache: 'no-store',
     headers: { 'flagmeter-console': '1' },
   });
-  if (response.status === 401) return undefined;
   if (!response.ok) throw new Error(`The session cannot be read: ${response.status}`);
-  return (await response.json()).user;
+  return ((await response.json()) as SignedIn).user ?? undefined;
 }

@@ -4,6 +4,7 @@ import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
 import { authDescription } from '../../src/auth/document.ts';
 import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
 import { metricsDocument, metricsHost } from '../../src/commands/metrics-host.ts';
+import { consoleSession } from '../../src/console-host/console-session.ts';
 import { consolePages } from '../../src/console-host/pages.ts';
 import type { Group } from '../../src/http/endpoint.ts';
 import { exposition } from '../../src/http/exposition.ts';
@@ -14,7 +15,7 @@ import { managementApi } from '../../src/manage/management-api.ts';
 const pages = consolePages({ script: '', style: '', files: [] });
 
 const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
-  ['Base', [...managementApi, tokenInvalidation, description, pages, exposition]],
+  ['Base', [...managementApi, tokenInvalidation, description, pages, consoleSession, exposition]],
   ['Auth', [...authHost, pageTokens, authDescription]],
   ['Metrics', [...metricsHost({ maxBody: 65_536, maxReport: 4_194_304 }), metricsDocument]],
   ['All', [health]],

@@ -1,0 +1,24 @@
+/** A cookie that only the host gets that has set it: its name, and what `Set-Cookie` says of it. */
+export interface HostCookie {
+  readonly name: string;
+  /** The value of `Set-Cookie`. @param maxAge seconds */
+  write(value: string, maxAge: number): string;
+  /** The value of `Set-Cookie` that removes it. */
+  readonly removal: string;
+}
+
+export type SameSite = 'Strict' | 'Lax';
+
+/**
+ * A cookie of the base host. Over HTTPS no other host and no plain connection can set it. Over plain HTTP a browser sends a
+ * cookie to every port of a host, so that the port is part of the name: two services on one machine do not share it.
+ * @param baseUrl the public URL of the base host
+ */
+export function hostCookie(baseUrl: string, name: string, sameSite: SameSite): HostCookie {
+  const { protocol, port } = new URL(baseUrl);
+  const secure = protocol === 'https:';
+  const full = secure ? `__Host-${name}` : `${name}-${port || '80'}`;
+  const attributes = `Path=/; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
+  const write = (value: string, maxAge: number) => `${full}=${value}; Max-Age=${maxAge}; ${attributes}`;
+  return { name: full, write, removal: write('', 0) };
+}

@@ -1,0 +1,102 @@
+import { hashSecret, matchesHash } from '../../accounts/secrets.ts';
+import type { Draft } from '../../engine/engine.ts';
+import type { Session } from '../../store/auth-records.ts';
+import type { User } from '../../store/records.ts';
+import { newTokenIdentity } from '../access-token.ts';
+import { consoleClientId } from '../clients.ts';
+import { newSessionId, sessionKey } from '../refresh-token.ts';
+import { indexSession, type SessionDeps, userOf } from '../sessions.ts';
+import { signInEndsAt } from '../sign-ins.ts';
+
+/*
+ * A session of the console is a session without tokens: its cookie has the part of the refresh token, but it stays the same
+ * as long as the session goes on. So whatever ends a user's sessions ends this one, too.
+ */
+
+/** The precision of the last use: a commit for every request would cost too much. */
+const useMs = 5 * 60_000;
+
+/** Session id and secret: 128 and 256 random bits. */
+const form = /^([\w-]{22})\.([\w-]{43})$/;
+
+/** A session just begun, and the value of its cookie. */
+export interface BegunSession {
+  readonly key: string;
+  readonly session: Session;
+  readonly cookie: string;
+}
+
+/** A session that goes on, and its user. */
+export interface ConsoleSession {
+  readonly key: string;
+  readonly session: Session;
+  readonly user: User;
+}
+
+/** Begins a session of the console. */
+export function beginConsoleSession(
+  sources: Pick<SessionDeps, 'clock' | 'randomBytes'>,
+  draft: Draft,
+  granted: Pick<Session, 'userId' | 'signIn' | 'scope' | 'authTime'>,
+): BegunSession {
+  const { userId, signIn, scope, authTime } = granted;
+  const id = newSessionId(sources.randomBytes);
+  const secret = Buffer.from(sources.randomBytes(32)).toString('base64url');
+  const key = sessionKey(id);
+  const now = sources.clock.now();
+  const session: Session = {
+    ...{ userId, clientId: consoleClientId, signIn, scope, authTime },
+    createdAt: now,
+    refreshHash: hashSecret(secretOf(secret)),
+    refreshedAt: now,
+    // Stands for the session on the list of what is refused.
+    access: { jti: newTokenIdentity(sources).jti, exp: Math.ceil(signInEndsAt(Infinity, authTime) / 1000) },
+  };
+  draft.put('sessions', key, session);
+  indexSession(draft, userId, key);
+  return { key, session, cookie: `${id}.${secret}` };
+}
+
+/** The session that a cookie stands for; `undefined` when there is none, or it is over. */
+export function findConsoleSession(
+  { engine, directory, clock }: Pick<SessionDeps, 'engine' | 'directory' | 'clock'>,
+  cookie: string,
+): ConsoleSession | undefined {
+  const [, id = '', secret = ''] = form.exec(cookie) ?? [];
+  if (id === '') return undefined;
+  const key = sessionKey(id);
+  const session = engine.get('sessions', key);
+  if (session?.clientId !== consoleClientId || !matchesHash(secretOf(secret), session.refreshHash))
+    return undefined;
+  const user = userOf({ clock }, directory, session);
+  return user && { key, session, user };
+}
+
+/** Notes that a session is in use, once in a while: it ends when it is not used for long. */
+export class SessionUses {
+  readonly #deps: Pick<SessionDeps, 'engine' | 'clock'>;
+  /** Those that are being written. */
+  readonly #pending = new Set<string>();
+
+  constructor(deps: Pick<SessionDeps, 'engine' | 'clock'>) {
+    this.#deps = deps;
+  }
+
+  /** Writes it in the background. When that fails, a later use is written instead. */
+  note({ key, session }: ConsoleSession): void {
+    const { engine, clock } = this.#deps;
+    const now = clock.now();
+    if (now - session.refreshedAt < useMs || this.#pending.has(key)) return;
+    this.#pending.add(key);
+    const written = engine.change((draft) => {
+      const current = draft.get('sessions', key); // It may have ended since.
+      if (current !== undefined) draft.put('sessions', key, { ...current, refreshedAt: now });
+    });
+    void written.catch(() => {}).finally(() => this.#pending.delete(key));
+  }
+}
+
+/** What is hashed. A refresh token is hashed as it is, so that neither is ever taken for the other. */
+function secretOf(secret: string): string {
+  return `console.${secret}`;
+}

@@ -22,6 +22,7 @@ export type Sequence =
   | 'apiKey'
   | 'client'
   | 'feature'
+  | 'note'
   | 'metric'
   | 'audit';
 
@@ -44,6 +45,11 @@ export class AccountDraft implements Accounts, Draft {
     this.#draft = draft;
     this.#onDisk = onDisk;
     this.#authorship = authorship;
+  }
+
+  /** Who makes the change. */
+  get actor(): Actor {
+    return this.#authorship.actor;
   }
 
   get teams() {

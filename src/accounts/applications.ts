@@ -6,6 +6,7 @@ import { declarationKey } from './declarations.ts';
 import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { checkEnvironmentNames, newEnvironment } from './environments.ts';
+import { removeNotesOf } from './feature-notes.ts';
 import { isOriginPattern, withoutSlash } from './origins.ts';
 import { checkPlan } from './plans.ts';
 import { newId } from './secrets.ts';
@@ -90,6 +91,7 @@ export function deleteApplication(directory: Directory, id: string): Promise<voi
     draft.remove('applications', id);
     for (const key of draft.keysOf(id)) draft.remove('applicationKeys', key.hash);
     for (const name of draft.featuresOf(id).keys()) draft.remove('features', declarationKey(id, name));
+    removeNotesOf(draft, id);
     for (const name of draft.metricsOf(id).keys()) draft.remove('metrics', declarationKey(id, name));
     requestDeletion(draft, {
       application: number,

@@ -52,10 +52,16 @@ export function declarationsWith<T>(
 /** What teams have declared, by application and name. */
 export class Declarations<Table extends DeclarationTable> {
   readonly #table: Table;
+  readonly #complete: (stored: AccountRecords[Table]) => AccountRecords[Table];
   readonly #applications = new Map<string, Map<string, AccountRecords[Table]>>();
 
-  constructor(table: Table) {
+  /** @param complete adds what records of earlier versions lack */
+  constructor(
+    table: Table,
+    complete: (stored: AccountRecords[Table]) => AccountRecords[Table] = (stored) => stored,
+  ) {
     this.#table = table;
+    this.#complete = complete;
   }
 
   /** What is declared of an application, by name. */
@@ -75,7 +81,7 @@ export class Declarations<Table extends DeclarationTable> {
   #set(applicationId: string, name: string, declaration: AccountRecords[Table] | undefined): void {
     const declared = this.#applications.get(applicationId) ?? new Map<string, AccountRecords[Table]>();
     if (declaration === undefined) declared.delete(name);
-    else declared.set(name, declaration);
+    else declared.set(name, this.#complete(declaration));
     if (declared.size === 0) this.#applications.delete(applicationId);
     else this.#applications.set(applicationId, declared);
   }

@@ -5,6 +5,7 @@ import { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { system } from './actors.ts';
 import { Declarations } from './declarations.ts';
+import { completeFeature } from './feature-settings.ts';
 import type { KeyHolder } from './key-holder.ts';
 import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
@@ -45,7 +46,7 @@ export interface Directory extends DirectorySources, Accounts {
 /** Opens the accounts that an engine keeps. There must be one directory at most for each engine. */
 export function openDirectory(engine: Engine, { clock, randomBytes }: DirectorySources): Directory {
   const keys = new KeyIndex();
-  const features = new Declarations('features');
+  const features = new Declarations('features', completeFeature);
   const metrics = new Declarations('metrics');
   const index = (writes: readonly Write[]) => {
     for (const each of [keys, features, metrics]) each.update(writes);

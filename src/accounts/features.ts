@@ -4,9 +4,13 @@ import type { AccountDraft } from './account-draft.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
+import {
+  defaultSettings,
+  type FeaturePatch,
+  type FeatureSettings,
+  patchSettings,
+} from './feature-settings.ts';
 import { checkPlan, planOf } from './plans.ts';
-
-export type FeatureSettings = Pick<FeatureDeclaration, 'description' | 'archived'>;
 
 export const featureExists = 'The application has a declared feature of this name already';
 
@@ -24,7 +28,7 @@ export function declareFeature(
     if (draft.featuresOf(applicationId).has(name)) {
       throw new ApiError('conflict', featureExists);
     }
-    return declare(directory, draft, application, name, { description, archived: false });
+    return declare(directory, draft, application, name, { ...defaultSettings, description });
   });
 }
 
@@ -36,28 +40,30 @@ export function patchFeature(
   directory: Directory,
   applicationId: string,
   name: string,
-  patch: Partial<FeatureSettings>,
+  patch: FeaturePatch,
 ): Promise<FeatureDeclaration> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     const feature = draft.featuresOf(applicationId).get(name);
+    const now = directory.clock.now();
     if (feature === undefined) {
-      return declare(directory, draft, application, name, { description: null, archived: false, ...patch });
+      return declare(directory, draft, application, name, patchSettings(defaultSettings, patch, now));
     }
     if (Object.keys(patch).length === 0) return feature;
-    const patched = { ...feature, ...patch, updatedAt: directory.clock.now() };
+    const patched = { ...patchSettings(feature, patch, now), updatedAt: now };
     draft.put('features', declarationKey(applicationId, name), patched);
     draft.note('feature.changed', application.teamId, declarationTarget('feature', application, name));
     return patched;
   });
 }
 
-/** Removes what was declared of a feature; what was seen of it stays. @throws {ApiError} `not_found` */
+/** Removes what was declared of a feature, and its notes; what was seen of it stays. @throws {ApiError} `not_found` */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
     mustExist('declared feature', draft.featuresOf(applicationId).get(name));
     draft.remove('features', declarationKey(applicationId, name));
+    draft.remove('notes', declarationKey(applicationId, name));
     draft.note('feature.deleted', application.teamId, declarationTarget('feature', application, name));
   });
 }

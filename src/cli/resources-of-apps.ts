@@ -137,7 +137,14 @@ export const features: Resource = {
     fields: [description],
   },
   update: {
-    fields: [{ ...description, ...removable }, truth('archived', 'Whether the team is done with it')],
+    fields: [
+      { ...description, ...removable },
+      truth('archived', 'Whether the team is done with it'),
+      truth('permanent', 'Whether it is meant to stay'),
+      flag('snoozed-until TIME', 'Until when its verdict is put off', {
+        read: (text, reader, name) => (text === '' ? null : reader.time(text, name)),
+      }),
+    ],
   },
   remove: {},
 };
@@ -165,7 +172,12 @@ export const metrics: Resource = {
   remove: {},
 };
 
-function stateOf({ declared, archived, stale }: Item): string {
-  const words = [declared ? 'declared' : 'only seen', archived && 'archived', stale && 'stale'];
+function stateOf({ declared, archived, permanent, stale }: Item): string {
+  const words = [
+    declared ? 'declared' : 'only seen',
+    archived && 'archived',
+    permanent && 'permanent',
+    stale && 'stale',
+  ];
   return words.filter((word) => typeof word === 'string').join(', ');
 }

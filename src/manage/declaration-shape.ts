@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { bodyShape, flag, name, orNull, printable, shape, text, time } from '../http/schema.ts';
+import { bodyShape, flag, name, orNull, printable, shape, Time, text, time } from '../http/schema.ts';
 import { exampleTime } from './answers.ts';
 
 /** What a team declares of a feature, beside its name. */
@@ -11,8 +11,12 @@ export const description = Type.Union([Type.Null(), Type.String({ maxLength: 100
 export const archived = flag('Whether the team is done with it.');
 export const permanent = flag('Whether it is meant to stay, so that nothing suggests to remove it.');
 
-/** The most variants of an intended split. */
-const maxWeights = 64;
+/** Until when a verdict is put off, as it is sent. */
+export const snoozedUntil = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description: 'Until when its verdict is put off; `null` for no longer.',
+  ...Time,
+});
 
 export const split = Type.Union(
   [
@@ -21,9 +25,9 @@ export const split = Type.Union(
       Type.Object(
         {},
         {
-          patternProperties: { '': Type.Number({ exclusiveMinimum: 0 }) },
+          patternProperties: { '': Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }) },
           minProperties: 1,
-          maxProperties: maxWeights,
+          maxProperties: 64,
         },
       ),
     ),
@@ -63,7 +67,7 @@ export const NewNote = bodyShape(
   'NewNote',
   {
     text: Type.String({ pattern: noteText, description: 'What it says.' }),
-    at: Type.Optional(time('The time that it is about; without one, now.')),
+    at: Type.Optional(Type.String({ description: 'The time that it is about; without one, now.', ...Time })),
     environment: Type.Optional(name('The environment that it is about; without one, all of them.')),
   },
   { text: 'Rollout to half of the users', environment: 'Production' },

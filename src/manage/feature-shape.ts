@@ -15,6 +15,10 @@ const fields = {
   description,
   declared: flag('Whether the team has declared it. Otherwise it was only seen.'),
   archived,
+  archivedAt: orNull(time('When it was archived; `null` if it is not, or that is not known.')),
+  permanent,
+  snoozedUntil: orNull(time('Until when its verdict is put off.')),
+  split,
   stale: flag('Whether it was neither seen nor declared for long.'),
   ...sight,
   createdAt: orNull(time('When it was declared.')),
@@ -26,6 +30,10 @@ const example = {
   description: 'The new checkout',
   declared: true,
   archived: false,
+  archivedAt: null,
+  permanent: false,
+  snoozedUntil: null,
+  split: { on: 1, off: 1 },
   stale: false,
   firstSeenAt: exampleTime,
   lastSeenAt: exampleTime,
@@ -51,10 +59,6 @@ export const FeatureDetail = shape(
   'FeatureDetail',
   {
     ...fields,
-    archivedAt: orNull(time('When it was archived; `null` if it is not, or that is not known.')),
-    permanent,
-    snoozedUntil: orNull(time('Until when its verdict is put off.')),
-    split,
     notes: listOf(Note, 'The notes of the team, by time.'),
     environments: listOf(EnvironmentSight, 'The environments in which it was seen.'),
     nearest: orNull(
@@ -63,10 +67,6 @@ export const FeatureDetail = shape(
   },
   {
     ...example,
-    archivedAt: null,
-    permanent: false,
-    snoozedUntil: null,
-    split: { on: 1, off: 1 },
     notes: [exampleNote],
     environments: [
       {

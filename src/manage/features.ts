@@ -1,26 +1,30 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import { nameRule } from '../accounts/checks.ts';
 import { reservedName } from '../accounts/declarations.ts';
+import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { ApiError } from '../errors.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, flag, name } from '../http/schema.ts';
-import type { Application, FeatureDeclaration } from '../store/records.ts';
 import { created, done, madeTagged, oneTagged, page } from './answers.ts';
+import { readTime, timeRule } from './body-time.ts';
 import { checked } from './checked.ts';
-import { archived, description } from './declaration-shape.ts';
+import { archived, description, permanent, snoozedUntil, split } from './declaration-shape.ts';
 import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
-import { Feature, type FeatureShown } from './feature-shape.ts';
-import { type Sight, type Staleness, showFeature } from './features-report.ts';
+import {
+  type FeatureDeps,
+  look,
+  mustBeKnown,
+  numbersOf,
+  showDetail,
+  stalenessOf,
+  unknownFeature,
+} from './feature-detail.ts';
+import { Feature, FeatureDetail, type FeatureShown } from './feature-shape.ts';
 import { namePage, paging } from './lists.ts';
-import { type ReportingDeps, tooManyReports } from './report-pool.ts';
-
-export interface FeatureDeps extends ReportingDeps {
-  /** Days without a packet after which a feature is stale. */
-  readonly staleAfter: number;
-}
+import { tooManyReports } from './report-pool.ts';
 
 const NewFeature = bodyShape(
   'NewFeature',
@@ -30,7 +34,13 @@ const NewFeature = bodyShape(
 
 const FeaturePatch = bodyShape(
   'FeaturePatch',
-  { description: Type.Optional(description), archived: Type.Optional(archived) },
+  {
+    description: Type.Optional(description),
+    archived: Type.Optional(archived),
+    permanent: Type.Optional(permanent),
+    snoozedUntil: Type.Optional(snoozedUntil),
+    split: Type.Optional(split),
+  },
   { archived: true },
 );
 
@@ -39,8 +49,6 @@ const filters = {
   declared: Type.Optional(flag('Only features that are declared, or only those that were just seen.')),
   stale: Type.Optional(flag('Only features that are stale, or only those that are not.')),
 };
-
-const unknown = 'There is no such feature: it is not declared, and no packet has named it';
 
 /** `/api/v2/applications/{id}/features`, and one feature: declared, only seen in packets, or both. */
 export const features: Group<FeatureDeps> = {
@@ -68,7 +76,7 @@ export const features: Group<FeatureDeps> = {
       operationId: 'declareFeature',
       summary: 'Declare a feature',
       body: NewFeature,
-      answers: { 201: madeTagged(Feature, 'The feature.') },
+      answers: { 201: madeTagged(FeatureDetail, 'The feature.') },
       refuses: {
         invalid_name: reservedName('a feature'),
         conflict: featureExists,
@@ -76,9 +84,9 @@ export const features: Group<FeatureDeps> = {
         backpressure: tooManyReports,
       },
       async handle({ directory, application, body }, deps: FeatureDeps) {
-        const sight = await look(deps, application, body.name);
+        const sights = await look(deps, application, body.name);
         const feature = await declareFeature(directory, application.id, body);
-        const shown = showFeature(feature.name, feature, sight, stalenessOf(deps));
+        const shown = showDetail(deps, application, feature.name, feature, sights);
         const path = ['applications', application.id, 'features', feature.name];
         return withTag(created(path, shown), versionOf(shown));
       },
@@ -87,11 +95,13 @@ export const features: Group<FeatureDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'getFeature',
       summary: 'Read a feature',
-      answers: { 200: oneTagged(Feature, 'The feature. Packets do not change its `ETag`.') },
-      refuses: { not_found: unknown, backpressure: tooManyReports },
+      answers: { 200: oneTagged(FeatureDetail, 'The feature. Packets and notes do not change its `ETag`.') },
+      refuses: { not_found: unknownFeature, backpressure: tooManyReports },
       async handle({ directory, application, params: { feature: name } }, deps: FeatureDeps) {
-        const sight = await look(deps, application, name);
-        const shown = existing(deps, name, directory.featuresOf(application.id).get(name), sight);
+        const sights = await look(deps, application, name);
+        const declaration = directory.featuresOf(application.id).get(name);
+        mustBeKnown(declaration, sights);
+        const shown = showDetail(deps, application, name, declaration, sights);
         return tagged(shown, versionOf(shown));
       },
     }),
@@ -102,21 +112,24 @@ export const features: Group<FeatureDeps> = {
       description: 'This also declares a feature that was only seen.',
       body: FeaturePatch,
       matches: true,
-      answers: { 200: oneTagged(Feature, 'The feature after the change.') },
+      answers: { 200: oneTagged(FeatureDetail, 'The feature after the change.') },
       refuses: {
-        not_found: unknown,
+        invalid_name: nameRule('a variant'),
+        invalid_time: timeRule('snoozedUntil'),
+        not_found: unknownFeature,
         plan_limit: overPlan('free', 'features'),
         backpressure: tooManyReports,
       },
       async handle({ directory, application, request, body, params }, deps: FeatureDeps) {
         const { feature: name } = params;
-        const sight = await look(deps, application, name);
+        const sights = await look(deps, application, name);
         const matched = checked(directory, (draft) => {
-          const before = existing(deps, name, draft.featuresOf(application.id).get(name), sight);
-          checkMatch(request, versionOf(before));
+          const before = draft.featuresOf(application.id).get(name);
+          mustBeKnown(before, sights);
+          checkMatch(request, versionOf(showDetail(deps, application, name, before, sights)));
         });
-        const feature = await patchFeature(matched, application.id, name, body);
-        const shown = showFeature(name, feature, sight, stalenessOf(deps));
+        const feature = await patchFeature(matched, application.id, name, entered(body));
+        const shown = showDetail(deps, application, name, feature, sights);
         return tagged(shown, versionOf(shown));
       },
     }),
@@ -124,7 +137,7 @@ export const features: Group<FeatureDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteFeature',
       summary: 'Delete the declaration of a feature',
-      description: 'Its counts stay, and so does the feature if it was ever seen.',
+      description: 'Its notes go. Its counts stay, and so does the feature if it was ever seen.',
       answers: { 204: done('It is no longer declared.') },
       handle: ({ directory, application, params }) =>
         deleteFeature(directory, application.id, params.feature),
@@ -132,32 +145,18 @@ export const features: Group<FeatureDeps> = {
   ],
 };
 
-function look({ reports }: FeatureDeps, application: Application, name: string): Promise<Sight | undefined> {
-  return reports.make(application.teamId, 'sight', { environments: numbersOf(application), feature: name });
+/** What its team decides of a feature: the rest moves with the packets and the notes. */
+function versionOf(feature: FeatureShown): object {
+  const { name, description, declared, archived, permanent, snoozedUntil, split } = feature;
+  const { createdAt, updatedAt } = feature;
+  return { name, description, declared, archived, permanent, snoozedUntil, split, createdAt, updatedAt };
 }
 
-/** @throws {ApiError} `not_found` when it is neither declared nor seen */
-function existing(
-  deps: FeatureDeps,
-  name: string,
-  declaration: FeatureDeclaration | undefined,
-  sight: Sight | undefined,
-): FeatureShown {
-  if (declaration === undefined && sight === undefined) throw new ApiError('not_found', unknown);
-  return showFeature(name, declaration, sight, stalenessOf(deps));
-}
-
-/** What its team decides of a feature: `lastSeenAt` moves with the packets. */
-function versionOf({ name, description, declared, archived, createdAt, updatedAt }: FeatureShown): object {
-  return { name, description, declared, archived, createdAt, updatedAt };
-}
-
-function numbersOf({ environments }: Application): readonly number[] {
-  return environments.map(({ number }) => number);
-}
-
-const dayMs = 86_400_000;
-
-function stalenessOf({ directory, staleAfter }: FeatureDeps): Staleness {
-  return { now: directory.clock.now(), staleAfterMs: staleAfter * dayMs };
+/** A patch as the accounts take it. @throws {ApiError} `invalid_time` */
+function entered({ snoozedUntil, split, ...rest }: Static<typeof FeaturePatch>): Patch {
+  return {
+    ...rest,
+    ...(snoozedUntil !== undefined && { snoozedUntil: readTime('snoozedUntil', snoozedUntil) }),
+    ...(split !== undefined && { split: split && Object.entries(split) }),
+  };
 }

@@ -3,7 +3,7 @@ import type { Environment } from '../store/records.ts';
 import { type ScanTask, scan } from '../store/scan.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { type FeaturesTask, featuresReport, type SightTask, sightOf } from './features-report.ts';
+import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
@@ -36,7 +36,7 @@ export function createReports(store: UsageStore) {
     features: (task: FeaturesTask) => inJson(featuresReport(store, task)),
     metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
     ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
-    sight: (task: SightTask) => sightOf(store, task),
+    sights: (task: SightTask) => sightsOf(store, task),
     scan: (task: ScanTask) => scan(store, task),
   };
 }

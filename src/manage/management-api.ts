@@ -5,7 +5,9 @@ import { type AuditDeps, audit } from './audit.ts';
 import { clients } from './clients.ts';
 import { deletions } from './deletions.ts';
 import { environments } from './environments.ts';
-import { type FeatureDeps, features } from './features.ts';
+import type { FeatureDeps } from './feature-detail.ts';
+import { featureNotes } from './feature-notes.ts';
+import { features } from './features.ts';
 import { type IdentityDeps, identities } from './identities.ts';
 import { ingest } from './ingest-report.ts';
 import { keys } from './keys.ts';
@@ -21,6 +23,6 @@ export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & ReportDeps
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
-  ...[applications, environments, keys, features, metrics, reports, ingest, identities],
+  ...[applications, environments, keys, features, featureNotes, metrics, reports, ingest, identities],
   ...[teams, members, apiKeys, clients, users, deletions, audit],
 ];

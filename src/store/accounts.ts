@@ -20,6 +20,7 @@ import type {
   AuditEntry,
   Deletion,
   FeatureDeclaration,
+  FeatureNote,
   MetricDeclaration,
   OAuthClient,
   Team,
@@ -42,6 +43,8 @@ export interface AccountRecords {
   readonly clients: OAuthClient;
   /** By `declarationKey`. */
   readonly features: FeatureDeclaration;
+  /** The notes of a feature, by `declarationKey`. The feature need not be declared. */
+  readonly notes: readonly FeatureNote[];
   /** By `declarationKey`. */
   readonly metrics: MetricDeclaration;
   /** By the numbers of application and environments: each is requested once. */
@@ -77,6 +80,7 @@ const namesInFile: Readonly<Record<TableName, string>> = {
   applicationKeys: 'applicationKeys',
   clients: 'clients',
   features: 'features',
+  notes: 'notes',
   metrics: 'metrics',
   deletions: 'deletions',
   audit: 'audit',

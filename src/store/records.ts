@@ -64,8 +64,30 @@ export interface FeatureDeclaration {
   readonly number: number;
   readonly description: string | null;
   readonly archived: boolean;
+  /** `null` when it is not archived, or when that was before this was kept. */
+  readonly archivedAt: number | null;
+  /** Whether it is meant to stay. */
+  readonly permanent: boolean;
+  /** Until when its verdict is put off. */
+  readonly snoozedUntil: number | null;
+  /** How users are meant to be split: variants with their weights. */
+  readonly split: readonly Weight[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+export type Weight = readonly [variant: string, weight: number];
+
+/** What a team has written down about a feature. */
+export interface FeatureNote {
+  readonly id: string;
+  /** The time that it is about. */
+  readonly at: number;
+  /** Name of the environment that it is about; `null` for all of them. */
+  readonly environment: string | null;
+  readonly text: string;
+  /** The e-mail address of the user, or the name of the API key, that wrote it. */
+  readonly by: string;
 }
 
 export type MetricKind = 'counter' | 'gauge';

@@ -10,6 +10,7 @@ import { Batch } from '../../src/commit/batch.ts';
 import { type EnvironmentSeries, SeriesDictionary } from '../../src/commit/series-dictionary.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
+import { featureNotes } from '../../src/manage/feature-notes.ts';
 import { features } from '../../src/manage/features.ts';
 import { createReports } from '../../src/manage/make-report.ts';
 import { metrics } from '../../src/manage/metrics.ts';
@@ -56,9 +57,10 @@ export async function openRegistry(): Promise<Registry> {
     reports: reportsInThisThread(createReports(store)),
     clock,
     staleAfter: 30,
+    accounts: fixture.store,
     retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
   };
-  const dispatch = createRouter(routesFrom([features, metrics, reports], parts));
+  const dispatch = createRouter(routesFrom([features, featureNotes, metrics, reports], parts));
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
   const ask: Registry['ask'] = async (method, path, body, headers = {}) => {

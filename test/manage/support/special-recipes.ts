@@ -5,6 +5,7 @@ import { wideReport } from './wide-application.ts';
 import type { Lot, World } from './world.ts';
 
 const features = '/applications/:id/features';
+const notes = `${features}/:feature/notes`;
 const metric = '/applications/:id/metrics/:metric';
 
 const afterPath =
@@ -29,6 +30,12 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`GET ${features}/:feature not_found`]: afterPath('-none'),
   [`PATCH ${features}/:feature not_found`]: afterPath('-none'),
   [`POST ${features} invalid_name`]: withBody({ name: '__other__' }),
+  [`PATCH ${features}/:feature invalid_name`]: withBody({ split: { '': 1 } }),
+  [`PATCH ${features}/:feature invalid_time`]: withBody({ snoozedUntil: 'tomorrow' }),
+  [`POST ${notes} invalid_time`]: withBody({ text: 'Rollout', at: 'now' }),
+  [`POST ${notes} unknown_environment`]: withBody({ text: 'Rollout', environment: 'Nowhere' }),
+  [`POST ${notes} not_found`]: async (_world, { path }) => ({ path: path.replace('/notes', '-none/notes') }),
+  [`POST ${notes} conflict`]: async () => ({ again: () => ({}) }),
   [`PUT ${metric} invalid_name`]: async (_world, { path }) => ({ path: path.replace(/[^/]+$/, '__other__') }),
   'GET /applications/:id/ingest invalid_query': afterPath(
     '?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',

@@ -18,6 +18,7 @@ const makers: Readonly<Record<string, Maker>> = {
   name: (world, base) => make(world, base, { name: 'Test' }, 'name'),
   keyId: (world, base) => make(world, base, { type: 'Mobile' }, 'id'),
   feature: (world, base) => make(world, base, { name: 'checkout' }, 'name'),
+  noteId: (world, base) => make(world, base, { text: 'Rollout' }, 'id'),
   async metric(world, base) {
     await ask(world, 'PUT', `${base}/purchases`, { kind: 'counter' });
     return 'purchases';

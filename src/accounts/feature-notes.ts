@@ -1,0 +1,82 @@
+import { ApiError } from '../errors.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { FeatureNote } from '../store/records.ts';
+import type { AccountDraft } from './account-draft.ts';
+import { mustExist, tooMany } from './checks.ts';
+import { declarationKey, declarationTarget } from './declarations.ts';
+import type { Directory } from './directory.ts';
+
+/** The most notes of a feature. */
+export const maxNotes = 100;
+
+export const tooManyNotes = `${tooMany('notes of a feature', maxNotes)}: delete one that is no longer needed`;
+
+export interface NewNote {
+  readonly at: number;
+  /** Name of an environment of the application; `null` for all of them. */
+  readonly environment: string | null;
+  readonly text: string;
+}
+
+/** The notes of a feature, by time. */
+export function notesOf(
+  { notes }: Pick<AccountStore, 'notes'>,
+  applicationId: string,
+  feature: string,
+): readonly FeatureNote[] {
+  notes.resetReadTxn(); // What was answered before this request is there.
+  return notes.get(declarationKey(applicationId, feature)) ?? [];
+}
+
+/** Adds a note to a feature. @throws {ApiError} `not_found` (application), `conflict` when there are too many */
+export function addNote(
+  directory: Directory,
+  applicationId: string,
+  feature: string,
+  { at, environment, text }: NewNote,
+): Promise<FeatureNote> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const key = declarationKey(applicationId, feature);
+    const notes = draft.get('notes', key) ?? [];
+    if (notes.length >= maxNotes) throw new ApiError('conflict', tooManyNotes);
+    const id = String(draft.takeNumber('note'));
+    const note: FeatureNote = { id, at, environment, text, by: draft.actor.name };
+    const byTime = [...notes, note].sort((one, other) => one.at - other.at);
+    draft.put('notes', key, byTime);
+    draft.note('feature.noted', application.teamId, declarationTarget('feature', application, feature));
+    return note;
+  });
+}
+
+/** Deletes a note. @throws {ApiError} `not_found` */
+export function deleteNote(
+  directory: Directory,
+  applicationId: string,
+  feature: string,
+  id: string,
+): Promise<void> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    const key = declarationKey(applicationId, feature);
+    const notes = draft.get('notes', key) ?? [];
+    mustExist(
+      'note',
+      notes.find((note) => note.id === id),
+    );
+    const left = notes.filter((note) => note.id !== id);
+    if (left.length > 0) draft.put('notes', key, left);
+    else draft.remove('notes', key);
+    draft.note(
+      'feature.note-deleted',
+      application.teamId,
+      declarationTarget('feature', application, feature),
+    );
+  });
+}
+
+/** Drafts the removal of all notes of an application. */
+export function removeNotesOf(draft: AccountDraft, applicationId: string): void {
+  const range = { start: `${applicationId} `, end: `${applicationId}!` };
+  for (const key of [...draft.keys('notes', range)]) draft.remove('notes', key);
+}

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { openRegistry } from './registry.ts';
+
+const textOf = (at: number) => new Date(at).toISOString();
+
+/** What a feature has of which its team has decided nothing. */
+const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null };
+
+const weights = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, 1]));
+
+test.each<[unknown, string]>([
+  [{ name: 'b' }, 'invalid_body'],
+  [{ archived: 'yes' }, 'invalid_body'],
+  [{ archived: null }, 'invalid_body'],
+  [{ archivedAt: null }, 'invalid_body'],
+  [{ permanent: 1 }, 'invalid_body'],
+  [{ description: 7 }, 'invalid_body'],
+  [{ snoozedUntil: 7 }, 'invalid_body'],
+  [{ snoozedUntil: 'tomorrow' }, 'invalid_time'],
+  [{ split: {} }, 'invalid_body'],
+  [{ split: [] }, 'invalid_body'],
+  [{ split: { on: 0 } }, 'invalid_body'],
+  [{ split: { on: -1 } }, 'invalid_body'],
+  [{ split: { on: '1' } }, 'invalid_body'],
+  [{ split: { on: 1_000_001 } }, 'invalid_body'],
+  [{ split: weights(65) }, 'invalid_body'],
+  [{ split: { '': 1 } }, 'invalid_name'],
+  [[], 'invalid_body'],
+])('refuses the change %j', async (patch, code) => {
+  const { ask } = await openRegistry();
+  await ask('POST', '/features', { name: 'a' });
+  expect(await ask('PATCH', '/features/a', patch)).toMatchObject({ status: 400, json: { code } });
+  expect((await ask('GET', '/features/a')).json).toMatchObject(unsaid);
+});
+
+test.each<[object, object]>([
+  [{ permanent: true }, { permanent: true }],
+  [{ snoozedUntil: '2026-05-01T02:00:00.5+02:00' }, { snoozedUntil: '2026-05-01T00:00:00.500Z' }],
+  [
+    { split: { on: 0.5, off: 3, ['__proto__']: 1 } },
+    { split: JSON.parse('{"on":0.5,"off":3,"__proto__":1}') },
+  ],
+  [{ split: weights(64) }, { split: weights(64) }],
+])('a feature keeps the change %j until it is undone', async (patch, shown) => {
+  const { ask } = await openRegistry();
+  expect((await ask('PATCH', '/features/a', {})).status).toBe(404);
+  await ask('POST', '/features', { name: 'a' });
+  const sent = JSON.parse(JSON.stringify(patch));
+  expect((await ask('PATCH', '/features/a', sent)).json).toEqual(
+    expect.objectContaining({ ...unsaid, ...shown }),
+  );
+  expect((await ask('GET', '/features')).json.items).toEqual([
+    expect.objectContaining({ ...unsaid, ...shown }),
+  ]);
+  const undone = Object.fromEntries(
+    Object.keys(patch).map((field) => [field, field === 'permanent' ? false : null]),
+  );
+  expect((await ask('PATCH', '/features/a', undone)).json).toMatchObject(unsaid);
+});
+
+test('a feature is archived from the first such change until it is unarchived', async () => {
+  const { ask, clock } = await openRegistry();
+  await ask('POST', '/features', { name: 'a' });
+  const change = async (archived: boolean) =>
+    (await ask('PATCH', '/features/a', { archived })).json.archivedAt;
+  const first = textOf(clock.now());
+  expect(await change(true)).toBe(first);
+  clock.advance(1000);
+  expect(await change(true)).toBe(first);
+  expect(await change(false)).toBeNull();
+  expect(await change(true)).toBe(textOf(clock.now()));
+});
+
+test('a declaration that an earlier version wrote has the settings that it lacks', async () => {
+  const { ask, directory, application } = await openRegistry();
+  const stored = { applicationId: application.id, name: 'old', number: 7, description: 'From before' };
+  await directory.change((draft) => {
+    const times = { createdAt: 1000, updatedAt: 1000 };
+    draft.put('features', `${application.id} old`, { ...stored, archived: true, ...times } as never);
+  });
+  const shown = { name: 'old', description: 'From before', ...unsaid, archived: true };
+  expect((await ask('GET', '/features')).json.items).toMatchObject([shown]);
+  expect((await ask('GET', '/features/old')).json).toMatchObject(shown);
+  expect((await ask('PATCH', '/features/old', { permanent: true })).json).toMatchObject({
+    ...shown,
+    permanent: true,
+  });
+});
+
+test('an undeclared name is shown with the declared one that is most like it', async () => {
+  const { ask, see } = await openRegistry();
+  for (const name of ['checkout', 'search']) await ask('POST', '/features', { name });
+  see({ f: { chekcout: { on: [1] }, zzz: { on: [1] } } });
+  const nearestOf = async (name: string) => (await ask('GET', `/features/${name}`)).json.nearest;
+  expect([await nearestOf('chekcout'), await nearestOf('zzz'), await nearestOf('checkout')]).toEqual([
+    'checkout',
+    null,
+    null,
+  ]);
+});

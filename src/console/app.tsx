@@ -1,7 +1,9 @@
 import { LocationProvider, Route, Router } from 'preact-iso';
 import { Home } from './pages/home.tsx';
 import { NotFound } from './pages/not-found.tsx';
+import { Announcer } from './parts/announce.tsx';
 import { Frame } from './parts/frame.tsx';
+import { Shortcuts } from './parts/shortcuts.tsx';
 import { SignInAgain } from './parts/sign-in-again.tsx';
 import { user } from './session.ts';
 import { root } from './settings.ts';
@@ -18,6 +20,8 @@ export function App() {
         </Router>
       </Frame>
       <SignInAgain />
+      <Shortcuts />
+      <Announcer />
     </LocationProvider>
   );
 }

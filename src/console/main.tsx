@@ -4,6 +4,7 @@
  */
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { startKeys } from './keys.ts';
 import { begin, reportSignIn } from './session.ts';
 import { root } from './settings.ts';
 import './styles/console.css';
@@ -11,5 +12,6 @@ import './styles/console.css';
 if (location.pathname === `${root}/console/signed-in`) reportSignIn();
 else {
   render(<App />, document.getElementById('console')!);
+  startKeys();
   void begin();
 }

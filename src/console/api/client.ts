@@ -3,6 +3,7 @@
  * went wrong.
  */
 import { signal } from '@preact/signals';
+import { learnTime } from '../clock.ts';
 import { sessionEnded } from '../session.ts';
 import { root } from '../settings.ts';
 import { problemOf, Unreachable } from './problem.ts';
@@ -74,6 +75,7 @@ async function attempt(method: string, path: string, options: CallOptions): Prom
       ...(signal === undefined ? {} : { signal }),
     });
     reachable.value = true;
+    learnTime(response.headers.get('date'));
     return response;
   } catch (error) {
     if (signal?.aborted) throw error;

@@ -1,0 +1,67 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { announce } from './announce.tsx';
+
+export interface CopyButtonProps {
+  readonly text: string | (() => string);
+  /** What the button says; by default "Copy". */
+  readonly label?: string;
+  /** What is copied, for readers of a screen: "Copy the key". */
+  readonly title?: string;
+}
+
+/** Copies a text, and says so. */
+export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
+  const state = useSignal<'copied' | 'failed' | undefined>(undefined);
+  useEffect(() => {
+    if (state.value === undefined) return undefined;
+    const timer = setTimeout(() => {
+      state.value = undefined;
+    }, 2000);
+    return () => clearTimeout(timer);
+  }, [state.value]);
+  async function copy() {
+    const done = await copyText(typeof text === 'string' ? text : text());
+    state.value = done ? 'copied' : 'failed';
+    announce(done ? 'Copied' : 'Copying failed. Select the text and copy it by hand.');
+  }
+  const shown = state.value === undefined ? label : state.value === 'copied' ? 'Copied ✓' : 'Not copied';
+  return (
+    <button type="button" class="copy" aria-label={title ?? label} onClick={() => void copy()}>
+      {/* The widest text holds the button's width. */}
+      <span class="copy-space" aria-hidden="true">
+        {label.length > 8 ? label : 'Copied ✓'}
+      </span>
+      <span class="copy-text">{shown}</span>
+    </button>
+  );
+}
+
+/** @returns whether it is in the clipboard */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Browsers have no clipboard for pages of plain http.
+    return copySelected(text);
+  }
+}
+
+function copySelected(text: string): boolean {
+  const focused = document.activeElement;
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'hidden';
+  // Nothing outside of an open dialog can have the focus.
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  try {
+    return document.execCommand('copy');
+  } catch {
+    return false;
+  } finally {
+    area.remove();
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,20 @@
+import { ApiProblem } from '../api/problem.ts';
+
+/**
+ * The field of a form that a refusal is about, if it is about one.
+ * @param names the form's fields
+ * @param codes fields by the code of a refusal
+ */
+export function fieldOf(
+  error: unknown,
+  names: readonly string[],
+  codes: Readonly<Record<string, string>> = {},
+): string | undefined {
+  if (!(error instanceof ApiProblem)) return undefined;
+  const { code, message } = error;
+  // The API names the place of a fault by its JSON pointer: "The value at /name must …".
+  const pointed = /^The value at \/([^/ ]+)/.exec(message)?.[1];
+  // Codes such as `invalid_name` name the field themselves.
+  const candidates = [pointed, codes[code], code.replace(/^invalid_/, '')];
+  return candidates.find((name) => name !== undefined && names.includes(name));
+}

@@ -1,0 +1,108 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { moveAmong, usePopover } from './popover.ts';
+
+export interface MenuItem {
+  readonly label: ComponentChildren;
+  readonly onSelect: () => void;
+  /** Of a choice: whether it is the present one. */
+  readonly checked?: boolean;
+  /** A line above it separates it from the items before. */
+  readonly apart?: boolean;
+  readonly danger?: boolean;
+}
+
+export interface MenuProps {
+  /** What the button shows. */
+  readonly label: ComponentChildren;
+  /** What the button is for, when its label does not say it. */
+  readonly title?: string;
+  readonly items: readonly MenuItem[];
+  /** Lets the menu end where its button ends. */
+  readonly end?: boolean;
+  readonly class?: string;
+}
+
+/** A button that opens a menu (WAI-ARIA "menu button"). */
+export function Menu({ label, title, items, end, class: className }: MenuProps) {
+  const { open, box, button, toggle, show, close } = usePopover();
+  const list = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const elements = () => Array.from(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? []);
+  useEffect(() => {
+    if (!open) return;
+    const all = elements();
+    (all.find((item) => item.getAttribute('aria-checked') === 'true') ?? all[0])?.focus();
+  }, [open]);
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (!open) {
+      if (event.key === 'ArrowDown') show();
+      else return;
+    } else if (event.key === 'Escape') close();
+    else if (event.key === 'Tab') return close();
+    else if (!moveAmong(elements(), event.key) && !jump(elements(), event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  return (
+    <div ref={box} class={`menu ${className ?? ''}`}>
+      <button
+        ref={button}
+        type="button"
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        aria-label={title}
+        onClick={toggle}
+        onKeyDown={onKeyDown}
+      >
+        {label} <span class="caret" aria-hidden="true" />
+      </button>
+      {open && (
+        <div
+          ref={list}
+          id={id}
+          role="menu"
+          class={end ? 'popover popover-end' : 'popover'}
+          aria-label={title}
+          tabIndex={-1}
+          onKeyDown={onKeyDown}
+        >
+          {items.map((item, index) => (
+            <Item key={index} item={item} close={close} />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Item({ item, close }: { readonly item: MenuItem; readonly close: () => void }) {
+  const { label, onSelect, checked, apart, danger } = item;
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      {...(checked === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': checked })}
+      class={`menu-item${apart ? ' apart' : ''}${danger ? ' danger' : ''}`}
+      onClick={() => {
+        close();
+        onSelect();
+      }}
+    >
+      {label}
+    </button>
+  );
+}
+
+/** A letter moves to the next item that begins with it. */
+function jump(items: readonly HTMLElement[], key: string): boolean {
+  if (key.length !== 1) return false;
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  const order = [...items.slice(at + 1), ...items.slice(0, at + 1)];
+  const next = order.find((item) => item.textContent?.trim().toLowerCase().startsWith(key.toLowerCase()));
+  next?.focus();
+  return next !== undefined;
+}

@@ -1,0 +1,141 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { type CsvValue, downloadCsv, toCsv } from './csv.ts';
+import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } from './sort.ts';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  /** What the column is sorted by, and what a CSV file has. A column without it cannot be sorted. */
+  readonly value?: (row: Row) => SortValue;
+  /** What a CSV file has, if it is another. */
+  readonly csv?: (row: Row) => CsvValue;
+  /** What the cell shows; by default the value. */
+  readonly cell?: (row: Row) => ComponentChildren;
+  /** Whether it holds numbers, which end at the right. */
+  readonly number?: boolean;
+  readonly class?: string;
+}
+
+export interface TableProps<Row> {
+  /** What the table shows. It is read out, and is seen only with `showCaption`. */
+  readonly caption: string;
+  readonly showCaption?: boolean;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** The order at first: `name`, `-checks`; by default as given. */
+  readonly sort?: Sort;
+  /** Takes a new order, when the page keeps it (in its address). */
+  readonly onSort?: (sort: Sort) => void;
+  /** Name of its CSV file; without it the table offers none. */
+  readonly csv?: string;
+  /** What stands there instead when there are no rows. */
+  readonly empty?: ComponentChildren;
+}
+
+/** A table of up to some hundred rows. Larger ones are for `VirtualTable`. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty } = props;
+  const own = useSignal<Sort>(props.sort ?? '');
+  const sort = onSort === undefined ? own.value : (props.sort ?? '');
+  const keep = (next: Sort) => {
+    own.value = next;
+  };
+  const change = onSort ?? keep;
+  if (rows.length === 0 && empty !== undefined) return <div class="empty">{empty}</div>;
+  const column = columns.find(({ key }) => key === sortKey(sort));
+  const sorted = column?.value === undefined ? rows : sortRows(rows, sort, column.value);
+  return (
+    <div class="table">
+      {csv !== undefined && <CsvButton name={csv} columns={columns} rows={sorted} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways on a phone must be in reach of the keys */}
+      <section class="table-scroll" aria-label={caption} tabIndex={0}>
+        <table>
+          <caption class={showCaption ? undefined : 'hidden'}>{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((each) => (
+                <SortHead key={each.key} column={each} sort={sort} onSort={change} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((row) => (
+              <tr key={rowKey(row)}>
+                {columns.map((each) => (
+                  <td key={each.key} class={classOf(each)}>
+                    {each.cell ? each.cell(row) : each.value?.(row)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </div>
+  );
+}
+
+interface HeadProps<Row> {
+  readonly column: Column<Row>;
+  readonly sort: Sort;
+  readonly onSort: (sort: Sort) => void;
+}
+
+function SortHead<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  return (
+    <th scope="col" class={classOf(column)} aria-sort={ariaSort(column.key, sort)}>
+      {column.value === undefined ? column.title : <SortButton column={column} sort={sort} onSort={onSort} />}
+    </th>
+  );
+}
+
+/** The head of a column that sorts by it. */
+export function SortButton<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  const { key, title, number } = column;
+  const order = sortKey(sort) === key ? (descending(sort) ? ' ↓' : ' ↑') : '';
+  return (
+    <button type="button" class="sort" onClick={() => onSort(nextSort(sort, key, number === true))}>
+      {title}
+      <span class="order" aria-hidden="true">
+        {order}
+      </span>
+    </button>
+  );
+}
+
+/** How a column is sorted, for `aria-sort`. */
+export function ariaSort(key: string, sort: Sort): 'ascending' | 'descending' | undefined {
+  if (sortKey(sort) !== key) return undefined;
+  return descending(sort) ? 'descending' : 'ascending';
+}
+
+interface CsvButtonProps<Row> {
+  readonly name: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+}
+
+/** Saves what a table shows, all rows of it. */
+export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
+  return (
+    <button type="button" class="csv" onClick={() => downloadCsv(name, csvOf(columns, rows))}>
+      CSV
+    </button>
+  );
+}
+
+/** The rows as CSV: the columns that have a value. */
+export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const saved = columns.filter(({ csv, value }) => csv !== undefined || value !== undefined);
+  return toCsv(
+    saved.map(({ title }) => title),
+    rows.map((row) => saved.map(({ csv, value }) => (csv ?? value)?.(row))),
+  );
+}
+
+function classOf<Row>({ number, class: own }: Column<Row>): string | undefined {
+  const names = [number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
+  return names === '' ? undefined : names;
+}

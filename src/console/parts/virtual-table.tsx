@@ -1,0 +1,162 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Sort } from './sort.ts';
+import { ariaSort, type Column, SortButton } from './table.tsx';
+import { drawn, moveTo, type View, viewOf } from './window.ts';
+
+export interface VirtualTableProps<Row> {
+  readonly caption: string;
+  /** The first one names the row: its cell has a link that opens it. */
+  readonly columns: readonly Column<Row>[];
+  /** In the order that is shown. */
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  readonly sort: Sort;
+  readonly onSort: (sort: Sort) => void;
+  /** Called with the rows that are in view, when they change. */
+  readonly onView?: (rows: readonly Row[]) => void;
+  /** Of the grid; its rows are `.vrow`. Their height is the class's `--row-height`. */
+  readonly class: string;
+}
+
+/** A table of thousands of rows, which draws those in view. The page scrolls it. Arrows move, Enter opens. */
+export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
+  const { caption, columns, rows, rowKey, sort, onSort, onView } = props;
+  const body = useRef<HTMLDivElement>(null);
+  const { view, rowHeight } = useView(body, rows.length);
+  const focus = useRowFocus(body, rows, rowKey, rowHeight);
+  const inView = rows.slice(view.first, view.end);
+  useEffect(() => onView?.(inView), [inView.map(rowKey).join('\n')]);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by their index
+    <div role="grid" class={`vtable ${props.class}`} aria-label={caption} aria-rowcount={rows.length + 1}>
+      {/* biome-ignore-start lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore-start lint/a11y/useFocusableInteractive: the rows have the focus */}
+      <div role="rowgroup">
+        <div role="row" class="vrow vhead" aria-rowindex={1}>
+          {columns.map((column) => (
+            <div
+              key={column.key}
+              role="columnheader"
+              class={cellClass(column)}
+              aria-sort={ariaSort(column.key, sort)}
+            >
+              {column.value ? <SortButton column={column} sort={sort} onSort={onSort} /> : column.title}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div
+        ref={body}
+        role="rowgroup"
+        class="vbody"
+        style={{ height: `${rows.length * rowHeight}px` }}
+        onKeyDown={focus.onKeyDown}
+        onFocusIn={focus.onFocusIn}
+      >
+        {drawn(view, focus.active, rows.length).map((index) => {
+          const row = rows[index]!;
+          return (
+            <div
+              key={rowKey(row)}
+              role="row"
+              class="vrow"
+              data-index={index}
+              aria-rowindex={index + 2}
+              tabIndex={index === focus.active ? 0 : -1}
+              style={{ transform: `translateY(${index * rowHeight}px)` }}
+            >
+              {columns.map((column, place) => (
+                <div key={column.key} role={place === 0 ? 'rowheader' : 'gridcell'} class={cellClass(column)}>
+                  {column.cell ? column.cell(row) : column.value?.(row)}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+      {/* biome-ignore-end lint/a11y/useFocusableInteractive: as above */}
+      {/* biome-ignore-end lint/a11y/useSemanticElements: as above */}
+    </div>
+  );
+}
+
+type Body = { readonly current: HTMLDivElement | null };
+
+/** The rows in view, while the page is scrolled and sized. */
+function useView(body: Body, count: number): { view: View; rowHeight: number } {
+  const rowHeight = useSignal(40);
+  const view = useSignal<View>({ first: 0, end: 0 });
+  const look = () => {
+    if (body.current === null) return;
+    const height = Number.parseFloat(getComputedStyle(body.current).getPropertyValue('--row-height'));
+    rowHeight.value = height || 40;
+    const { top } = body.current.getBoundingClientRect();
+    const next = viewOf(top, window.innerHeight, rowHeight.value, count);
+    const { first, end } = view.value;
+    if (next.first !== first || next.end !== end) view.value = next;
+  };
+  useLayoutEffect(look);
+  useEffect(() => {
+    const options = { passive: true } as const;
+    window.addEventListener('scroll', look, options);
+    window.addEventListener('resize', look, options);
+    return () => {
+      window.removeEventListener('scroll', look);
+      window.removeEventListener('resize', look);
+    };
+  }, [count]);
+  return { view: view.value, rowHeight: rowHeight.value };
+}
+
+/** One row is in the tab order. It is known by its key, so that it stays active when the order changes. */
+function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) => string, rowHeight: number) {
+  const activeKey = useSignal<string | undefined>(undefined);
+  const wanted = useRef(false);
+  const found = activeKey.value === undefined ? 0 : rows.findIndex((row) => rowKey(row) === activeKey.value);
+  const active = rows.length === 0 ? -1 : Math.max(0, found);
+  const rowAt = (index: number) => body.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
+  // Elements that change their place lose the focus: what had it before this drawing gets it back.
+  const had = body.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    if (!wanted.current && (!had || body.current?.contains(document.activeElement))) return;
+    wanted.current = false;
+    rowAt(active)?.focus({ preventScroll: true });
+  });
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.role === 'row') {
+      event.target.querySelector('a')?.click();
+      return;
+    }
+    const page = Math.max(1, Math.floor(window.innerHeight / rowHeight) - 3);
+    const next = moveTo(event.key, active, rows.length, page);
+    if (next === undefined) return;
+    event.preventDefault();
+    wanted.current = true;
+    activeKey.value = rowKey(rows[next]!);
+    showRow(body.current!, next * rowHeight, rowHeight);
+    rowAt(next)?.focus({ preventScroll: true });
+  }
+
+  function onFocusIn({ target }: FocusEvent) {
+    const index = Number((target as Element).closest('[data-index]')?.getAttribute('data-index'));
+    const row = rows[index];
+    if (row !== undefined) activeKey.value = rowKey(row);
+  }
+
+  return { active, onKeyDown, onFocusIn };
+}
+
+/** Scrolls the page as far as a row needs it, which the head of the table must not cover. */
+function showRow(body: HTMLElement, offset: number, rowHeight: number): void {
+  const top = body.getBoundingClientRect().top + offset;
+  const head = (body.previousElementSibling?.getBoundingClientRect().height ?? 0) + 4;
+  if (top < head) window.scrollBy(0, top - head);
+  else if (top + rowHeight > window.innerHeight) window.scrollBy(0, top + rowHeight - window.innerHeight + 8);
+}
+
+function cellClass<Row>({ key, number, class: own }: Column<Row>): string {
+  return ['vcell', `vcell-${key}`, number ? 'number' : '', own ?? ''].filter(Boolean).join(' ');
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { toCsv } from '../../src/console/parts/csv.ts';
+
+describe('CSV', () => {
+  test.each([
+    ['a text', 'checkout', 'checkout'],
+    ['a comma', 'a,b', '"a,b"'],
+    ['quotes', 'say "on"', '"say ""on"""'],
+    ['a line break', 'a\nb', '"a\nb"'],
+    ['nothing', null, ''],
+    ['what is not there', undefined, ''],
+    ['a number', 4_123_456, '4123456'],
+    ['a number below 0', -1.5, '-1.5'],
+    ['a truth', true, 'true'],
+    ['a formula', '=1+1', "'=1+1"],
+    ['a formula with a plus', '+1', "'+1"],
+    ['a formula with a minus', '-1', "'-1"],
+    ['a formula with an at', '@SUM(A1)', "'@SUM(A1)"],
+    ['a formula with a comma', '=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+    ['a tab before a formula', '\t=1', "'\t=1"],
+  ])('of %s', (_, value, text) => {
+    expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
+  });
+
+  test('has one line a row, the titles first', () => {
+    expect(
+      toCsv(
+        ['flag', 'checks'],
+        [
+          ['a', 1],
+          ['b', 2],
+        ],
+      ),
+    ).toBe('flag,checks\r\na,1\r\nb,2\r\n');
+  });
+});

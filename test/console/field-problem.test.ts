@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { ApiProblem, Unreachable } from '../../src/console/api/problem.ts';
+import { fieldOf } from '../../src/console/parts/field-problem.ts';
+
+const names = ['name', 'rate', 'email'];
+
+describe('the field that a refusal is about', () => {
+  test.each([
+    ['a place in the body', new ApiProblem(400, 'invalid_body', 'The value at /rate must be >= 0'), 'rate'],
+    [
+      'a place inside a field',
+      new ApiProblem(400, 'invalid_body', 'The value at /email/0 must be string'),
+      'email',
+    ],
+    ['a code that names it', new ApiProblem(400, 'invalid_name', 'Cannot take the name'), 'name'],
+    ['a code that the form knows', new ApiProblem(409, 'conflict', 'There is one already'), 'name'],
+    [
+      'a field that the form does not have',
+      new ApiProblem(400, 'invalid_body', 'The value at /x'),
+      undefined,
+    ],
+    ['nothing of the form', new ApiProblem(403, 'forbidden', 'Only Admins may'), undefined],
+    ['no answer', new Unreachable('name'), undefined],
+  ])('%s', (_, error, field) => {
+    expect(fieldOf(error, names, { conflict: 'name' })).toBe(field);
+  });
+});

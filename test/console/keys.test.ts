@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { keySequence, type Shortcut } from '../../src/console/keys.ts';
+
+function pressing(presses: readonly (readonly [key: string, at: number])[], offered: readonly string[]) {
+  const shortcuts = offered.map((keys): Shortcut => ({ keys, help: '', run: () => undefined }));
+  const take = keySequence(() => shortcuts);
+  return presses.map(([key, at]) => take(key, at)?.keys);
+}
+
+describe('shortcuts', () => {
+  test('are one key', () => {
+    expect(pressing([['/', 0]], ['/', '?'])).toEqual(['/']);
+  });
+
+  test('or two, one after the other', () => {
+    expect(
+      pressing(
+        [
+          ['g', 0],
+          ['f', 500],
+        ],
+        ['g f', 'g m'],
+      ),
+    ).toEqual([undefined, 'g f']);
+  });
+
+  test('but not when the second comes late', () => {
+    expect(
+      pressing(
+        [
+          ['g', 0],
+          ['f', 5000],
+        ],
+        ['g f'],
+      ),
+    ).toEqual([undefined, undefined]);
+  });
+
+  test('begin anew after one was complete', () => {
+    expect(
+      pressing(
+        [
+          ['g', 0],
+          ['f', 10],
+          ['f', 20],
+        ],
+        ['g f', 'f f'],
+      ),
+    ).toEqual([undefined, 'g f', undefined]);
+  });
+});

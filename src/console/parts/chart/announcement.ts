@@ -1,0 +1,43 @@
+import { type Buckets, type ChartSeries, type Marker, markersIn, startOf } from './series.ts';
+import type { ChartTimes } from './times.ts';
+
+/** What the tooltip shows and a screen reader says of one bucket. */
+export interface BucketText {
+  /** Unix seconds. */
+  readonly start: number;
+  readonly when: string;
+  readonly values: readonly { readonly series: ChartSeries; readonly value: string }[];
+  readonly markers: readonly string[];
+}
+
+export interface Described {
+  readonly buckets: Buckets;
+  readonly series: readonly ChartSeries[];
+  readonly markers: readonly Marker[];
+  readonly unfinishedFrom: number | undefined;
+  readonly times: ChartTimes;
+  readonly format: (value: number) => string;
+}
+
+/** Describes one bucket. */
+export function bucketText(of: Described, index: number): BucketText {
+  const unfinished = of.unfinishedFrom !== undefined && index >= of.unfinishedFrom;
+  const start = startOf(of.buckets, index);
+  return {
+    start,
+    when: of.times.bucket(start) + (unfinished ? ', so far' : ''),
+    values: of.series.map((series) => ({ series, value: of.format(series.values[index] ?? 0) })),
+    markers: markersIn(of.buckets, of.markers, index).map(({ label }) => label),
+  };
+}
+
+/** One bucket, or the sums of a range, in a sentence. */
+export function spoken(of: Described, first: number, last: number): string {
+  if (first === last) {
+    const { when, values, markers } = bucketText(of, first);
+    const figures = values.map(({ series, value }) => `${series.label} ${value}`);
+    return `${[`${when}: ${figures.join(', ')}`, ...markers].join('. ')}.`;
+  }
+  const span = of.times.span(startOf(of.buckets, first), startOf(of.buckets, last + 1));
+  return `Selected ${span}. Enter zooms in, Escape clears.`;
+}

@@ -1,0 +1,141 @@
+import uPlot from 'uplot';
+import { bucketsWithin } from './cursor.ts';
+import { type Drawing, type PlotContent, sameDrawing } from './drawing.ts';
+import { type AxisOptions, axes, bands, line } from './look.ts';
+import { drawMarkers, drawTail, drawUnfinished } from './marks.ts';
+import { onThemeChange, type Palette, paletteOf } from './palette.ts';
+import type { ChartKind, Tone } from './series.ts';
+
+/** What stays the same while figures come in. */
+export interface PlotOptions extends AxisOptions {
+  readonly kind: ChartKind;
+  readonly tones: readonly Tone[];
+  /** px. */
+  readonly height: number;
+  /** The pointer is over a bucket, or has left. */
+  readonly onPoint: (index: number | undefined) => void;
+  /** A range was dragged. */
+  readonly onDrag: (first: number, last: number) => void;
+}
+
+/** A drawn chart, as wide as its element. */
+export class Plot {
+  readonly #element: HTMLElement;
+  readonly #options: PlotOptions;
+  readonly #chart: uPlot;
+  readonly #size: ResizeObserver;
+  readonly #stopTheme: () => void;
+  #content: PlotContent;
+  #palette: Palette;
+
+  constructor(element: HTMLElement, options: PlotOptions, content: PlotContent) {
+    this.#element = element;
+    this.#options = options;
+    this.#content = content;
+    this.#palette = paletteOf(element);
+    this.#chart = new uPlot(this.#describe(), dataOf(content.drawing), element);
+    this.#listen();
+    this.#size = new ResizeObserver(() => this.#fit());
+    this.#size.observe(element);
+    this.#stopTheme = onThemeChange(() => {
+      this.#palette = paletteOf(element);
+      this.#chart.redraw(false);
+    });
+  }
+
+  /** px. */
+  get width(): number {
+    return this.#chart.width;
+  }
+
+  /** How far from the left edge a bucket is, px. */
+  leftOf(index: number): number {
+    return this.#xOf(index) + this.#chart.over.offsetLeft;
+  }
+
+  /** Draws again if something is different. */
+  show(next: PlotContent): void {
+    const last = this.#content;
+    this.#content = next;
+    if (!sameDrawing(last.drawing, next.drawing)) this.#chart.setData(dataOf(next.drawing));
+    else if (last.markers !== next.markers) this.#chart.redraw(false);
+  }
+
+  /** Shows a cursor, and a range if it is longer than the bucket of the cursor. */
+  select(at: number | undefined, range: readonly [number, number] | undefined): void {
+    this.#chart.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.#xOf(at), top: 0 });
+    const [first, last] = range ?? [0, 0];
+    const left = this.#xOf(first);
+    const height = this.#chart.bbox.height / uPlot.pxRatio;
+    this.#chart.setSelect({ left, width: this.#xOf(last) - left, top: 0, height }, false);
+  }
+
+  destroy(): void {
+    this.#stopTheme();
+    this.#size.disconnect();
+    this.#chart.destroy();
+  }
+
+  #describe(): uPlot.Options {
+    const { height, times, kind, tones } = this.#options;
+    const palette = () => this.#palette;
+    const isStacked = kind === 'stacked';
+    return {
+      width: Math.max(this.#element.clientWidth, 1),
+      height,
+      legend: { show: false },
+      padding: [18, 16, 0, 0],
+      ...(times.zone === 'UTC' ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
+      scales: {
+        x: { range: () => xRange(this.#content) },
+        y: { range: () => [0, this.#content.drawing.max * 1.05 || 1] },
+      },
+      axes: axes(this.#options, palette, () => this.#content.drawing),
+      series: [{}, ...tones.map((tone, index) => line(tone, isStacked && index === 0, palette))],
+      bands: isStacked ? bands(tones, palette) : [],
+      cursor: { y: false, drag: { x: true, y: false, setScale: false, dist: 5 }, points: { size: 7 } },
+      hooks: {
+        drawClear: [(u) => drawUnfinished(u, this.#content, this.#palette)],
+        drawSeries: [(u, index) => drawTail(u, index, this.#content, this.#palette, tones)],
+        draw: [(u) => drawMarkers(u, this.#content, this.#palette)],
+        setSelect: [(u) => this.#dragged(u)],
+      },
+    };
+  }
+
+  #listen(): void {
+    const { over } = this.#chart;
+    over.addEventListener('mousemove', ({ clientX }) => {
+      this.#options.onPoint(this.#chart.posToIdx(clientX - over.getBoundingClientRect().left));
+    });
+    over.addEventListener('mouseleave', () => this.#options.onPoint(undefined));
+  }
+
+  #dragged(u: uPlot): void {
+    const { left, width } = u.select;
+    const [from, to] = [u.posToVal(left, 'x'), u.posToVal(left + width, 'x')];
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.#options.onDrag(...bucketsWithin(this.#content.buckets, from, to));
+  }
+
+  #fit(): void {
+    const width = this.#element.clientWidth;
+    if (width > 0 && width !== this.#chart.width)
+      this.#chart.setSize({ width, height: this.#options.height });
+  }
+
+  #xOf(index: number): number {
+    return this.#chart.valToPos(this.#content.drawing.xs[index] ?? 0, 'x');
+  }
+}
+
+/** Buckets that are not complete are not part of the lines: `drawTail` draws them. */
+function dataOf({ xs, heights, finished }: Drawing): uPlot.AlignedData {
+  return [xs, ...heights.map((values) => values.map((value, index) => (index < finished ? value : null)))];
+}
+
+/** A single bucket stands in the middle. */
+function xRange({ buckets, drawing: { xs } }: PlotContent): [number, number] {
+  const [from = 0, to = from] = [xs[0], xs.at(-1)];
+  return from === to ? [from - buckets.width / 2, to + buckets.width / 2] : [from, to];
+}

@@ -1,0 +1,136 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { type Described, spoken } from './announcement.ts';
+import { afterKey, type ChartCursor, nowhere, selected, spanOf } from './cursor.ts';
+import { drawingOf } from './drawing.ts';
+import { Plot } from './plot.ts';
+import type { ChartKind } from './series.ts';
+import { Tooltip } from './tooltip.tsx';
+
+interface PlottedProps {
+  readonly title: string;
+  readonly of: Described;
+  readonly kind: ChartKind;
+  readonly height: number;
+  readonly onZoom: ((from: number, to: number) => void) | undefined;
+}
+
+/** The drawn part of a chart, with its cursor. */
+export function Plotted(props: PlottedProps) {
+  const { title, of, onZoom } = props;
+  const cursor = useSignal<ChartCursor>(nowhere);
+  const said = useSignal('');
+  const hint = useId();
+
+  function move(next: ChartCursor): void {
+    cursor.value = next;
+    const range = selected(next);
+    plot.current?.select(next.at, range);
+    said.value = range === undefined ? '' : spoken(of, ...range);
+  }
+
+  function zoom(first: number, last: number): void {
+    move(nowhere);
+    onZoom?.(...spanOf(of.buckets, first, last));
+  }
+
+  function keyDown(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const range = selected(cursor.value);
+    const next = afterKey(cursor.value, event.key, event.shiftKey, of.buckets.count);
+    if (event.key === 'Enter' && range !== undefined) zoom(...range);
+    else if (next !== undefined) move(next);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  function point(index: number | undefined): void {
+    if (cursor.value.anchor === undefined) cursor.value = { at: index, anchor: undefined };
+  }
+
+  const { element, plot } = usePlot(props, { point, zoom });
+  return (
+    <>
+      <div
+        class="chart-plot"
+        role="application"
+        aria-roledescription="chart"
+        aria-label={title}
+        aria-describedby={hint}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a chart has a cursor for the keyboard
+        tabIndex={0}
+        onKeyDown={keyDown}
+        onBlur={() => move(nowhere)}
+      >
+        <div ref={element} />
+        <Pointed of={of} cursor={cursor} plot={plot} />
+      </div>
+      <p id={hint} class="hidden">
+        Arrow keys move from bucket to bucket, Home and End to the first and last. Shift and arrows select a
+        range, Enter zooms in, Escape clears.
+      </p>
+      <p class="hidden" aria-live="polite">
+        {said}
+      </p>
+    </>
+  );
+}
+
+interface Handlers {
+  readonly point: (index: number | undefined) => void;
+  readonly zoom: (first: number, last: number) => void;
+}
+
+const short = new Intl.NumberFormat(undefined, { notation: 'compact' });
+
+/** Makes the drawing, and draws what changes into it. */
+function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
+  const element = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot | undefined>(undefined);
+  const latest = useRef(handlers);
+  latest.current = handlers;
+  const { buckets, series, markers, unfinishedFrom, times } = of;
+  const drawing = () => drawingOf(buckets, series, kind, unfinishedFrom);
+  const tones = series.map(({ tone }) => tone);
+
+  useEffect(() => {
+    const made = new Plot(
+      element.current!,
+      {
+        kind,
+        tones,
+        height,
+        times,
+        width: buckets.width,
+        format: (value) => short.format(value),
+        onPoint: (index) => latest.current.point(index),
+        onDrag: (first, last) => latest.current.zoom(first, last),
+      },
+      { buckets, markers, drawing: drawing() },
+    );
+    plot.current = made;
+    return () => made.destroy();
+  }, [kind, tones.join(), times, height]);
+
+  useEffect(() => {
+    plot.current?.show({ buckets, markers, drawing: drawing() });
+  }, [buckets, markers, series, kind, unfinishedFrom]);
+
+  return { element, plot };
+}
+
+/** The tooltip: it alone is made again when the cursor moves. */
+function Pointed({
+  of,
+  cursor,
+  plot,
+}: {
+  readonly of: Described;
+  readonly cursor: Signal<ChartCursor>;
+  readonly plot: { readonly current: Plot | undefined };
+}) {
+  const { at } = cursor.value;
+  if (at === undefined || at >= of.buckets.count || plot.current === undefined) return null;
+  return <Tooltip of={of} index={at} left={plot.current.leftOf(at)} width={plot.current.width} />;
+}

@@ -1,0 +1,39 @@
+/** How a chart names times: in the reader's zone, but whole days are UTC days. */
+export interface ChartTimes {
+  /** A bucket, in full. */
+  bucket(start: number): string;
+  /** Some buckets that follow each other. */
+  span(start: number, end: number): string;
+  /** A line of the time axis; `increment` is the distance to the next line, in seconds. */
+  tick(time: number, increment: number): string;
+  /** The name of the zone where it has to be said. */
+  readonly zone: string | undefined;
+}
+
+export const daySeconds = 86_400;
+
+/**
+ * @param width of a bucket, seconds
+ * @param locale the browser's unless given
+ * @param timeZone the reader's unless given
+ */
+export function chartTimes(width: number, locale?: string, timeZone?: string): ChartTimes {
+  const days = width >= daySeconds;
+  const zone = days ? 'UTC' : timeZone;
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, { ...options, ...(zone === undefined ? {} : { timeZone: zone }) });
+  const clock = { hour: 'numeric', minute: '2-digit' } as const;
+  const date = { day: 'numeric', month: 'short' } as const;
+  const full = format({ weekday: 'short', ...date, ...(days ? {} : clock) });
+  const time = format(clock);
+  const day = format(date);
+  const hour = format({ hour: 'numeric', minute: 'numeric', hourCycle: 'h23' });
+  const isMidnight = (at: number) => /^0?0\D?00$/.test(hour.format(at * 1000));
+  const said = days ? ' UTC' : '';
+  return {
+    bucket: (start) => full.format(start * 1000) + said,
+    span: (start, end) => full.formatRange(start * 1000, (days ? end - 1 : end) * 1000) + said,
+    tick: (at, increment) => (increment >= daySeconds || isMidnight(at) ? day : time).format(at * 1000),
+    zone: days ? 'UTC' : undefined,
+  };
+}

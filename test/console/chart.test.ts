@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bucketText, type Described, spoken } from '../../src/console/parts/chart/announcement.ts';
+import {
+  afterKey,
+  bucketsWithin,
+  type ChartCursor,
+  nowhere,
+  selected,
+  spanOf,
+} from '../../src/console/parts/chart/cursor.ts';
+import { drawingOf, sameDrawing } from '../../src/console/parts/chart/drawing.ts';
+import { bucketAt, type ChartSeries, toneOf } from '../../src/console/parts/chart/series.ts';
+import { type ChartTimes, chartTimes } from '../../src/console/parts/chart/times.ts';
+
+const hour = 3600;
+const noon = Date.UTC(2026, 9, 24, 12) / 1000;
+const buckets = { start: noon, width: hour, count: 4 };
+const series: ChartSeries[] = [
+  { label: 'on', values: [1, 2, 3, 1200], tone: 1 },
+  { label: 'off', values: [5, 0, 7, 1], tone: 2 },
+];
+
+describe('a drawing', () => {
+  it('of lines has the figures of each series', () => {
+    expect(drawingOf(buckets, series, 'lines').heights).toEqual([
+      [1, 2, 3, 1200],
+      [5, 0, 7, 1],
+    ]);
+  });
+
+  it('that is stacked puts each series on those before it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.nat(1e9), { minLength: 4, maxLength: 4 }), { minLength: 1 }),
+        (rows) => {
+          const given = rows.map((values, index) => ({ label: `${index}`, values, tone: toneOf(index) }));
+          const { heights, max } = drawingOf(buckets, given, 'stacked');
+          const sums = [0, 1, 2, 3].map((at) => rows.reduce((sum, values) => sum + values[at]!, 0));
+          expect(heights.at(-1)).toEqual(sums);
+          expect(max).toBe(Math.max(...sums));
+          for (const [index, values] of rows.entries())
+            expect(heights[index]!.map((height, at) => height - (heights[index - 1]?.[at] ?? 0))).toEqual(
+              values,
+            );
+        },
+      ),
+    );
+  });
+
+  it('has a point for each bucket, also where a series has no figure', () => {
+    const { xs, heights } = drawingOf(buckets, [{ label: 'on', values: [7], tone: 1 }], 'lines');
+    expect(xs).toEqual([0, 1, 2, 3].map((index) => noon + index * hour));
+    expect(heights).toEqual([[7, 0, 0, 0]]);
+  });
+
+  it.each([
+    [undefined, 4],
+    [3, 3],
+    [9, 4],
+    [-1, 0],
+  ])('that is unfinished from %s on has %i finished buckets', (unfinishedFrom, finished) => {
+    expect(drawingOf(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
+  });
+
+  it('is the same only as long as nothing in it changes', () => {
+    const drawing = drawingOf(buckets, series, 'lines', 3);
+    const changed = series.map((each) => ({ ...each, values: each.values.with(2, 99) }));
+    expect(sameDrawing(drawing, drawingOf({ ...buckets }, [...series], 'lines', 3))).toBe(true);
+    expect(sameDrawing(drawing, drawingOf(buckets, series, 'lines'))).toBe(false);
+    expect(sameDrawing(drawing, drawingOf(buckets, changed, 'lines', 3))).toBe(false);
+    expect(sameDrawing(drawing, drawingOf(buckets, series.slice(1), 'lines', 3))).toBe(false);
+    expect(sameDrawing(drawing, drawingOf({ ...buckets, start: noon + hour }, series, 'lines', 3))).toBe(
+      false,
+    );
+  });
+});
+
+describe('a cursor', () => {
+  function pressed(...keys: string[]): ChartCursor {
+    return keys.reduce<ChartCursor>((cursor, key) => {
+      const shift = key.startsWith('Shift+');
+      return afterKey(cursor, key.replace('Shift+', ''), shift, buckets.count) ?? cursor;
+    }, nowhere);
+  }
+
+  it.each<[string[], number | undefined, readonly [number, number] | undefined]>([
+    [['ArrowLeft'], 3, [3, 3]],
+    [['ArrowRight'], 3, [3, 3]],
+    [['Home'], 0, [0, 0]],
+    [['Home', 'ArrowLeft'], 0, [0, 0]],
+    [['Home', 'ArrowRight', 'ArrowRight'], 2, [2, 2]],
+    [['Home', 'PageDown'], 3, [3, 3]],
+    [['End', 'PageUp'], 0, [0, 0]],
+    [['End', 'Shift+ArrowLeft', 'Shift+ArrowLeft'], 1, [1, 3]],
+    [['Home', 'ArrowRight', 'Shift+End'], 3, [1, 3]],
+    [['End', 'Shift+ArrowLeft', 'ArrowLeft'], 1, [1, 1]],
+    [['End', 'Shift+ArrowLeft', 'Escape'], 2, [2, 2]],
+    [['End', 'Escape'], undefined, undefined],
+    [['End', 'q'], 3, [3, 3]],
+  ])('after %j is at %s', (keys, at, range) => {
+    expect(pressed(...keys).at).toBe(at);
+    expect(selected(pressed(...keys))).toEqual(range);
+  });
+
+  it.each(['Enter', 'Tab', 'q', 'Escape'])('leaves %s to others when it is nowhere', (key) => {
+    expect(afterKey(nowhere, key, false, 4)).toBeUndefined();
+  });
+
+  it('stays where there are no buckets', () => {
+    expect(afterKey(nowhere, 'End', false, 0)).toBeUndefined();
+  });
+
+  it('never leaves the chart', () => {
+    const key = fc.constantFrom('ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'Home', 'End', 'Escape');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, fc.boolean())), fc.integer({ min: 1, max: 30 }), (keys, count) => {
+        let cursor = nowhere;
+        for (const [name, shift] of keys) cursor = afterKey(cursor, name, shift, count) ?? cursor;
+        const [first, last] = selected(cursor) ?? [0, 0];
+        expect(first >= 0 && first <= last && last < count).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a zoom', () => {
+  it('goes from the beginning of the first bucket to the end of the last', () => {
+    expect(spanOf(buckets, 1, 2)).toEqual([noon + hour, noon + 3 * hour]);
+  });
+
+  it.each([
+    [noon + 10, noon + 20, [0, 0]],
+    [noon + hour - 1, noon + hour, [0, 1]],
+    [noon - 500, noon + 9 * hour, [0, 3]],
+  ])('from %i to %i takes the buckets that it touches', (from, to, within) => {
+    expect(bucketsWithin(buckets, from, to)).toEqual(within);
+  });
+
+  it.each([
+    [noon - 1, undefined],
+    [noon, 0],
+    [noon + 4 * hour - 1, 3],
+    [noon + 4 * hour, undefined],
+  ])('finds the bucket of %i', (time, index) => {
+    expect(bucketAt(buckets, time)).toBe(index);
+  });
+});
+
+describe('times', () => {
+  it("are in the reader's zone, and in their language", () => {
+    const times = chartTimes(hour, 'de-DE', 'Europe/Berlin');
+    expect(times.bucket(noon)).toMatch(/^Sa.*24\. Okt.*14:00$/);
+    expect(times.tick(noon, hour)).toBe('14:00');
+    expect(times.tick(noon - 14 * hour, hour)).toBe('24. Okt.');
+    expect(times.zone).toBeUndefined();
+  });
+
+  it('of days are UTC, and say so', () => {
+    const times = chartTimes(24 * hour, 'en-GB', 'America/Los_Angeles');
+    const midnight = noon - 12 * hour;
+    expect(times.bucket(midnight)).toMatch(/^Sat.*24 Oct UTC$/);
+    expect(times.span(midnight, midnight + 48 * hour)).toMatch(/^Sat.*24.*Sun.*25 Oct UTC$/);
+    expect(times.zone).toBe('UTC');
+  });
+});
+
+/** Hours, as 13:00. */
+const clock: ChartTimes = {
+  bucket: (start) => new Date(start * 1000).toISOString().slice(11, 16),
+  span: (start, end) => `${clock.bucket(start)}–${clock.bucket(end)}`,
+  tick: (time) => clock.bucket(time),
+  zone: undefined,
+};
+
+describe('what is said of a chart', () => {
+  const of: Described = {
+    buckets,
+    series,
+    markers: [{ at: noon + hour + 5, label: 'New variant: off' }],
+    unfinishedFrom: 3,
+    times: clock,
+    format: (value) => value.toLocaleString('en-GB'),
+  };
+
+  it('names the bucket, its figures and what happened in it', () => {
+    expect(spoken(of, 1, 1)).toBe('13:00: on 2, off 0. New variant: off.');
+  });
+
+  it('names a bucket that is not complete so', () => {
+    expect(bucketText(of, 2).when).toBe('14:00');
+    expect(spoken(of, 3, 3)).toBe('15:00, so far: on 1,200, off 1.');
+  });
+
+  it('of a range says what to do with it', () => {
+    expect(spoken(of, 1, 2)).toBe('Selected 13:00–15:00. Enter zooms in, Escape clears.');
+  });
+});

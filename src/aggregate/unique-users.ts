@@ -1,6 +1,6 @@
 import { seriesPerEnvironment } from '../store/blocks.ts';
 import { environmentOrdinal, sketchChunks } from '../store/sketches.ts';
-import { fromSnapshot, type Reading } from '../store/snapshot.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 
@@ -57,6 +57,38 @@ export function* countUniqueUsers(
     }
   }
   return users;
+}
+
+/** The users of an environment: by day, and of each of the spans that were asked for. */
+export interface EnvironmentUsers {
+  readonly byDay: ReadonlyMap<number, number>;
+  readonly of: readonly number[];
+}
+
+/** Counts the unique users of an environment as a whole, day by day and over some spans of days. */
+export function* environmentUsers(
+  store: UsageStore,
+  environment: number,
+  spans: readonly Days[],
+  at: Snapshot,
+): Reading<EnvironmentUsers> {
+  const unions = spans.map(() => new HyperLogLog());
+  const byDay = new Map<number, number>();
+  const first = Math.max(0, Math.min(...spans.map(({ from }) => from)));
+  const end = Math.max(...spans.map(({ to }) => to));
+  for (let day = first; day < end; day += 1) {
+    const sketch = new HyperLogLog();
+    const [from, to] = [environmentOrdinal, environmentOrdinal + 1];
+    for (const { chunk, content } of sketchChunks(store, environment, day, from, to, at)) {
+      sketch.mergeChunk(chunk, content);
+    }
+    for (const [index, span] of spans.entries()) {
+      if (day >= span.from && day < span.to) unions[index]!.merge(sketch);
+    }
+    byDay.set(day, sketch.estimate());
+    yield;
+  }
+  return { byDay, of: unions.map((union) => union.estimate()) };
 }
 
 type NumberedGroup = readonly [index: number, ordinals: readonly number[]];

@@ -24,6 +24,7 @@ import { routesFrom } from '../http/endpoint.ts';
 import type { Route } from '../http/types.ts';
 import { description } from '../manage/document.ts';
 import { type ManagementDeps, managementApi } from '../manage/management-api.ts';
+import { SharedResults } from '../manage/shared-results.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
 import { type Host, urlOf } from './listeners.ts';
@@ -102,6 +103,7 @@ function managementDeps(core: Core, tokens: TokenDeps): ManagementDeps {
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
+    overviews: new SharedResults(clock),
     forget: (application, identity) => instances.forget(application, identity),
     hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),

@@ -3,9 +3,9 @@ import { ApiError } from '../errors.ts';
 import { parseTime } from '../rfc3339.ts';
 import type { Parameter } from './endpoint.ts';
 import type { Documented, Json } from './openapi/json-schema.ts';
-import { parseQuery } from './query.ts';
+import { queryPairs } from './query.ts';
 
-/** The schema of a parameter: an integer in a range, a boolean, a choice between texts, a time or a text. */
+/** The schema of a parameter: an integer in a range, a boolean, a choice between texts, a time, a text, or a list of texts. */
 interface ParameterSchema extends Documented {
   readonly type?: string;
   readonly format?: string;
@@ -14,6 +14,7 @@ interface ParameterSchema extends Documented {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
+  readonly maxItems?: number;
   readonly default?: unknown;
 }
 
@@ -34,20 +35,33 @@ export function queryReader<Properties extends TProperties>(
 ): (query: string) => QueryOf<Properties> {
   const parameters = Object.entries(properties).map(([name, schema]) => {
     const optional = Type.IsOptional(schema);
-    const { default: usual } = schema as ParameterSchema;
-    return { name, usual, optional, read: readerOf(name, schema as ParameterSchema) };
+    const { default: usual, type, maxItems = Infinity } = schema as ParameterSchema;
+    const most = type === 'array' ? maxItems : undefined;
+    return { name, usual, optional, most, read: readerOf(name, schema as ParameterSchema) };
   });
   return (query) => {
-    const sent = parseQuery(query);
+    const pairs = queryPairs(query);
+    const sent = new Map(pairs);
     const values: Record<string, unknown> = {};
-    for (const { name, usual, optional, read } of parameters) {
+    for (const { name, usual, optional, most, read } of parameters) {
       const text = sent.get(name);
-      if (text !== undefined) values[name] = read(text);
+      if (text !== undefined) values[name] = most === undefined ? read(text) : valuesOf(name, pairs, most);
       else if (usual !== undefined) values[name] = usual;
       else if (!optional) throw new ApiError('invalid_query', `${name} is missing`);
     }
     return values as QueryOf<Properties>;
   };
+}
+
+/** The values of a parameter that is repeated, in their order. */
+function valuesOf(
+  name: string,
+  pairs: readonly (readonly [name: string, value: string])[],
+  maxItems: number,
+): readonly string[] {
+  const values = pairs.filter(([each]) => each === name).map(([, value]) => value);
+  if (values.length <= maxItems) return values;
+  throw new ApiError('invalid_query', `${name} may be given ${maxItems} times at most`);
 }
 
 /** The parameters of a query as the document shows them. */

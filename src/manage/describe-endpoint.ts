@@ -24,13 +24,14 @@ interface Described {
   readonly query?: TProperties;
   readonly body?: TSchema | undefined;
   readonly matches?: true;
+  readonly remembers?: true;
   readonly answers: DeclaredAnswers;
   readonly refuses?: Refusals;
 }
 
 /** What the OpenAPI document says of an endpoint. What its method, path and access tell is not declared again. */
 export function describeEndpoint(method: string, path: string, declared: Described): Operation {
-  const { operationId, summary, description, query, body, matches, answers, refuses } = declared;
+  const { operationId, summary, description, query, body, matches, remembers, answers, refuses } = declared;
   return {
     operationId,
     summary,
@@ -39,6 +40,7 @@ export function describeEndpoint(method: string, path: string, declared: Describ
       ...pathParameters(path, declared.access),
       ...queryParameters(query ?? {}),
       ...(matches ? [IfMatch] : []),
+      ...(remembers ? [IfNoneMatch] : []),
       ...(body ? [ContentEncoding] : []),
     ],
     ...(body && { body: jsonContent(body) }),
@@ -59,6 +61,13 @@ const IfMatch: Parameter = {
   in: 'header',
   description:
     'The `ETag` of what the caller has read: the change is made only if nothing has changed since. Without it, or with `*`, the change is always made.',
+  schema: { type: 'string' },
+};
+
+const IfNoneMatch: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of the answer that the caller has.',
   schema: { type: 'string' },
 };
 

@@ -30,6 +30,8 @@ export interface Declaration<
   readonly body?: Body;
   /** Whether `If-Match` is read: see `checkMatch`. */
   readonly matches?: true;
+  /** Whether `If-None-Match` is read. */
+  readonly remembers?: true;
   readonly answers: Answers;
   /** What it refuses beside what every endpoint of its kind does, or in other words; each with an example of the detail. */
   readonly refuses?: Refusals;

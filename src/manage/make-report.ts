@@ -7,7 +7,12 @@ import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './f
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
+import { type OverviewTask, overviewReport } from './overview-report.ts';
+import type { OverviewShown } from './overview-shape.ts';
+import { type OverviewUsersTask, overviewUsersReport } from './overview-users-report.ts';
+import { packJson } from './pack-json.ts';
 import type { ReportRange } from './report-range.ts';
+import type { PackedJson } from './shared-results.ts';
 import { usageReport } from './usage-report.ts';
 
 export interface UsageTask {
@@ -37,6 +42,8 @@ export function createReports(store: UsageStore) {
     metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
     ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
     sights: (task: SightTask) => sightsOf(store, task),
+    overview: (task: OverviewTask) => packed(overviewReport(store, task)),
+    overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, task)),
     scan: (task: ScanTask) => scan(store, task),
   };
 }
@@ -44,4 +51,8 @@ export function createReports(store: UsageStore) {
 /** Bytes go to another thread without a copy, and to a socket as they are. */
 function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
   return jsonBytes(yield* reading);
+}
+
+function* packed(reading: Reading<OverviewShown>): Reading<PackedJson> {
+  return packJson(yield* reading);
 }

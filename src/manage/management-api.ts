@@ -13,16 +13,28 @@ import { ingest } from './ingest-report.ts';
 import { keys } from './keys.ts';
 import { members } from './members.ts';
 import { metrics } from './metrics.ts';
-import { type ReportDeps, reports } from './reports.ts';
+import { type OverviewDeps, overview } from './overview.ts';
+import { reports } from './reports.ts';
 import type { LimitDeps } from './team-limits.ts';
 import { teams } from './teams.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
 
-export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & ReportDeps & LimitDeps & UserDeps;
+export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & OverviewDeps & LimitDeps & UserDeps;
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
-  ...[applications, environments, keys, features, featureNotes, metrics, reports, ingest, identities],
+  ...[
+    applications,
+    environments,
+    keys,
+    features,
+    featureNotes,
+    metrics,
+    overview,
+    reports,
+    ingest,
+    identities,
+  ],
   ...[teams, members, apiKeys, clients, users, deletions, audit],
 ];

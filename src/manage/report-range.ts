@@ -3,8 +3,9 @@ import { ApiError } from '../errors.ts';
 import { type QueryOf, timeParameter } from '../http/query-reader.ts';
 import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../store/retention.ts';
 
-const steps = { minute: 1, hour: 60, day: 1440 } as const;
-export type Step = keyof typeof steps;
+/** Minutes of a step. */
+export const stepMinutes = { minute: 1, hour: 60, day: 1440 } as const;
+export type Step = keyof typeof stepMinutes;
 
 /** What a report covers. `from` and `to` are minutes since the epoch, `from` included, `to` not. */
 export interface ReportRange {
@@ -41,9 +42,9 @@ export function readReportRange(
 ): ReportRange {
   const { step } = query;
   const to = Math.ceil((query.to ?? now + 1) / 60_000);
-  const from = Math.floor((query.from ?? (to - steps.day) * 60_000) / 60_000);
+  const from = Math.floor((query.from ?? (to - stepMinutes.day) * 60_000) / 60_000);
   if (from >= to) throw new ApiError('invalid_query', emptyRange);
-  if ((to - from) / steps[step] > maxBuckets) {
+  if ((to - from) / stepMinutes[step] > maxBuckets) {
     throw new ApiError(
       'invalid_query',
       `from and to are more than ${maxBuckets} steps apart: take a wider step`,
@@ -58,7 +59,7 @@ export const emptyRange = 'from must be before to';
 
 /** The start of the bucket of a report that a minute falls in, Unix seconds. */
 export function bucketStart(minute: number, step: Step): number {
-  return Math.floor(minute / steps[step]) * steps[step] * 60;
+  return Math.floor(minute / stepMinutes[step]) * stepMinutes[step] * 60;
 }
 
 /** A minute since the epoch as RFC 3339 UTC. */

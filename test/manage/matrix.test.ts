@@ -34,6 +34,8 @@ DELETE /applications/:id/features/:feature/notes/:noteId   401  401   401  401  
 GET    /applications/:id/metrics                           401  401   401  401    401   404   200  200   200      200
 PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   404   200  200   200      200
 DELETE /applications/:id/metrics/:metric                   401  401   401  401    401   404   204  204   204      204
+GET    /applications/:id/overview                          401  401   401  401    401   404   200  200   200      200
+GET    /applications/:id/overview/users                    401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/usage                             401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/measurements                      401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/ingest                            401  401   401  401    401   404   200  200   200      200

@@ -34,6 +34,8 @@ const makers: Readonly<Record<string, Maker>> = {
 /** The queries that routes cannot do without. */
 const environment = '?environment=Production';
 const queries: Readonly<Record<string, string>> = {
+  'GET /applications/:id/overview': environment,
+  'GET /applications/:id/overview/users': `${environment}&feature=checkout&feature=search`,
   'GET /applications/:id/usage': environment,
   'GET /applications/:id/measurements': environment,
   'GET /applications/:id/identities/:identity/exposures': environment,

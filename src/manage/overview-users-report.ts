@@ -1,0 +1,42 @@
+import { countUniqueUsers, type Days } from '../aggregate/unique-users.ts';
+import type { Environment } from '../store/records.ts';
+import { seriesOf } from '../store/series.ts';
+import { fromSnapshot, type Reading } from '../store/snapshot.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { daysText } from './overview-report.ts';
+import type { OverviewUsersShown } from './overview-shape.ts';
+
+export interface OverviewUsersTask {
+  readonly environment: Environment;
+  readonly days: Days;
+  readonly features: readonly string[];
+}
+
+/** Counts the users of some features of an environment. */
+export function* overviewUsersReport(
+  store: UsageStore,
+  { environment, days, features }: OverviewUsersTask,
+): Reading<OverviewUsersShown> {
+  const ordinals = yield* ordinalsOf(store, environment.number, new Set(features));
+  const groups = features.map((feature) => ordinals.get(feature) ?? []);
+  const users = yield* countUniqueUsers(store, environment.number, days, groups);
+  return {
+    ...daysText(days),
+    features: features.map((feature, index) => ({ feature, users: users.groups[index] ?? 0 })),
+  };
+}
+
+function ordinalsOf(
+  store: UsageStore,
+  environment: number,
+  features: ReadonlySet<string>,
+): Reading<ReadonlyMap<string, number[]>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const ordinals = new Map([...features].map((feature) => [feature, [] as number[]]));
+    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+      if (name.length === 2) ordinals.get(name[0])?.push(ordinal);
+      yield;
+    }
+    return ordinals;
+  });
+}

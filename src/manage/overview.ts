@@ -1,0 +1,138 @@
+import { gunzipSync } from 'node:zlib';
+import Type from 'typebox';
+import { acceptsGzip } from '../http/accepts-gzip.ts';
+import { type Answer, type JsonBytes, ok } from '../http/answer.ts';
+import type { DeclaredAnswer, Group, Header } from '../http/endpoint.ts';
+import { isTagIn } from '../http/entity-tag.ts';
+import { jsonAnswer } from '../http/schema.ts';
+import type { Request } from '../http/types.ts';
+import type { Application } from '../store/records.ts';
+import { endpoint } from './endpoint.ts';
+import {
+  EnvironmentName,
+  environmentMissing,
+  findEnvironment,
+  unknownEnvironment,
+} from './environment-name.ts';
+import { overviewRange, readOverviewRange } from './overview-range.ts';
+import { daysOf, type OverviewTask } from './overview-report.ts';
+import { Overview, type OverviewShown, OverviewUsers } from './overview-shape.ts';
+import { tooManyReports } from './report-pool.ts';
+import { range } from './report-range.ts';
+import type { ReportDeps } from './reports.ts';
+import type { PackedJson, SharedResults } from './shared-results.ts';
+
+export interface OverviewDeps extends ReportDeps {
+  readonly overviews: SharedResults;
+}
+
+const headers = {
+  ETag: {
+    description: 'Identifies the figures and the coding. It stays as long as no figure changes.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[\\w-]{22}(-gzip)?"$' },
+  },
+  Vary: { required: true, schema: { const: 'Accept-Encoding' } },
+} as const satisfies Record<string, Header>;
+
+const coding: Header = {
+  description: 'Whether the body is compressed, as the caller allows it.',
+  schema: { const: 'gzip' },
+};
+
+const unchanged: DeclaredAnswer<undefined, typeof headers> = {
+  description: 'No figure has changed.',
+  headers,
+};
+
+/** The most features whose users are counted at once. */
+const maxNames = 60;
+
+const refuses = {
+  invalid_query: environmentMissing,
+  unknown_environment: unknownEnvironment,
+  backpressure: tooManyReports,
+};
+
+/** `/api/v2/applications/{id}/overview`: an environment at a glance. */
+export const overview: Group<OverviewDeps> = {
+  tag: 'Overview',
+  description: 'An environment at a glance.',
+  endpoints: [
+    endpoint('GET /applications/:id/overview', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'overview',
+      summary: 'Read the overview of an environment',
+      description: `Without \`to\` it ends now; without \`from\` it is seven days long. Everything that is absent is 0. It is computed at most once a second,
+however many callers ask, so ask again every second or two, with \`If-None-Match\`.`,
+      query: { environment: EnvironmentName, ...overviewRange },
+      remembers: true,
+      answers: {
+        200: jsonAnswer(Overview, 'The overview.', { ...headers, 'Content-Encoding': coding }),
+        304: unchanged,
+      },
+      refuses,
+      async handle({ application, query, request }, deps: OverviewDeps) {
+        const { number, teamId } = application;
+        const environment = findEnvironment(application.environments, query.environment);
+        const now = deps.directory.clock.now();
+        const ranges = readOverviewRange(query, now, deps.retention);
+        const declarations = declaredBy(deps, application);
+        const { from, to, step } = ranges.range;
+        const key = [environment.number, from, to, step, declarations.version].join(' ');
+        const task: OverviewTask = { ...ranges, application: number, environment, now, ...declarations };
+        return answer(
+          request,
+          await deps.overviews.get(key, () => deps.reports.make(teamId, 'overview', task)),
+        );
+      },
+    }),
+    endpoint('GET /applications/:id/overview/users', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'overviewUsers',
+      summary: 'Count the users of some features',
+      description:
+        'In the whole UTC days that the range touches, for the rows of the overview that a page shows just now.',
+      query: {
+        environment: EnvironmentName,
+        ...range,
+        feature: Type.Array(Type.String(), {
+          maxItems: maxNames,
+          description: `The features, up to ${maxNames}: the parameter is repeated.`,
+        }),
+      },
+      answers: { 200: jsonAnswer(OverviewUsers, 'Their users.') },
+      refuses,
+      async handle({ directory, application, query }, { reports, retention }: OverviewDeps) {
+        const environment = findEnvironment(application.environments, query.environment);
+        const now = directory.clock.now();
+        const { range } = readOverviewRange({ ...query, step: 'day' }, now, retention);
+        const task = { environment, days: daysOf(range, now), features: query.feature };
+        return ok(await reports.make(application.teamId, 'overviewUsers', task));
+      },
+    }),
+  ],
+};
+
+/** What of the accounts an overview shows. A change of it is shown at once, so it has a version. */
+function declaredBy({ directory }: OverviewDeps, { id }: Application) {
+  const declared = [...directory.featuresOf(id).values()];
+  const leakedKeys = directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null).length;
+  const latest = declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0);
+  return { declared, leakedKeys, version: [declared.length, latest, leakedKeys].join(' ') };
+}
+
+type Tagged = 'etag' | 'vary';
+
+function answer(
+  request: Request,
+  { tag, gzip }: PackedJson,
+): Answer<200, OverviewShown, Tagged> | Answer<304, undefined, Tagged> {
+  const isPacked = acceptsGzip(request.header('accept-encoding'));
+  const etag = isPacked ? tag.replace(/"$/, '-gzip"') : tag;
+  const headers = { etag, vary: 'Accept-Encoding' };
+  if (isTagIn(etag, request.header('if-none-match'))) return { status: 304, body: undefined, headers };
+  const body = (isPacked ? gzip : gunzipSync(gzip)) as unknown as JsonBytes<OverviewShown>;
+  const more = isPacked ? { 'content-encoding': 'gzip' } : {};
+  return { status: 200, body, headers: { ...headers, ...more } };
+}

@@ -6,6 +6,7 @@ import { verdictKinds } from './verdict-shape.ts';
 /** The shapes of the overview of an environment. */
 
 const unixSeconds = (description: string) => Type.Integer({ minimum: 0, description });
+const date = (description: string) => Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description });
 const whole = Type.Integer({ minimum: 0 });
 
 const counts = {
@@ -34,8 +35,8 @@ const Before = Type.Object({
 
 const Users = Type.Object({
   count: count('Users, each once, within 2 %.'),
-  from: Type.String({ format: 'date', description: 'The first day that is covered (UTC).' }),
-  to: Type.String({ format: 'date', description: 'The last day that is covered (UTC), included.' }),
+  from: date('The first day that is covered (UTC).'),
+  to: date('The last day that is covered (UTC), included.'),
 });
 
 const UsersBefore = Type.Object({

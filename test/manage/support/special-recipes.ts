@@ -41,6 +41,9 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     '?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z',
   ),
 
+  'GET /applications/:id/overview/users unknown_environment': async (_world, { path }) => ({
+    path: path.replace('Production', 'Nowhere'),
+  }),
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
 
   'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),

@@ -40,6 +40,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/measurements': environment,
   'GET /applications/:id/identities/:identity/exposures': environment,
   'DELETE /applications/:id/identities': '?identity=user-7',
+  'GET /applications/:id/origin-check': '?origin=https://shop.example',
 };
 
 /** The documented operation of a route of the access table, or of one that has no row in it: that begins with `/api/`. */

@@ -107,7 +107,8 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
   const { exposureDays, staleAfter, apiRate, plans } = config;
   return {
-    ...{ directory, accounts, store: usage, reports, retention, exposureDays, staleAfter, plans },
+    ...{ directory, engine: core.engine, accounts, store: usage, reports },
+    ...{ retention, exposureDays, staleAfter, plans },
     limits: config,
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     strangers: core.counting.ledger.strangers,

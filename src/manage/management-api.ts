@@ -15,6 +15,7 @@ import { members } from './members.ts';
 import { metrics } from './metrics.ts';
 import { type OverviewDeps, overview } from './overview.ts';
 import { reports } from './reports.ts';
+import { sessions, type UserSessionDeps } from './sessions.ts';
 import { type StatusDeps, status } from './status.ts';
 import type { LimitDeps } from './team-limits.ts';
 import { teams } from './teams.ts';
@@ -29,10 +30,11 @@ export type ManagementDeps = AuditDeps &
   LimitDeps &
   StatusDeps &
   UnattributedDeps &
-  UserDeps;
+  UserDeps &
+  UserSessionDeps;
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, metrics, overview, reports, ingest],
-  ...[identities, teams, members, apiKeys, clients, users, deletions, audit, status, unattributed],
+  ...[identities, teams, members, apiKeys, clients, users, sessions, deletions, audit, status, unattributed],
 ];

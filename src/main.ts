@@ -13,6 +13,7 @@ type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<num
 
 /** Each command is loaded when it is used, so that help and version do not load the server. */
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
+  demo: async () => (await import('./commands/demo/demo.ts')).demo,
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
   admin: async () => (await import('./commands/admin.ts')).admin,

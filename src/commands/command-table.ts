@@ -6,6 +6,7 @@ import { type ResourceName, resources } from '../cli/resources.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { capital } from '../cli/show.ts';
 import {
+  demoCommand,
   initCommand,
   resetPasswordCommand,
   rotateCommand,
@@ -23,6 +24,13 @@ export interface Entry {
 
 /** Commands that work on a data directory. */
 const server = {
+  demo: simple(
+    demoCommand,
+    `
+Its data directory is in the temp directory, and is removed when the demo stops (Ctrl-C). It takes
+no other settings: neither those of the environment nor those of a file.
+`,
+  ),
   serve: simple(serveCommand),
   init: simple(
     initCommand,

@@ -6,7 +6,7 @@ import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import type { Clock } from '../clock.ts';
 import { startCommitter } from '../commit/committer.ts';
 import { Intake } from '../commit/intake.ts';
-import { SeriesDictionary } from '../commit/series-dictionary.ts';
+import { SeriesDictionary, type SeriesLimits } from '../commit/series-dictionary.ts';
 import type { Config } from '../config.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
 import { EmbeddedEngine } from '../engine/embedded.ts';
@@ -157,7 +157,13 @@ export function readinessOf({ health, intake, clock }: Core): Readiness {
   return { ready: queueOpen, reason: queueOpen ? '' : 'too much is waiting for the disk', commits };
 }
 
-function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
+/** How many names an environment may have. */
+export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {
+  return { features: maxFeatures, variants: maxVariants, metrics: maxMetrics };
+}
+
+/** How long buckets are kept. */
+export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
   const hourMs = 3_600_000;
   return {
     minutesMs: keepMinutes * hourMs,
@@ -187,7 +193,6 @@ function countingParts(
   { config, clock }: ServiceDeps,
   { directory, usage, health, intake }: Pick<Core, 'directory' | 'usage' | 'health' | 'intake'>,
 ): CountingDeps {
-  const limits = { features: config.maxFeatures, variants: config.maxVariants, metrics: config.maxMetrics };
   const known = messagesSince(usage, clock.now() - messageLifeMs, 2 * maxSeenMessages);
   return {
     clock,
@@ -196,7 +201,7 @@ function countingParts(
     monitor: intake.monitor,
     rates: new RateLimits(config.rate, config.burst),
     bodies: new LargeBodies(config.bodyBudget),
-    dictionary: new SeriesDictionary(usage, limits),
+    dictionary: new SeriesDictionary(usage, limitsOf(config)),
     messages: new SeenMessages(known),
     ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),
     laneOf: (applicationNumber) => intake.laneOf(applicationNumber),

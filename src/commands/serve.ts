@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isatty } from 'node:tty';
-import { fileURLToPath } from 'node:url';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
-import type { ConsoleBundle } from '../console-host/bundle.ts';
 import { logConsole } from '../console-log.ts';
 import { loadEngine } from '../http/engines/runtime.ts';
 import { createLog, type Log } from '../log.ts';
@@ -15,23 +12,13 @@ import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { type BoundListeners, bindListeners } from './bound-listeners.ts';
+import { builtIn } from './built-in.ts';
 import { credentialsText } from './credentials.ts';
 import { urlOf } from './listeners.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
-import { type Service, startService } from './service.ts';
-
-/** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
-declare const FLAGMETER_WORKERS: string | undefined;
-
-/** The console, set by the build. */
-declare const FLAGMETER_CONSOLE: ConsoleBundle;
-
-/** How long the last 503s may take after the store has failed, ms. */
-const fatalGraceMs = 800;
-
-/** The part of the grace that is reserved for closing, at most, and the time for closing without any grace, ms. */
-const maxClosingMs = 1000;
-const minClosingMs = 250;
+import { startService } from './service.ts';
+import { listenToSignals, type Signals } from './signals.ts';
+import { stopService } from './stop-service.ts';
 
 /**
  * Runs the server until SIGTERM or SIGINT, or until its store fails.
@@ -77,10 +64,9 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
   try {
     const accounts = await openOrPrepare(config, log, terminal);
     const parts = {
+      ...builtIn(),
       config,
       accounts,
-      workerFile,
-      bundle: FLAGMETER_CONSOLE,
       clock: systemClock,
       randomBytes,
       log,
@@ -92,7 +78,7 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
     log.info('ready', { data: config.data });
     if (terminal.interactive) terminal.err(nextSteps(startedServer(config, bound)));
     const code = await signals.toldToStop;
-    await stop(service, config, code);
+    await stopService(service, config, code);
     log.info('stopped', { code });
     return code;
   } finally {
@@ -149,11 +135,6 @@ async function openOrPrepare(
   return openAccountStore(data);
 }
 
-function workerFile(name: string): string {
-  if (typeof FLAGMETER_WORKERS === 'string') return `${FLAGMETER_WORKERS}${name}.js`;
-  return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-}
-
 function readyLine({ listeners, grpc }: BoundListeners): string {
   const [first, ...others] = listeners.map(({ listener, hosts }) => ({
     address: authority(listener.host, listener.port),
@@ -161,41 +142,4 @@ function readyLine({ listeners, grpc }: BoundListeners): string {
   }));
   const more = others.map(({ name, address }) => ` ${name}=${address}`).join('');
   return `flagmeter ready http=${first?.address} grpc=${authority(grpc.host, grpc.port)}${more}\n`;
-}
-
-/** The reasons to stop or to read the TLS files again: signals of the system, and a store that failed. */
-interface Signals {
-  /** Resolves with the exit code. */
-  readonly toldToStop: Promise<number>;
-  fail(): void;
-  /** Sets what SIGHUP does; nothing at first. */
-  onHangUp(action: () => void): void;
-}
-
-/** A server that was started at a terminal stops when the terminal is closed, since Ctrl-C can no longer reach it. */
-function listenToSignals({ interactive }: Terminal): Signals {
-  let tell: (code: number) => void = () => {};
-  const toldToStop = new Promise<number>((resolve) => {
-    tell = resolve;
-  });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => tell(0));
-  let hangUp = () => {};
-  const isTerminalClosed = () => interactive && !isatty(2);
-  process.on('SIGHUP', () => (isTerminalClosed() ? tell(0) : hangUp()));
-  return {
-    toldToStop,
-    fail: () => tell(1),
-    onHangUp: (action) => {
-      hangUp = action;
-    },
-  };
-}
-
-/** A process whose store failed does not wait for it: all that was accepted is on disk, the rest was refused. */
-async function stop(service: Service, config: Config, code: number): Promise<void> {
-  const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
-  // Part of the grace is for what follows the last answer: the last commit, and the end of the process.
-  const deadline = setTimeout(() => process.exit(code), Math.max(minClosingMs, graceMs * 0.95));
-  await service.stop(graceMs - Math.min(maxClosingMs, graceMs / 4));
-  clearTimeout(deadline);
 }

@@ -33,6 +33,20 @@ function passwordFile(name: string): Flag {
   });
 }
 
+const address = (name: string, what: string, usual: string) =>
+  flag(`${name} HOST:PORT`, what, { more: `default: ${usual}, or a free port where that one is taken` });
+
+export const demoCommand: Command = {
+  name: 'demo',
+  summary: 'Run a throw-away server that is full of sample data, with live traffic',
+  flags: [
+    address('listen', 'HTTP', '127.0.0.1:8080'),
+    address('grpc-listen', 'gRPC', '127.0.0.1:8081'),
+    flag('seed N', 'Another number makes other data', { more: 'default: 1' }),
+    jsonFlag,
+  ],
+};
+
 export const initCommand: Command = {
   name: 'init',
   summary: 'Prepare a data directory; print its first administrator and API key, once',

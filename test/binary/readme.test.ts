@@ -30,8 +30,8 @@ describe('the README', () => {
     requireBinary();
     const directory = freshDirectory();
     symlinkSync(`${root}/dist`, `${directory}/dist`);
-    const [build, ...commands] = commandsOf('From zero to a counted packet');
-    expect(build).toBe('npm ci && npm run build\n'); // Which is what brought this test here.
+    expect(commandsOf('Look at it')).toEqual(['npm ci && npm run build\ndist/flagmeter demo\n']); // See demo.test.ts.
+    const commands = commandsOf('From zero to a counted packet');
     const address = `127.0.0.1:${await freePort()}`;
     const script = [...commands, 'kill %1', 'wait'].join('\n').replaceAll('127.0.0.1:8080', address);
     const { PATH = '', TMPDIR = '/tmp' } = process.env;

@@ -1,0 +1,118 @@
+/*
+ * src/commands/demo: a server on a throw-away store. story.ts tells what a made-up shop does (flags.ts, rhythm.ts, people.ts,
+ * senders.ts), history.ts writes the last 90 days of it, and traffic.ts goes on with it, live.
+ */
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { authority } from '../../address.ts';
+import { type Given, readGiven } from '../../cli/command.ts';
+import { systemClock } from '../../clock.ts';
+import { logConsole } from '../../console-log.ts';
+import { UsageError } from '../../flags.ts';
+import { createLog, type Log } from '../../log.ts';
+import type { Terminal } from '../../terminal.ts';
+import { builtIn } from '../built-in.ts';
+import { urlOf } from '../listeners.ts';
+import { demoCommand } from '../server-commands.ts';
+import { startService } from '../service.ts';
+import { listenToSignals, type Signals } from '../signals.ts';
+import { stopService } from '../stop-service.ts';
+import { type BoundDemo, bindDemo } from './bind-demo.ts';
+import { fillStore } from './fill-store.ts';
+import { makeThrowAway, type ThrowAway } from './throw-away.ts';
+import { startTraffic } from './traffic.ts';
+import { type ReadyDemo, welcomeText } from './welcome-text.ts';
+
+/**
+ * Runs a demo until SIGTERM or SIGINT. Nothing of it stays.
+ * @returns exit code: 0 after a signal, 1 after a failure
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the temp directory or an address cannot be used
+ */
+export async function demo(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const beganAt = systemClock.monotonic();
+  const given = readGiven(demoCommand, argv);
+  const seed = readSeed(given.value('seed'));
+  const log = createLog('warn', terminal.err, systemClock);
+  const putConsoleBack = logConsole(log);
+  try {
+    const signals = listenToSignals(terminal);
+    return await runIn(makeThrowAway(tmpdir(), systemClock), {
+      given,
+      seed,
+      log,
+      terminal,
+      signals,
+      beganAt,
+    });
+  } finally {
+    putConsoleBack();
+  }
+}
+
+interface Running {
+  readonly given: Given;
+  readonly seed: number;
+  readonly log: Log;
+  readonly terminal: Terminal;
+  readonly signals: Signals;
+  /** Monotonic time of the start, ms. */
+  readonly beganAt: number;
+}
+
+async function runIn(place: ThrowAway, running: Running): Promise<number> {
+  const { given, log, signals } = running;
+  const stopping = new AbortController();
+  void signals.toldToStop.then(() => stopping.abort());
+  try {
+    const wanted = { listen: given.value('listen'), grpcListen: given.value('grpc-listen') };
+    const listening = await bindDemo(wanted, place.data, log);
+    try {
+      return await serveOn(listening, place, running, stopping.signal);
+    } catch (error) {
+      await listening.bound.close(0);
+      if (stopping.signal.aborted) return await signals.toldToStop;
+      throw error;
+    }
+  } finally {
+    place.remove();
+  }
+}
+
+async function serveOn(
+  { config, bound }: BoundDemo,
+  place: ThrowAway,
+  running: Running,
+  stopping: AbortSignal,
+): Promise<number> {
+  const { seed, log, signals } = running;
+  const { credentials, accounts, shop, story } = await fillStore(
+    config,
+    seed,
+    { clock: systemClock, randomBytes },
+    stopping,
+  );
+  const parts = { ...builtIn(), config, accounts, clock: systemClock, randomBytes, log, fatal: signals.fail };
+  const service = await startService(parts, bound);
+  place.lock.coverFiles();
+  const url = urlOf(bound.listeners, 'metrics', false);
+  const grpc = authority(bound.grpc.host, bound.grpc.port);
+  const stopTraffic = startTraffic({ url, grpc, shop, story, clock: systemClock });
+  tellReady({ ...credentials, url, grpc, data: config.data }, running);
+  const code = await signals.toldToStop;
+  stopTraffic();
+  await stopService(service, config, code);
+  return code;
+}
+
+function tellReady(ready: Omit<ReadyDemo, 'seconds'>, { given, terminal, beganAt }: Running): void {
+  const seconds = (systemClock.monotonic() - beganAt) / 1000;
+  const demo = { ...ready, seconds };
+  terminal.out(given.has('json') ? `${JSON.stringify(demo)}\n` : welcomeText(demo));
+}
+
+/** @throws {UsageError} */
+function readSeed(text = '1'): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`Cannot use --seed ${text}: must be a whole number of up to nine digits`);
+}

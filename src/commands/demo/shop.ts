@@ -1,0 +1,103 @@
+import { actorOf } from '../../accounts/actors.ts';
+import { createKey } from '../../accounts/application-keys.ts';
+import { createApplication } from '../../accounts/applications.ts';
+import { type Directory, type DirectorySources, openDirectory } from '../../accounts/directory.ts';
+import { declareFeature, patchFeature } from '../../accounts/features.ts';
+import type { KeyHolder } from '../../accounts/key-holder.ts';
+import { declareMetric } from '../../accounts/metrics.ts';
+import { nobodysPasswordHash } from '../../accounts/passwords.ts';
+import { createUser } from '../../accounts/users.ts';
+import { EmbeddedEngine } from '../../engine/embedded.ts';
+import type { AccountStore } from '../../store/accounts.ts';
+import type { Application, KeyType } from '../../store/records.ts';
+import { flags } from './flags.ts';
+import { metrics } from './metrics.ts';
+import { historyDays } from './rhythm.ts';
+import { shopOrigin } from './senders.ts';
+
+/** The made-up application, and the texts of its keys. */
+export interface Shop {
+  readonly application: Application;
+  readonly keys: Readonly<Record<KeyName, string>>;
+  holderOf(key: KeyName): KeyHolder;
+}
+
+/** A key of the shop: one of each type, and a Backend key that came into a page. */
+export type KeyName = KeyType | 'leaked';
+
+const dayMs = 86_400_000;
+const leakedDaysAgo = 5;
+
+/** Makes what a team has made over the months: applications, keys, declarations, colleagues. Each is as old as it would be. */
+export async function makeShop(
+  accounts: AccountStore,
+  { clock, randomBytes }: DirectorySources,
+): Promise<Shop> {
+  const now = clock.now();
+  let at = now;
+  const engine = new EmbeddedEngine(accounts, { ready: true, failed: () => {} });
+  const past = { now: () => at, monotonic: () => clock.monotonic() };
+  const system = openDirectory(engine, { clock: past, randomBytes });
+  const [admin] = [...system.users.values()];
+  const directory = system.by(actorOf(system, admin!.id, '127.0.0.1'));
+  const days = (ago: number) => {
+    at = now - ago * dayMs;
+  };
+  try {
+    days(historyDays + 10);
+    const teamId = admin!.primaryTeam;
+    await Promise.all(
+      colleagues.map((each) => createUser(directory, { ...each, ...noSignIn, teams: [teamId] })),
+    );
+    const application = await createApplication(directory, {
+      name: 'Shop',
+      teamId,
+      allowedOrigins: [shopOrigin, 'https://*.shop.example'],
+      acceptClientIdentities: true,
+    });
+    const keys = await makeKeys(directory, application.id);
+    await Promise.all(
+      metrics.map(({ name, ...each }) => declareMetric(directory, application.id, name, each)),
+    );
+    for (const came of new Set(flags.map(({ came = historyDays + 5 }) => came))) {
+      days(came);
+      const own = flags.filter((flag) => flag.words !== undefined && (flag.came ?? historyDays + 5) === came);
+      await Promise.all(
+        own.map(({ name, words }) =>
+          declareFeature(directory, application.id, { name, description: words! }),
+        ),
+      );
+    }
+    for (const { name, archived } of flags) {
+      if (archived === undefined) continue;
+      days(archived);
+      await patchFeature(directory, application.id, name, { archived: true });
+    }
+    days(leakedDaysAgo);
+    directory.markLeaked(directory.findKey(keys.leaked)!);
+    await createApplication(directory, { name: 'Warehouse', teamId });
+    return { application, keys, holderOf: (key) => system.findKey(keys[key])! };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** They have accounts, but no password that anyone knows. */
+const noSignIn = { passwordHash: nobodysPasswordHash } as const;
+
+const colleagues = [
+  { email: 'mia@shop.example', name: 'Mia Berg', role: 'Admin' },
+  { email: 'leo@shop.example', name: 'Leo Tanaka', role: 'User' },
+  { email: 'ada@shop.example', name: 'Ada Okafor', role: 'User' },
+] as const;
+
+async function makeKeys(directory: Directory, applicationId: string): Promise<Shop['keys']> {
+  const make = async (type: KeyType, name: string) =>
+    (await createKey(directory, applicationId, { type, name })).text;
+  return {
+    Frontend: await make('Frontend', 'Web shop'),
+    Mobile: await make('Mobile', 'Apps'),
+    Backend: await make('Backend', 'Services'),
+    leaked: await make('Backend', 'Partner page'),
+  };
+}

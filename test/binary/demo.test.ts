@@ -1,0 +1,213 @@
+import { readdirSync, utimesSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { cleanUp, freshDirectory, manage, token, type UsageReport, usage } from '../support/binary.ts';
+import { type Demo, spawnDemo, startDemo, stopDemos } from '../support/demo.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+afterAll(() => {
+  stopDemos();
+  cleanUp();
+});
+
+const dayMs = 86_400_000;
+const day = (ago: number) => new Date((Math.floor(Date.now() / dayMs) - ago) * dayMs);
+
+/** The directories that demos have made in a temp directory. */
+function left(temp: string): string[] {
+  return readdirSync(temp).filter((name) => name.startsWith('flagmeter-demo-'));
+}
+
+describe('the data of a demo', () => {
+  let demo: Demo;
+  let access: string;
+  let application: string;
+
+  beforeAll(async () => {
+    demo = await startDemo();
+    access = await token(demo.http, demo);
+    const { items } = (await read('/applications')) as { items: { id: string; name: string }[] };
+    application = items.find(({ name }) => name === 'Shop')!.id;
+    expect(items).toHaveLength(2);
+    console.log(`the demo was ready in ${demo.seconds.toFixed(1)} s`);
+  }, 60_000);
+
+  const read = (path: string) => manage(demo.http, access, 'GET', `/api/v2${path}`, 200);
+
+  interface LedgerEntry {
+    readonly transport: string;
+    readonly sender: { readonly userAgent: string };
+    readonly outcome: string;
+    readonly code: string | null;
+    readonly lastAt: string;
+  }
+
+  async function ledger(from: Date, to: Date): Promise<readonly LedgerEntry[]> {
+    const range = `from=${from.toISOString()}&to=${to.toISOString()}`;
+    const report = await read(`/applications/${application}/ingest?${range}`);
+    return (report as { entries: readonly LedgerEntry[] }).entries;
+  }
+
+  /** One flag by day, without today. */
+  async function days(feature: string, ago: number): Promise<UsageReport['features'][number] | undefined> {
+    const range = { from: day(ago), to: day(0), step: 'day' } as const;
+    const report = await usage(demo.http, access, application, {
+      environment: 'Production',
+      feature,
+      ...range,
+    });
+    return report.features[0];
+  }
+
+  test('goes back 90 days, and has a weekly and a daily rhythm', async () => {
+    const [oldest] = (await days('image-cdn', 90))!.variants.map(({ series }) => series[0]![0]);
+    expect(oldest).toBe(day(90).getTime() / 1000);
+    const range = { from: day(2), to: day(1), step: 'hour' } as const;
+    const { features } = await usage(demo.http, access, application, { environment: 'Production', ...range });
+    const hours = features.find(({ feature }) => feature === 'image-cdn')!.variants[0]!.series;
+    const at = (hour: number) => hours.find(([t]) => (t / 3600) % 24 === hour)![1];
+    expect(at(18)).toBeGreaterThan(2 * at(5));
+  });
+
+  test('has a roll-out whose share climbs over two weeks', async () => {
+    const { variants } = (await days('checkout-redesign', 34))!;
+    const on = variants.find(({ variant }) => variant === 'on')!.series;
+    const off = new Map(
+      variants.find(({ variant }) => variant === 'off')!.series.map(([t, checks]) => [t, checks]),
+    );
+    const shares = on.map(([t, checks]) => checks / (checks + (off.get(t) ?? 0)));
+    expect(shares[1]).toBeLessThan(0.2);
+    expect(shares[7]).toBeGreaterThan(0.3);
+    expect(shares[7]).toBeLessThan(0.7);
+    expect(shares.at(-1)).toBe(1);
+  });
+
+  test('has an A/B test with a true effect, and one without', async () => {
+    const usesPerUser = async (feature: string) => {
+      const { variants } = (await days(feature, 28))!;
+      return new Map(variants.map((each) => [each.variant, each.used / each.uniqueUsers]));
+    };
+    const layout = await usesPerUser('basket-layout');
+    expect(layout.get('one-page')! / layout.get('stepwise')!).toBeGreaterThan(1.12);
+    const banner = await usesPerUser('free-shipping-banner');
+    expect(banner.get('banner')! / banner.get('none')!).toBeCloseTo(1, 0.7);
+  });
+
+  test('has a dead flag, a typing error, an archived flag that is asked for, and a leaked key', async () => {
+    const feature = async (name: string) =>
+      (await read(`/applications/${application}/features/${name}`)) as Record<string, unknown>;
+    const dead = await feature('legacy-invoice-pdf');
+    expect(dead).toMatchObject({ declared: true, stale: true });
+    expect(new Date(dead['lastSeenAt'] as string) < day(39)).toBe(true);
+    expect(await feature('chekout-redesign')).toMatchObject({ declared: false, stale: false });
+    expect(await feature('legacy-search')).toMatchObject({ archived: true, stale: false });
+    const keys = (await read(`/applications/${application}/keys`)) as {
+      items: { name: string; warnings: unknown[] }[];
+    };
+    expect(keys.items.filter(({ warnings }) => warnings.length > 0).map(({ name }) => name)).toEqual([
+      'Partner page',
+    ]);
+  });
+
+  test('has people with exposures, metrics of both kinds, and refusals with their reasons', async () => {
+    const below = `/applications/${application}`;
+    const { exposures } = (await read(`${below}/identities/customer-1/exposures?environment=Production`)) as {
+      exposures: unknown[];
+    };
+    expect(exposures.length).toBeGreaterThan(5);
+    const measured = (await read(`${below}/measurements?environment=Production&step=day`)) as {
+      metrics: { kind: string }[];
+    };
+    expect(new Set(measured.metrics.map(({ kind }) => kind))).toEqual(new Set(['counter', 'gauge']));
+    const codes = (await ledger(day(3), day(0))).flatMap(({ outcome, code }) =>
+      outcome === 'refused' ? [code] : [],
+    );
+    expect(new Set(codes)).toEqual(
+      new Set(['origin_not_allowed', 'unknown_key', 'unknown_environment', 'invalid_time']),
+    );
+  });
+
+  test('grows: packets and reports come by HTTP and by gRPC', async () => {
+    const since = new Date().toISOString();
+    await vi.waitFor(
+      async () => {
+        const fresh = (await ledger(day(1), day(-1))).filter(({ lastAt }) => lastAt > since);
+        expect(new Set(fresh.map(({ transport }) => transport))).toEqual(new Set(['http', 'grpc']));
+        expect(fresh.map(({ sender }) => sender.userAgent)).toContain('shop-worker/3.0');
+      },
+      { timeout: 30_000, interval: 250 },
+    );
+    expect(demo.stderr()).toBe('');
+  }, 40_000);
+
+  test('is gone after Ctrl-C, and so is the process', async () => {
+    expect(left(demo.temp)).toHaveLength(1);
+    expect(await demo.stop('SIGINT')).toEqual({ code: 0, signal: null });
+    expect(left(demo.temp)).toEqual([]);
+    expect(() => process.kill(demo.pid, 0)).toThrow('ESRCH');
+  }, 20_000);
+});
+
+describe('a demo', () => {
+  test('removes its data when it is told to stop while it is being filled', async () => {
+    const { child, temp, exit } = spawnDemo(['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0']);
+    await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { timeout: 20_000, interval: 20 });
+    child.kill('SIGTERM');
+    expect(await exit).toEqual({ code: 0, signal: null });
+    expect(left(temp)).toEqual([]);
+  }, 40_000);
+
+  test('removes its data when an address cannot be used', async () => {
+    const temp = freshDirectory();
+    const { code, stderr } = await runBinary(['demo', '--listen', '203.0.113.1:80'], { TMPDIR: temp });
+    expect(code).toBe(1);
+    expect(stderr).toContain('203.0.113.1:80');
+    expect(left(temp)).toEqual([]);
+  });
+
+  test('runs beside another one, and removes what a killed one has left', async () => {
+    const temp = freshDirectory();
+    const killed = await startDemo(undefined, temp);
+    await killed.stop('SIGKILL');
+    const [name = ''] = left(temp);
+    const longAgo = new Date(Date.now() - dayMs);
+    utimesSync(join(temp, name), longAgo, longAgo);
+    const first = await startDemo(undefined, temp);
+    expect(left(temp)).not.toContain(name);
+    const [own = ''] = left(temp);
+    utimesSync(join(temp, own), longAgo, longAgo);
+    const second = await startDemo(undefined, temp);
+    expect(left(temp)).toHaveLength(2);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
+    await Promise.all([first.stop(), second.stop('SIGTERM')]);
+    expect(left(temp)).toEqual([]);
+  }, 120_000);
+
+  test('takes free ports where the usual ones are taken', async () => {
+    const holders = [8080, 8081].map((port) =>
+      createServer()
+        .on('error', () => {})
+        .listen(port, '127.0.0.1'),
+    );
+    await Promise.all(
+      holders.map((holder) => new Promise((done) => holder.once('listening', done).once('error', done))),
+    );
+    const demo = await startDemo([]);
+    expect(demo.http).not.toBe('127.0.0.1:8080');
+    expect(demo.grpc).not.toBe('127.0.0.1:8081');
+    await demo.stop();
+    for (const holder of holders) holder.close();
+  }, 60_000);
+
+  test.each([
+    [['--seed', 'x'], /Cannot use --seed x/],
+    [['--listen', 'nowhere'], /Cannot use --listen nowhere/],
+    [['--data', 'here'], /Unknown flag --data/],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await runBinary(['demo', ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});

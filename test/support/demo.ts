@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { ReadyDemo } from '../../src/commands/demo/welcome-text.ts';
+import { type Exit, freshDirectory, requireBinary } from './binary.ts';
+
+/** A running `flagmeter demo`. */
+export interface Demo extends ReadyDemo {
+  /** `HOST:PORT` of its HTTP listener. */
+  readonly http: string;
+  /** Its temp directory. */
+  readonly temp: string;
+  readonly pid: number;
+  stderr(): string;
+  /** Sends a signal, and waits until the process is gone. */
+  stop(signal?: NodeJS.Signals): Promise<Exit>;
+}
+
+/** A demo that has not said that it is ready. */
+export interface StartingDemo {
+  readonly temp: string;
+  readonly child: ChildProcess;
+  readonly exit: Promise<Exit>;
+  stderr(): string;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Kills the demos that still run. Call it in `afterAll`, before `cleanUp` of binary.ts. */
+export function stopDemos(): void {
+  for (const child of running) child.kill('SIGKILL');
+  running.clear();
+}
+
+/** Spawns `flagmeter demo --json`. @param temp its temp directory; a fresh one without */
+export function spawnDemo(args: readonly string[] = [], temp = freshDirectory()): StartingDemo {
+  const env = { PATH: process.env['PATH'], TMPDIR: temp };
+  const child = spawn(requireBinary(), ['demo', '--json', ...args], {
+    cwd: freshDirectory(),
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const exit = new Promise<Exit>((ended) => {
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      ended({ code, signal });
+    });
+  });
+  return { temp, child, exit, stderr: () => errors };
+}
+
+/**
+ * Starts a demo on free ports, and waits until it is ready.
+ * @throws {Error} when it ends instead, with its stderr
+ */
+export async function startDemo(
+  args: readonly string[] = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'],
+  temp?: string,
+): Promise<Demo> {
+  const starting = spawnDemo(args, temp);
+  const { child, exit, stderr } = starting;
+  const line = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).once('line', resolve);
+    void exit.then(({ code }) => reject(new Error(`the demo ended with code ${code}\n${stderr()}`)));
+  });
+  const ready = JSON.parse(await line) as ReadyDemo;
+  return {
+    ...ready,
+    http: new URL(ready.url).host,
+    temp: starting.temp,
+    pid: child.pid!,
+    stderr,
+    stop(signal = 'SIGINT') {
+      child.kill(signal);
+      return exit;
+    },
+  };
+}

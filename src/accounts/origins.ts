@@ -47,6 +47,11 @@ export function originMatcher(patterns: readonly string[]): (origin: string) => 
   };
 }
 
+/** The first of some patterns that lets an origin through, by the matching of `originMatcher`. */
+export function patternThatAllows(patterns: readonly string[], origin: string): string | undefined {
+  return patterns.find((pattern) => originMatcher([pattern])(origin));
+}
+
 /** Whether it is not several origins: repeated headers are joined with commas, which no origin holds. */
 export function isOneOrigin(header: string): boolean {
   return !header.includes(',');

@@ -29,9 +29,14 @@ import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
 import { type Host, urlOf } from './listeners.ts';
 import { metricsDocument, metricsHost } from './metrics-host.ts';
+import type { ServiceStatus } from './service-status.ts';
 
 /** Every route, by its host. The listeners must be open: their ports may be part of the public URLs. */
-export function routesOf(parts: Core, bound: BoundListeners): Record<Host, readonly Route[]> {
+export function routesOf(
+  parts: Core,
+  bound: BoundListeners,
+  status: ServiceStatus,
+): Record<Host, readonly Route[]> {
   const { listeners } = bound;
   const tls = parts.config.tlsCert !== undefined;
   const tokens = tokenParts(
@@ -50,7 +55,7 @@ export function routesOf(parts: Core, bound: BoundListeners): Record<Host, reado
   };
   return {
     auth: authRoutes(parts, tokens),
-    api: apiRoutes(parts, tokens, settings),
+    api: apiRoutes(parts, tokens, settings, status),
     metrics: metricsRoutes(parts, metricsUrl),
   };
 }
@@ -81,25 +86,33 @@ function authRoutes({ passwords }: Core, tokens: TokenDeps): readonly Route[] {
   ];
 }
 
-function apiRoutes(core: Core, tokens: TokenDeps, settings: ConsoleSettings): readonly Route[] {
+function apiRoutes(
+  core: Core,
+  tokens: TokenDeps,
+  settings: ConsoleSettings,
+  status: ServiceStatus,
+): readonly Route[] {
   return [
     ...routesFrom([description], tokens),
     ...routesFrom([consolePages(core.bundle)], settings),
     ...routesFrom([consoleSession], tokens),
     ...forClientPages(tokens, [
       ...routesFrom([tokenInvalidation], tokens),
-      ...routesFrom(managementApi, managementDeps(core, tokens)),
+      ...routesFrom(managementApi, managementDeps(core, tokens, status)),
     ]),
   ];
 }
 
-function managementDeps(core: Core, tokens: TokenDeps): ManagementDeps {
+function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): ManagementDeps {
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
   const { exposureDays, staleAfter, apiRate, plans } = config;
   return {
-    ...{ directory, accounts, store: usage, reports, retention, exposureDays, staleAfter, plans },
+    ...{ directory, engine: core.engine, accounts, store: usage, reports },
+    ...{ retention, exposureDays, staleAfter, plans },
     limits: config,
     authenticate: createBearer(tokens, tokens.console.claimsOf),
+    strangers: core.counting.ledger.strangers,
+    status: () => status.now(),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),

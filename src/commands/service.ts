@@ -27,6 +27,7 @@ import type { Host } from './listeners.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
 import { serviceMetrics } from './service-metrics.ts';
+import { ServiceStatus } from './service-status.ts';
 
 export interface Service {
   /** Stops accepting, answers and commits what was accepted, closes everything. */
@@ -48,6 +49,9 @@ const lookForKeysEveryMs = 2000;
 /** How often the files of the store are checked, ms; each commit checks them, too. */
 const lookAtFilesEveryMs = 1000;
 
+/** How often the totals are remembered that rates are made of, ms. */
+const lookAtRatesEveryMs = 1000;
+
 /** How often refusals are written to the ledger when no packet is committed, ms. */
 const recordEveryMs = 1000;
 
@@ -60,13 +64,15 @@ const lookAtReadersEveryMs = 10_000;
  */
 export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
   const core = await openCore(parts);
+  const tally = new RequestTally();
+  const status = new ServiceStatus(core, tally);
   try {
-    bound.serve(routersOf(core, bound), core.reportKinds);
+    bound.serve(routersOf(core, bound, tally, status), core.reportKinds);
   } catch (error) {
     await closeCore(core);
     throw error;
   }
-  const stopWork = startWork(core, bound.grpc);
+  const stopWork = startWork(core, bound.grpc, status);
   return {
     async stop(graceMs) {
       const worked = stopWork();
@@ -77,7 +83,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
 }
 
 /** Starts the background work. @returns ends it */
-function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
+function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () => Promise<unknown> {
   const { config, directory, intake, health, readers, log } = core;
   const stopping = new AbortController();
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
@@ -107,6 +113,7 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
   const timers = [
     setInterval(() => void flushMarks(core), flushEveryMs),
     setInterval(() => grpc.setServing(readinessOf(core).ready), tellEveryMs),
+    setInterval(() => status.look(), lookAtRatesEveryMs),
     setInterval(() => intake.flushLedger(), recordEveryMs),
     setInterval(() => lookAtFiles(core), lookAtFilesEveryMs),
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
@@ -124,10 +131,14 @@ function startWork(core: Core, grpc: GrpcListener): () => Promise<unknown> {
  * What answers the requests of each listener, by the hosts that it serves. A token's issuer may depend on the port that was
  * free, so routes are made after binding.
  */
-function routersOf(core: Core, bound: BoundListeners): Map<readonly Host[], Dispatch> {
+function routersOf(
+  core: Core,
+  bound: BoundListeners,
+  tally: RequestTally,
+  status: ServiceStatus,
+): Map<readonly Host[], Dispatch> {
   const { listeners } = bound;
-  const routes = routesOf(core, bound);
-  const tally = new RequestTally();
+  const routes = routesOf(core, bound, status);
   const hooks = { ...hooksOf(core), tally };
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The metrics are for operators: with separate hosts, the metrics host is open to everyone.

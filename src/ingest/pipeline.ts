@@ -175,16 +175,15 @@ export function recordRefusal<Incoming>(
   { appKey, environment, instanceName }: ClaimedSender,
 ): KeyHolder | undefined {
   const holder = appKey === undefined ? undefined : keys.findKey(appKey);
-  if (holder === undefined) {
+  // Under load everyone is answered 503, thousands of times a second.
+  if (holder === undefined && refusal.status === 503) {
     ledger.refusedUnread(refusal);
     return undefined;
   }
   const { route, transport } = handler;
-  const userAgent = handler.userAgent(incoming);
-  ledger.refused(
-    refusal,
-    { route, transport, userAgent, instance: instanceName },
-    { holder, environment, origin: handler.origin?.(incoming) },
-  );
+  const source = { route, transport, userAgent: handler.userAgent(incoming), instance: instanceName };
+  const origin = handler.origin?.(incoming);
+  if (holder === undefined) ledger.refusedStranger(refusal, source, { appKey, environment, origin });
+  else ledger.refused(refusal, source, { holder, environment, origin });
   return holder;
 }

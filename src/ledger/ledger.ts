@@ -1,6 +1,7 @@
 /*
  * src/ledger: what happened to each packet and report, so that a team can find out why its data is missing. Ledger counts
- * rows, hour-rows.ts bounds them, notes.ts lists what is noted, text.ts makes texts from requests safe to keep.
+ * rows, hour-rows.ts bounds them, notes.ts lists what is noted, strangers.ts keeps the last refusals of no application,
+ * text.ts makes texts from requests safe to keep.
  */
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { Clock } from '../clock.ts';
@@ -17,6 +18,7 @@ import type { Application, Environment } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from './hour-rows.ts';
 import type { LedgerNote } from './notes.ts';
+import { type Claim, Strangers } from './strangers.ts';
 import { ledgerText } from './text.ts';
 
 /** Where a packet or report came from. */
@@ -33,9 +35,9 @@ export interface AttributedSource extends LedgerSource {
   readonly environment: Environment | undefined;
 }
 
-/** Where a refusal belongs, as far as is known. */
+/** Where a refusal belongs. */
 export interface Refused {
-  readonly holder: KeyHolder | undefined;
+  readonly holder: KeyHolder;
   /** The environment that the request named. */
   readonly environment?: string | undefined;
   readonly origin?: string | undefined;
@@ -63,8 +65,12 @@ const maxRows = 50_000;
 export class Ledger {
   /** Refusals that no application's ledger shows, by code. */
   readonly unattributed = new Map<ErrorCode, number>();
+  /** What is known of the last of them. */
+  readonly strangers = new Strangers();
   /** Refusals that an application's ledger shows, by code. */
   readonly attributed = new Map<ErrorCode, number>();
+  /** Usage and metrics reports that were accepted. */
+  reports = 0;
   readonly #deps: LedgerDeps;
   /** The current hour of each application. */
   readonly #hours = new Map<number, HourRows>();
@@ -88,6 +94,7 @@ export class Ledger {
 
   /** Counts something accepted: in the batch that holds it, or in the next one when it holds nothing new. */
   accepted(source: AttributedSource, batch: Tallying = this.#laneOf(source)): void {
+    if (source.route !== 'identities') this.reports += 1;
     this.#countAccepted(batch, source.application, senderOf(source), this.#deps.clock.now());
   }
 
@@ -98,19 +105,21 @@ export class Ledger {
     batch.ledger.add(this.#rowOf(source.application, subject, at), at);
   }
 
-  /** Counts the refusal of a body that was not read, so that its application is unknown. */
+  /** Counts a refusal that says nothing of its sender. */
   refusedUnread({ code }: ApiError): void {
     this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
   }
 
-  /** Counts a refusal: in the ledger of the application when it is known, else for the whole process only. */
+  /** Counts a refusal of a sender whose application is not known: for the whole process only. */
+  refusedStranger(refusal: ApiError, source: LedgerSource, claim: Claim): void {
+    this.refusedUnread(refusal);
+    this.strangers.add(refusal.code, source, claim, this.#deps.clock.now());
+  }
+
+  /** Counts a refusal in the ledger of its application. */
   refused(refusal: ApiError, source: LedgerSource, refused: Refused): void {
     const { holder, environment = '' } = refused;
     const { code, status } = refusal;
-    if (holder === undefined) {
-      this.refusedUnread(refusal);
-      return;
-    }
     this.attributed.set(code, (this.attributed.get(code) ?? 0) + 1);
     const { application } = holder;
     const number = holder.environments.get(environment)?.number ?? null;

@@ -19,6 +19,7 @@ import { endpoint } from './endpoint.ts';
 import { Environment, showEnvironment } from './environments.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
+import { originCheck } from './origin-check.ts';
 
 const limit = { minimum: 0, maximum: 1_000_000_000 };
 
@@ -159,6 +160,7 @@ export const applications: Group<ManageDeps> = {
       answers: { 204: done('It is deleted.') },
       handle: ({ directory, application }) => deleteApplication(directory, application.id),
     }),
+    originCheck,
   ],
 };
 

@@ -12,6 +12,8 @@ export interface Caller {
   readonly role: Role;
   readonly teams: readonly string[];
   readonly primaryTeam: string;
+  /** The key of the session that the request belongs to; `undefined` of an API key. */
+  readonly session: string | undefined;
 }
 
 /** What every endpoint of the management API works on. */
@@ -33,13 +35,14 @@ export type Claims = Awaited<ReturnType<Authenticate>>;
  */
 export function callerOf(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
-  { sub: id, client_id: clientId, role, team, primaryTeam }: Claims,
+  { sub: id, client_id: clientId, role, team, primaryTeam, sid: session }: Claims,
 ): Caller {
   if (id === clientId) {
     const exists = () => apiKeys.has(id);
     return {
       id,
       primaryTeam,
+      session,
       get role() {
         return exists() ? role : 'User';
       },
@@ -52,6 +55,7 @@ export function callerOf(
     teamsThrough(users.get(id) ?? { teams: [], primaryTeam: '' }, findClient({ clients }, clientId));
   return {
     id,
+    session,
     get role() {
       return users.get(id)?.role === 'Admin' ? role : 'User';
     },

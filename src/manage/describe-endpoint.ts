@@ -103,6 +103,7 @@ const inPath: Readonly<Record<string, string>> = {
   identity: 'The identity, as it was minted or asserted.',
   userId: 'Id of the user.',
   clientId: 'Client id.',
+  signInId: 'Id of the sign-in.',
 };
 
 /** What an endpoint refuses because of what it is: see `endpoint`. */

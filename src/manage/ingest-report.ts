@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer, text } from '../http/schema.ts';
+import { flag, jsonAnswer, text } from '../http/schema.ts';
 import type { Retention } from '../store/retention.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
@@ -23,17 +23,26 @@ export const ingest: Group<ReportingDeps> = {
       summary: 'Report what was accepted and what was refused, why, and from which sender',
       description:
         'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second.',
-      query: { environment: Type.Optional(text('Only this environment.')), ...range },
+      query: {
+        environment: Type.Optional(text('Only this environment.')),
+        unnamed: Type.Optional(
+          flag('With `environment`: also what named no environment that exists, and mint requests.'),
+        ),
+        ...range,
+      },
       answers: { 200: jsonAnswer(IngestReport, 'The report.') },
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
       async handle({ directory, application, query }, { reports }: ReportingDeps) {
         const { number, teamId, environments } = application;
-        const { environment: name } = query;
+        const { environment: name, unnamed = false } = query;
         const only = name === undefined ? undefined : findEnvironment(environments, name);
         const { from, to } = readReportRange({ ...query, step: 'hour' }, directory.clock.now(), notRolledUp);
         const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
         return ok(
-          await reports.make(teamId, 'ledger', { application: { number, environments }, only, hours }),
+          await reports.make(teamId, 'ledger', {
+            application: { number, environments },
+            ...{ only, unnamed, hours },
+          }),
         );
       },
     }),

@@ -17,6 +17,8 @@ export interface LedgerTask {
   readonly application: Pick<Application, 'number' | 'environments'>;
   /** The one environment to report; all of the application when undefined. */
   readonly only: Environment | undefined;
+  /** Whether the rows of no environment are reported with it. */
+  readonly unnamed: boolean;
   readonly hours: Hours;
 }
 
@@ -37,7 +39,7 @@ const maxEntries = 500;
 
 /** Adds the hours of an application's ledger up, row by row. */
 export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<LedgerShown> {
-  const { application, only, hours } = task;
+  const { application, only, unnamed, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));
   const rows = new Map<string, ReportedRow>();
   yield* fromSnapshot(store.lmdb, function* (at) {
@@ -45,7 +47,8 @@ export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<Ledg
     for (const { subject, count, lastAt, example } of entries) {
       yield;
       const environment = present.has(subject.environment) ? subject.environment : null;
-      if (only !== undefined && environment !== only.number) continue;
+      const wanted = environment === null ? unnamed : environment === only?.number;
+      if (only !== undefined && !wanted) continue;
       mergeTally(rowOf(rows, { ...subject, environment }).tally, { count, lastAt, example });
     }
   });

@@ -15,26 +15,26 @@ import { members } from './members.ts';
 import { metrics } from './metrics.ts';
 import { type OverviewDeps, overview } from './overview.ts';
 import { reports } from './reports.ts';
+import { sessions, type UserSessionDeps } from './sessions.ts';
+import { type StatusDeps, status } from './status.ts';
 import type { LimitDeps } from './team-limits.ts';
 import { teams } from './teams.ts';
+import { type UnattributedDeps, unattributed } from './unattributed.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
 
-export type ManagementDeps = AuditDeps & FeatureDeps & IdentityDeps & OverviewDeps & LimitDeps & UserDeps;
+export type ManagementDeps = AuditDeps &
+  FeatureDeps &
+  IdentityDeps &
+  OverviewDeps &
+  LimitDeps &
+  StatusDeps &
+  UnattributedDeps &
+  UserDeps &
+  UserSessionDeps;
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
-  ...[
-    applications,
-    environments,
-    keys,
-    features,
-    featureNotes,
-    metrics,
-    overview,
-    reports,
-    ingest,
-    identities,
-  ],
-  ...[teams, members, apiKeys, clients, users, deletions, audit],
+  ...[applications, environments, keys, features, featureNotes, metrics, overview, reports, ingest],
+  ...[identities, teams, members, apiKeys, clients, users, sessions, deletions, audit, status, unattributed],
 ];

@@ -6,6 +6,7 @@ import { KeyedLimits } from '../../src/admission/keyed-limits.ts';
 import type { AccessClaims } from '../../src/auth/access-token.ts';
 import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { createBearer } from '../../src/auth/bearer.ts';
+import { createConsoleCallers } from '../../src/auth/console/caller.ts';
 import { provePassword } from '../../src/auth/prove-password.ts';
 import { endSessionsOf } from '../../src/auth/sessions.ts';
 import { isStillValid } from '../../src/auth/validate-token.ts';
@@ -21,6 +22,7 @@ import { deletions } from '../../src/manage/deletions.ts';
 import { environments } from '../../src/manage/environments.ts';
 import { keys } from '../../src/manage/keys.ts';
 import { members } from '../../src/manage/members.ts';
+import { sessions } from '../../src/manage/sessions.ts';
 import { teams } from '../../src/manage/teams.ts';
 import { users } from '../../src/manage/users.ts';
 import type { ApiKey, Role, User } from '../../src/store/records.ts';
@@ -50,8 +52,9 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const { settings, directory, team, addClient } = fixture;
   const parts = {
     directory,
+    engine: fixture.engine,
     accounts: fixture.store,
-    authenticate: createBearer(settings),
+    authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(rate, rate),
   };
@@ -81,6 +84,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     apiKeys,
     clients,
     users,
+    sessions,
   ];
   const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
   const dispatch = createRouter(routesFrom(groups, { ...parts, ...signIn, plans, limits: defaults }));

@@ -1,3 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { hashSecret } from '../../../src/accounts/secrets.ts';
+import { startSession } from '../../../src/auth/sessions.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { EmbeddedEngine } from '../../../src/engine/embedded.ts';
+import { testHealth } from '../../accounts/fixture.ts';
 import { operations } from './openapi-document.ts';
 import type { Lot, World } from './world.ts';
 
@@ -25,6 +31,7 @@ const makers: Readonly<Record<string, Maker>> = {
   },
   identity: async () => 'user-7',
   userId: async (world) => takeUser(world),
+  signInId: (world, base) => beginSession(world, base.split('/').at(-2)!),
   clientId(world, base) {
     const client = { name: 'App', type: 'public', redirectUris: ['https://app.example/'] };
     return make(world, base, base.endsWith('/clients') ? client : { name: 'Program' }, 'clientId');
@@ -40,6 +47,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/measurements': environment,
   'GET /applications/:id/identities/:identity/exposures': environment,
   'DELETE /applications/:id/identities': '?identity=user-7',
+  'GET /applications/:id/origin-check': '?origin=https://shop.example',
 };
 
 /** The documented operation of a route of the access table, or of one that has no row in it: that begins with `/api/`. */
@@ -106,4 +114,16 @@ export async function ask(world: World, method: string, path: string, body: obje
   const answer = await world.send(world.asAdmin, method, path, body);
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
   return answer.json();
+}
+
+/** Begins a session of a user. @returns id of their sign-in */
+async function beginSession({ store }: World, userId: string): Promise<string> {
+  const signIn = hashSecret(userId);
+  const granted = { userId, clientId: 'flagmeter-cli', signIn, scope: 'openid flagmeter' };
+  const authTime = Math.floor(Date.now() / 1000);
+  const engine = new EmbeddedEngine(store, testHealth());
+  await engine.change((draft) =>
+    startSession({ clock: systemClock, randomBytes }, draft, { ...granted, authTime }),
+  );
+  return signIn;
 }

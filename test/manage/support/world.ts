@@ -113,7 +113,7 @@ async function settle(directory: Directory): Promise<People> {
   const user = await userOf('eve', 'User', homeId);
   const stranger = await userOf('tom', 'Admin', otherId);
   const spareUsers: User[] = [];
-  for (let at = 0; at < 80; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
+  for (let at = 0; at < 110; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
   const spareLots: Lot[] = [];
   for (let at = 0; at < 20; at += 1) {
     const { id } = await createTeam(directory, `Spare ${at}`, {

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Core } from '../../src/commands/core.ts';
+import { ServiceStatus } from '../../src/commands/service-status.ts';
+import { RequestTally } from '../../src/http/request-tally.ts';
+import { testClock } from '../accounts/fixture.ts';
+
+/** The counters of a service that does nothing by itself. */
+function openCounters() {
+  const clock = testClock();
+  const ledger = { reports: 0, attributed: new Map(), unattributed: new Map() };
+  const monitor = { packets: 0, admits: () => true, oldest: () => 0 };
+  const intake = { commits: 0, commitMs: 0, failedCommits: 0, monitor };
+  const health = { ready: true };
+  const requests = new RequestTally();
+  const core = { clock, counting: { ledger }, intake, health, config: { queueHighPackets: 10 } };
+  const status = new ServiceStatus(core as unknown as Core, requests);
+  const telemetry = requests.row('POST', '/api/frontend/telemetry');
+  const take = (packets: number) => {
+    for (let at = 0; at < packets; at += 1) requests.count(telemetry, { status: 202 });
+  };
+  const pass = (seconds: number) => {
+    for (let at = 0; at < seconds; at += 1) {
+      clock.advance(1000);
+      status.look();
+    }
+  };
+  return { clock, ledger, intake, monitor, health, requests, telemetry, status, take, pass };
+}
+
+test('a service that has just begun has no rates', () => {
+  const { status } = openCounters();
+  expect(status.now()).toMatchObject({
+    at: '2026-01-02T03:04:05.000Z',
+    packetsPerSecond: 0,
+    commits: { total: 0, perSecond: 0, meanMs: null, failed: 0 },
+    queue: { waiting: 0, limit: 10, oldestMs: 0 },
+    ready: true,
+    reason: '',
+  });
+});
+
+test('rates are those of the last ten seconds', () => {
+  const { status, take, pass, intake, ledger, requests, telemetry } = openCounters();
+  take(50);
+  ledger.reports = 20;
+  ledger.attributed.set('rate_limited', 3);
+  ledger.unattributed.set('unknown_key', 2);
+  requests.count(telemetry, { status: 429 });
+  Object.assign(intake, { commits: 40, commitMs: 60, failedCommits: 1 });
+  pass(5);
+  expect(status.now()).toMatchObject({
+    packetsPerSecond: 10,
+    reportsPerSecond: 4,
+    refusedPerSecond: 1,
+    commits: { total: 40, perSecond: 8, meanMs: 1.5, failed: 1 },
+  });
+  pass(5);
+  expect(status.now().packetsPerSecond).toBe(5);
+  pass(1);
+  expect(status.now()).toMatchObject({ packetsPerSecond: 0, commits: { total: 40, meanMs: null } });
+  take(30);
+  expect(status.now().packetsPerSecond).toBe(3);
+});
+
+test('a service that takes nothing says why', () => {
+  const { status, health, monitor } = openCounters();
+  Object.assign(monitor, { packets: 12, admits: () => false, oldest: () => 1234.567 });
+  expect(status.now()).toMatchObject({
+    queue: { waiting: 12, oldestMs: 1234.57 },
+    ready: false,
+    reason: 'too much is waiting for the disk',
+  });
+  health.ready = false;
+  expect(status.now()).toMatchObject({ ready: false, reason: 'the store cannot take data; see the log' });
+});

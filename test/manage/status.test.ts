@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { readRefusals } from '../support/ledger-report.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+let service: LocalService;
+let access: string;
+beforeAll(async () => {
+  service = await startLocal();
+  access = await token(service.http, service.credentials);
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+interface Status {
+  readonly [rate: string]: unknown;
+  readonly commits: { readonly total: number; readonly meanMs: number };
+}
+
+function read<T = unknown>(path: string, status = 200): Promise<T> {
+  return manage(service.http, access, 'GET', `/api/v2${path}`, status) as Promise<T>;
+}
+
+async function post(path: string, body: object, headers: object = {}): Promise<number> {
+  const response = await fetch(`http://${service.http}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'shop/1.0', ...headers },
+    body: JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const origin = 'https://shop.example';
+
+test('the status has what came in, by packets and reports, and what was refused', async () => {
+  const id = await createApplication(service.http, access, { name: 'busy' });
+  const { key } = await createKey(service.http, access, id, 'Mobile');
+  const time = new Date().toISOString();
+  expect(await post('/api/frontend/telemetry', { k: key, e: 'Production' })).toBe(202);
+  expect(await post('/api/frontend/telemetry', { k: 'x', e: 'Production' })).toBe(404);
+  expect(await post('/api/usage/stats', { appKey: key, environment: 'Production', time, stats: [] })).toBe(
+    200,
+  );
+  const status = await read<Status>('/status');
+  expect(status).toMatchObject({ ready: true, reason: '', commits: { failed: 0 }, queue: { waiting: 0 } });
+  for (const rate of ['packetsPerSecond', 'reportsPerSecond', 'refusedPerSecond'])
+    expect(status[rate], rate).toBeGreaterThan(0);
+  expect(status.commits.total).toBeGreaterThan(0);
+  expect(status.commits.meanMs).toBeGreaterThan(0);
+});
+
+describe('a sender whose key does not exist', () => {
+  const key = `fm_fe_${'c0ffee'.repeat(6)}abcd`;
+
+  test('is found by the beginning of the key, its origin and its environment, while the service has one team', async () => {
+    for (let time = 0; time < 2; time += 1)
+      expect(await post('/api/frontend/telemetry', { k: key, e: 'Prod' }, { origin })).toBe(404);
+    const { items } = await read<{ items: unknown[] }>('/unattributed');
+    expect(items[0]).toEqual({
+      at: expect.any(String),
+      route: 'telemetry',
+      transport: 'http',
+      code: 'unknown_key',
+      keyPrefix: 'fm_fe_c0ffee',
+      origin,
+      userAgent: 'shop/1.0',
+      environment: 'Prod',
+      count: 2,
+    });
+    expect(JSON.stringify(items)).not.toContain(key);
+  });
+
+  test('does not show where it is to Admins of one team among several', async () => {
+    const other = await startLocal();
+    const admin = await token(other.http, other.credentials);
+    // The team's API key belongs to its team only.
+    await manage(other.http, admin, 'POST', '/api/v2/teams', 201, { name: 'Another' });
+    await fetch(`http://${other.http}/api/frontend/telemetry`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin },
+      body: JSON.stringify({ k: key, e: 'Secret' }),
+    });
+    const list = await manage(other.http, admin, 'GET', '/api/v2/unattributed', 200);
+    expect(list).toMatchObject({
+      items: [{ keyPrefix: 'fm_fe_c0ffee', origin: null, userAgent: null, environment: null, count: 1 }],
+    });
+    await other.stop();
+  });
+});
+
+test('origin-check says what becomes of a packet', async () => {
+  const allowedOrigins = ['https://shop.example', 'https://*.shop.example'];
+  const id = await createApplication(service.http, access, { name: 'origins', allowedOrigins });
+  const { key } = await createKey(service.http, access, id, 'Frontend');
+  for (const [sent, by] of [
+    ['https://www.shop.example', 'https://*.shop.example'],
+    ['https://shop.example', 'https://shop.example'],
+    ['http://shop.example', null],
+  ] as const) {
+    const check = await read<{ allowed: boolean }>(
+      `/applications/${id}/origin-check?origin=${encodeURIComponent(sent)}`,
+    );
+    expect(check).toMatchObject({ origin: sent, allowed: by !== null, by });
+    const status = await post('/api/frontend/telemetry', { k: key, e: 'Production' }, { origin: sent });
+    expect(status).toBe(check.allowed ? 202 : 403);
+  }
+  await read(`/applications/${id}/origin-check`, 400);
+});
+
+test('the ledger of an environment can have what named none', async () => {
+  const id = await createApplication(service.http, access, { name: 'misspelt' });
+  const { key } = await createKey(service.http, access, id, 'Mobile');
+  for (const e of ['Production', 'Staging', 'Prodction'])
+    await post('/api/frontend/telemetry', { k: key, e });
+  await readRefusals(service.http, access, id, 1);
+  const path = `/applications/${id}/ingest?environment=Production`;
+  expect(await read(path)).toMatchObject({ accepted: 1, refused: 0 });
+  expect(await read(`${path}&unnamed=false`)).toMatchObject({ accepted: 1, refused: 0 });
+  expect(await read(`${path}&unnamed=true`)).toMatchObject({
+    environment: 'Production',
+    accepted: 1,
+    refused: 1,
+    entries: [
+      { code: 'unknown_environment', example: { environment: 'Prodction' } },
+      { outcome: 'accepted' },
+    ],
+  });
+});

@@ -21,7 +21,6 @@ const lifetime = 3600;
 /** A browser's attempts at the most: more would fill the head of its requests. */
 const most = 8;
 
-const name = 'flagmeter-sign-in';
 const stateForm = /^([\w-]{11})\.([0-9a-f]{64})\.([\w-]+)$/;
 
 /** Begins an attempt: an id of 64 random bits, and a secret of 256. */
@@ -63,7 +62,7 @@ export function startingCookies(
   request: Pick<Request, 'header'>,
   { id, secret }: Attempt,
 ): readonly string[] {
-  const prefix = attemptCookie(baseUrl, '').name;
+  const prefix = `${attemptCookie(baseUrl, '').name}-`;
   const open = Array.from(cookiesOf(request), ([sent]) => sent).filter((sent) => sent.startsWith(prefix));
   // A browser sends the oldest first (RFC 6265 §5.4).
   const tooMany = open.slice(0, Math.max(0, open.length - most + 1)).map((sent) => sent.slice(prefix.length));
@@ -80,7 +79,7 @@ export function endingCookie(baseUrl: string, { id }: Attempt): string {
 
 /** The answer comes with a navigation that the auth host begins, which may be another site: `Strict` would not be sent. */
 function attemptCookie(baseUrl: string, id: string): HostCookie {
-  return hostCookie(baseUrl, `${name}-${id}`, 'Lax');
+  return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
 }
 
 function bound({ secret, returnTo }: Attempt): string {

@@ -17,10 +17,10 @@ const otherIssuer = 'The answer does not come from the auth host of this console
 const codeRefused = 'The sign-in took too long, or was used before';
 
 /** What the auth host refuses with (RFC 6749 §4.1.2.1), as far as there is something to say of it. */
-const refusals: Readonly<Record<string, string>> = {
-  access_denied: 'The sign-in was cancelled',
-  temporarily_unavailable: 'The service cannot sign anyone in right now; try again in a minute',
-};
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['access_denied', 'The sign-in was cancelled'],
+  ['temporarily_unavailable', 'The service cannot sign anyone in right now; try again in a minute'],
+]);
 
 /** `GET /console/callback`: takes the code of the auth host, and begins a session (RFC 6749 §4.1.2, §4.1.3). */
 export const callbackEndpoint: Endpoint<CallbackDeps> = {
@@ -51,7 +51,7 @@ async function finish(
   const { audience, console } = deps;
   const code = parameters.get('code');
   if (code === undefined) {
-    const refusal = refusals[parameters.get('error') ?? ''];
+    const refusal = refusals.get(parameters.get('error') ?? '');
     return signInFailed(400, refusal ?? 'The auth host has refused the sign-in');
   }
   const presented = {

@@ -13,12 +13,13 @@ export type SameSite = 'Strict' | 'Lax';
  * A cookie of the base host. Over HTTPS no other host and no plain connection can set it. Over plain HTTP a browser sends a
  * cookie to every port of a host, so that the port is part of the name: two services on one machine do not share it.
  * @param baseUrl the public URL of the base host
+ * @param id of one of many cookies that are alike, which stands at the end of its name
  */
-export function hostCookie(baseUrl: string, name: string, sameSite: SameSite): HostCookie {
+export function hostCookie(baseUrl: string, kind: string, sameSite: SameSite, id = ''): HostCookie {
   const { protocol, port } = new URL(baseUrl);
   const secure = protocol === 'https:';
-  const full = secure ? `__Host-${name}` : `${name}-${port || '80'}`;
+  const name = (secure ? `__Host-${kind}` : `${kind}-${port || '80'}`) + (id && `-${id}`);
   const attributes = `Path=/; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
-  const write = (value: string, maxAge: number) => `${full}=${value}; Max-Age=${maxAge}; ${attributes}`;
-  return { name: full, write, removal: write('', 0) };
+  const write = (value: string, maxAge: number) => `${name}=${value}; Max-Age=${maxAge}; ${attributes}`;
+  return { name, write, removal: write('', 0) };
 }

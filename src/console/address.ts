@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { withQuery } from './api/client.ts';
+import { type Query, withQuery } from './api/client.ts';
 import { root } from './settings.ts';
 
 /** The pages of an environment. */
@@ -13,6 +13,11 @@ export function address(...segments: readonly string[]): string {
 /** The address of a page of an environment. */
 export function environmentAddress(app: string, environment: string, page: EnvironmentPage): string {
   return address('apps', app, environment, page);
+}
+
+/** What of a query stays from page to page: the range. */
+export function kept({ range, from, to }: Readonly<Record<string, string>>): Query {
+  return { range, from, to };
 }
 
 /** Reads and changes the query of the address: what a reader has chosen is in it, so that a link shows the same. */

@@ -1,7 +1,10 @@
 import { LocationProvider, Route, Router } from 'preact-iso';
-import { Home } from './pages/home.tsx';
+import { ApplicationsReader } from './applications.tsx';
+import { ApplicationStart, Home } from './pages/home.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import { Announcer } from './parts/announce.tsx';
+import { CheckedPlace } from './parts/checked-place.tsx';
+import { Guarded } from './parts/failure.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Shortcuts } from './parts/shortcuts.tsx';
 import { SignInAgain } from './parts/sign-in-again.tsx';
@@ -13,15 +16,29 @@ export function App() {
   if (user.value === undefined) return <p class="waiting">Loading …</p>;
   return (
     <LocationProvider>
+      <ApplicationsReader />
       <Frame>
-        <Router>
-          <Route path={`${root}/`} component={Home} />
-          <Route default component={NotFound} />
-        </Router>
+        <Guarded>
+          <CheckedPlace>
+            <Router onRouteChange={focusHeading}>
+              <Route path={`${root}/`} component={Home} />
+              <Route path={`${root}/apps/:application`} component={ApplicationStart} />
+              <Route path={`${root}/apps/:application/:environment`} component={ApplicationStart} />
+              <Route default component={NotFound} />
+            </Router>
+          </CheckedPlace>
+        </Guarded>
       </Frame>
       <SignInAgain />
       <Shortcuts />
       <Announcer />
     </LocationProvider>
   );
+}
+
+/** Those who do not see the page hear where they are. */
+function focusHeading(): void {
+  const heading = document.querySelector<HTMLElement>('main h1') ?? document.getElementById('main')!;
+  heading.tabIndex = -1;
+  heading.focus();
 }

@@ -4,6 +4,7 @@
  */
 import { render } from 'preact';
 import { App } from './app.tsx';
+import './theme.ts';
 import { startKeys } from './keys.ts';
 import { begin, reportSignIn } from './session.ts';
 import { root } from './settings.ts';

@@ -66,6 +66,9 @@ export const Application = shape(
   },
 );
 
+/** An application as it is answered with. */
+export type ApplicationShown = Static<typeof Application>;
+
 const NewApplication = bodyShape(
   'NewApplication',
   {

@@ -1,4 +1,57 @@
-/** What `/` shows. */
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { applicationSettingsAddress, environmentAddress } from '../address.ts';
+import { type ApplicationShown, applications } from '../applications.tsx';
+import { NotFound } from './not-found.tsx';
+
+/** What `/` shows: the only application, or the list of them. */
 export function Home() {
-  return <h1>flagmeter</h1>;
+  const all = applications.value ?? [];
+  const only = all.length === 1 ? all[0] : undefined;
+  if (only !== undefined) return <Forward to={startOf(only)} />;
+  return (
+    <section class="applications">
+      <h1>Applications</h1>
+      <ul class="applications-list">
+        {all.map((application) => (
+          <li key={application.id}>
+            <a class="applications-name" href={startOf(application)}>
+              {application.name}
+            </a>
+            <span class="applications-environments">
+              {application.environments.map(({ name }) => (
+                <a key={name} href={environmentAddress(application.id, name, 'flags')}>
+                  {name}
+                </a>
+              ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** `/apps/:app`, and `/apps/:app/:env`: lead to the flags of the environment, or of the first one. */
+export function ApplicationStart({
+  application,
+  environment,
+}: {
+  application?: string;
+  environment?: string;
+}) {
+  const found = applications.value?.find(({ id }) => id === application);
+  if (found === undefined) return <NotFound />;
+  return <Forward to={environment ? environmentAddress(found.id, environment, 'flags') : startOf(found)} />;
+}
+
+function startOf({ id, environments }: ApplicationShown): string {
+  const [first] = environments;
+  return first === undefined ? applicationSettingsAddress(id) : environmentAddress(id, first.name, 'flags');
+}
+
+function Forward({ to }: { readonly to: string }) {
+  const { route } = useLocation();
+  useEffect(() => route(to, true), [to]);
+  return null;
 }

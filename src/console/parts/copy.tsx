@@ -27,7 +27,12 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   }
   const shown = state.value === undefined ? label : state.value === 'copied' ? 'Copied ✓' : 'Not copied';
   return (
-    <button type="button" class="copy" aria-label={title ?? label} onClick={() => void copy()}>
+    <button
+      type="button"
+      class="copy"
+      aria-label={state.value === undefined ? (title ?? label) : shown}
+      onClick={() => void copy()}
+    >
       {/* The widest text holds the button's width. */}
       <span class="copy-space" aria-hidden="true">
         {label.length > 8 ? label : 'Copied ✓'}

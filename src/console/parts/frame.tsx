@@ -1,9 +1,31 @@
 import type { ComponentChildren } from 'preact';
-import { signOut, user } from '../session.ts';
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { applicationSettingsAddress, environmentAddress, kept } from '../address.ts';
+import { withQuery } from '../api/client.ts';
+import { type ApplicationShown, applications } from '../applications.tsx';
+import { useKeys } from '../keys.ts';
+import { type Place, placeOf } from '../place.ts';
 import { root } from '../settings.ts';
+import { pageTitle } from '../title.ts';
+import { AccountMenu } from './account-menu.tsx';
+import { LiveStatus } from './live.tsx';
+import { Switcher } from './switcher.tsx';
+
+/** The pages of an environment, as the navigation has them, with the second key of their shortcut. */
+const tabs = [
+  { page: 'flags', label: 'Flags', key: 'f' },
+  { page: 'metrics', label: 'Metrics', key: 'm' },
+  { page: 'ingest', label: 'Ingest', key: 'i' },
+  { page: 'people', label: 'People', key: 'p' },
+] as const;
 
 /** What stands around every page. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
+  const { path, query } = useLocation();
+  const place = placeOf(path.slice(root.length), query);
+  const application = applications.value?.find(({ id }) => id === place.application);
+  useDocumentTitle(place, application);
   return (
     <>
       <a class="skip" href="#main">
@@ -13,15 +35,122 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         <a class="brand" href={`${root}/`}>
           flagmeter
         </a>
+        <Switchers place={place} application={application} />
         <span class="spacer" />
-        <span class="who">{user.value?.email}</span>
-        <button type="button" onClick={() => void signOut()}>
-          Sign out
-        </button>
+        <LiveStatus />
+        <AccountMenu />
+        {application && <Tabs place={place} application={application} />}
       </header>
       <main id="main" tabIndex={-1}>
         {children}
       </main>
     </>
   );
+}
+
+interface InApplication {
+  readonly place: Place;
+  readonly application: ApplicationShown;
+}
+
+/** The application and the environment, and ways to the others. They keep the range, and the page where it is there too. */
+function Switchers({ place, application }: { place: Place; application: ApplicationShown | undefined }) {
+  const { query } = useLocation();
+  const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
+  const all = applications.value ?? [];
+  if (all.length === 0) return null;
+  const leading = (app: ApplicationShown) => {
+    const environment =
+      app.environments.find(({ name }) => name === place.environment) ?? app.environments[0];
+    if (environment === undefined || place.page === 'application') return applicationSettingsAddress(app.id);
+    return withQuery(environmentAddress(app.id, environment.name, page), kept(query));
+  };
+  return (
+    <div class="switchers">
+      <Switcher
+        title="Application"
+        current={application?.id}
+        choices={all.map((app) => ({ key: app.id, label: app.name, href: leading(app) }))}
+      />
+      {application && application.environments.length > 0 && (
+        <>
+          <span class="quiet" aria-hidden="true">
+            ▸
+          </span>
+          <Switcher
+            title="Environment"
+            current={place.environment}
+            choices={application.environments.map(({ name }) => ({
+              key: name,
+              label: name,
+              href: sameElsewhere(application.id, name, place, query),
+            }))}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The page of another environment; a flag stays the same flag. */
+function sameElsewhere(
+  app: string,
+  environment: string,
+  place: Place,
+  query: Record<string, string>,
+): string {
+  const flag = place.page === 'flag';
+  const page = flag ? 'flag' : (tabs.find((tab) => tab.page === place.page)?.page ?? 'flags');
+  return withQuery(environmentAddress(app, environment, page), {
+    ...kept(query),
+    ...(flag ? { name: query['name'] } : {}),
+  });
+}
+
+function Tabs({ place, application }: InApplication) {
+  const { query, route } = useLocation();
+  const environment = place.environment ?? application.environments[0]?.name;
+  const hrefOf = (page: (typeof tabs)[number]['page']) =>
+    environment === undefined
+      ? applicationSettingsAddress(application.id)
+      : withQuery(environmentAddress(application.id, environment, page), kept(query));
+  useKeys(
+    tabs.map(({ page, label, key }) => ({
+      keys: `g ${key}`,
+      help: `Go to ${label}`,
+      run: () => route(hrefOf(page)),
+    })),
+  );
+  return (
+    <nav class="tabs" aria-label="Pages of the application">
+      {environment !== undefined &&
+        tabs.map(({ page, label }) => (
+          <a key={page} href={hrefOf(page)} aria-current={current(place, page)}>
+            {label}
+          </a>
+        ))}
+      <a
+        href={applicationSettingsAddress(application.id)}
+        aria-current={place.page === 'application' ? 'page' : undefined}
+      >
+        <span class="tabs-wide">Application </span>
+        <span class="tabs-last">settings</span>
+      </a>
+    </nav>
+  );
+}
+
+function current(place: Place, page: string): 'page' | 'true' | undefined {
+  if (place.page === page) return 'page';
+  return place.page === 'flag' && page === 'flags' ? 'true' : undefined;
+}
+
+function useDocumentTitle(place: Place, application: ApplicationShown | undefined): void {
+  const named = pageTitle.value;
+  useEffect(() => {
+    const label = tabs.find(({ page }) => page === place.page)?.label;
+    const settings = place.page === 'settings' || place.page === 'application' ? 'Settings' : undefined;
+    const parts = [named || label || settings, place.environment, application?.name, 'flagmeter'];
+    document.title = parts.filter(Boolean).join(' · ');
+  }, [named, place.page, place.environment, application?.name]);
 }

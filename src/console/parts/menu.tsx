@@ -50,6 +50,7 @@ export function Menu({ label, title, items, end, class: className }: MenuProps) 
     <div ref={box} class={`menu ${className ?? ''}`}>
       <button
         ref={button}
+        id={`${id}-button`}
         type="button"
         aria-haspopup="menu"
         aria-expanded={open}
@@ -66,7 +67,7 @@ export function Menu({ label, title, items, end, class: className }: MenuProps) 
           id={id}
           role="menu"
           class={end ? 'popover popover-end' : 'popover'}
-          aria-label={title}
+          aria-labelledby={`${id}-button`}
           tabIndex={-1}
           onKeyDown={onKeyDown}
         >

@@ -1,19 +1,17 @@
-import { useSignal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { shortcuts, useKeys } from '../keys.ts';
 import { Dialog } from './dialog.tsx';
 
-/** `?` lists the shortcuts of the page. */
+const open = signal(false);
+
+/** Lists the shortcuts of the page. */
+export function openShortcuts(): void {
+  open.value = true;
+}
+
+/** The list of the shortcuts of the page, which `?` opens. */
 export function Shortcuts() {
-  const open = useSignal(false);
-  useKeys([
-    {
-      keys: '?',
-      help: 'List the shortcuts',
-      run: () => {
-        open.value = true;
-      },
-    },
-  ]);
+  useKeys([{ keys: '?', help: 'List the shortcuts', run: openShortcuts }]);
   if (!open.value) return null;
   const close = () => {
     open.value = false;

@@ -1,0 +1,29 @@
+/** What an address is about. */
+export interface Place {
+  /** The application's id. */
+  readonly application: string | undefined;
+  readonly environment: string | undefined;
+  /** `flags`, `settings` …; empty when the address names none. */
+  readonly page: string;
+}
+
+/**
+ * Reads an address.
+ * @param path without the root of the console
+ */
+export function placeOf(path: string, query: Readonly<Record<string, string>>): Place {
+  const [first = '', second, third, fourth = ''] = path.split('/').filter(Boolean).map(decoded);
+  if (first === 'apps') return { application: second, environment: third, page: fourth };
+  if (first === 'settings' && second === 'application')
+    return { application: query['app'], environment: undefined, page: 'application' };
+  return { application: undefined, environment: undefined, page: first };
+}
+
+/** A segment that is not well encoded names nothing that exists. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return '\ufffd';
+  }
+}

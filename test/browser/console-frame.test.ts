@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+let console: Console;
+let shop: string;
+
+beforeAll(async () => {
+  console = await openConsole();
+  shop = (await openSender(console, 'Shop')).application;
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+const flags = () => `/apps/${shop}/Production/flags`;
+
+describe('an address that leads nowhere', () => {
+  test.each([
+    ['an application that does not exist', () => '/apps/app_0/Production/flags', 'All applications'],
+    ['an environment that does not exist', () => `/apps/${shop}/Nowhere/flags`, 'Staging'],
+    ['a page that does not exist', () => `/apps/${shop}/Production/nothing`, 'All applications'],
+    ['what is not well encoded', () => '/apps/%25E0/x/flags', 'All applications'],
+  ])('such as %s shows a way back', async (_, path, way) => {
+    const { page } = await console.visit(path());
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await expect.poll(() => page.title()).toMatch(/^Not found · /);
+    await page.locator('main').getByRole('link', { name: way }).click();
+    await page.waitForURL(/\/(Production|Staging)\/flags$/);
+  });
+});
+
+describe('the switchers', () => {
+  test('go to another environment, keep the range, and can be used by keyboard', async () => {
+    const { page } = await console.visit(`/apps/${shop}/Production/metrics?range=30d`);
+    await page.getByRole('button', { name: 'Environment: Production' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/Staging\/metrics\?range=30d$/);
+    await page.getByRole('button', { name: 'Environment: Staging' }).press('Enter');
+    await page.keyboard.press('Escape');
+    expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Environment: Staging');
+  });
+
+  test('can be searched when there are many', async () => {
+    const environments = Array.from({ length: 12 }, (_, index) => `Region ${index + 1}`);
+    const { application } = await openSender(console, 'Many regions', { environments });
+    const { page } = await console.visit(`/apps/${application}/Region%201/flags`);
+    await page.getByRole('button', { name: 'Environment: Region 1' }).click();
+    await page.getByRole('searchbox').fill('region 12');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/Region%2012\/flags/);
+  });
+});
+
+test('a theme is chosen, and kept', async () => {
+  const { page } = await console.visit(flags(), { colorScheme: 'light' });
+  const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+  await page.getByRole('button', { name: /^Account/ }).click();
+  const light = await ground();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  expect(await ground()).not.toBe(light);
+  await page.reload();
+  await page.locator('main').waitFor();
+  expect(await ground()).not.toBe(light);
+});
+
+test('keys go from page to page, and the list of them shows how', async () => {
+  const { page } = await console.visit(flags());
+  await page.getByRole('link', { name: 'People' }).waitFor();
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Shortcuts' });
+  expect(await dialog.getByRole('row').allTextContents()).toContain('g then pGo to People');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('p');
+  await page.waitForURL(/\/people/);
+  expect(await page.title()).toMatch(/Production · Shop · flagmeter$/);
+});
+
+test.each(['light', 'dark'] as const)(
+  'axe-core finds nothing in the frame, with a menu open, in %s',
+  async (colorScheme) => {
+    const { page } = await console.visit(`/apps/${shop}/Production/nothing`, { colorScheme });
+    await page.getByRole('heading').waitFor();
+    await page.getByRole('button', { name: 'Environment: Production' }).click();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: /^Account/ }).click();
+    expect(await axeFaults(page)).toEqual([]);
+  },
+);
+
+test('the narrowest screen is not scrolled sideways', async () => {
+  const { page } = await console.visit(`/apps/${shop}/Production/nothing`, {
+    viewport: { width: 320, height: 600 },
+  });
+  await page.getByRole('heading').waitFor();
+  expect(await widthOf(page)).toBe(320);
+});

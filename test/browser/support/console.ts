@@ -1,0 +1,184 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import {
+  type Binary,
+  createApplication,
+  createKey,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../../support/binary.ts';
+import type { Credentials } from '../../support/shop.ts';
+import { launchChromium } from './chromium.ts';
+
+/** A running service with its console, and a browser. */
+export interface Console {
+  readonly chromium: Browser;
+  readonly service: Binary;
+  readonly credentials: Credentials;
+  /** `http://HOST:PORT`. */
+  readonly origin: string;
+  /** Calls the management API as an Admin. */
+  manage(method: string, path: string, expected: number, body?: unknown): Promise<unknown>;
+  /** Opens a path of the console in a browser of its own, signed in unless the options say otherwise. */
+  visit(path: string, options?: VisitOptions): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** `false`: starts without a session, and stays on the sign-in page. */
+  readonly signedIn?: boolean;
+  /** `true`: has a session of its own, which the test may end. */
+  readonly ownSession?: boolean;
+  /** What the browser may complain of in this test, such as requests that fail because there is no network. */
+  readonly expected?: RegExp;
+}
+
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the browser has complained of: errors, warnings, violations of the Content-Security-Policy. */
+  readonly complaints: readonly string[];
+  /** Opens a path in one more tab. */
+  tab(path: string): Promise<Page>;
+}
+
+/** Answers that are no success: the tests look at what the page makes of them. */
+const refusedRequest = /^Failed to load resource: the server responded with a status of/;
+
+/** Starts a service on fresh data, and Chromium. Close it in `afterAll`, and call `cleanUp`. */
+export async function openConsole(args: readonly string[] = []): Promise<Console> {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const [chromium, service] = await Promise.all([launchChromium(), startBinary({ data, args })]);
+  const origin = `http://${service.http}`;
+  const access = await token(service.http, credentials);
+  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>> | undefined;
+
+  async function visit(path: string, options: VisitOptions = {}): Promise<Visit> {
+    const { signedIn: wanted = true, ownSession = false, expected, ...rest } = options;
+    const stored = wanted && !ownSession && signedIn !== undefined ? { storageState: signedIn } : {};
+    const context = await chromium.newContext({
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+      ...rest,
+      ...stored,
+    });
+    const complaints: string[] = [];
+    watch(context, complaints, expected);
+    onTestFinished(async () => {
+      await context.close();
+      expect(complaints, 'complaints of the browser').toEqual([]);
+    });
+    const page = await context.newPage();
+    await page.goto(origin + path);
+    if (wanted && !('storageState' in stored)) {
+      await signIn(page, credentials.adminEmail, credentials.adminPassword);
+      if (!ownSession) signedIn = await context.storageState();
+    }
+    async function tab(path: string) {
+      const another = await context.newPage();
+      await another.goto(origin + path);
+      return another;
+    }
+    return { page, context, complaints, tab };
+  }
+
+  return {
+    chromium,
+    service,
+    credentials,
+    origin,
+    manage: (method, path, expected, body) => manage(service.http, access, method, path, expected, body),
+    visit,
+    async close() {
+      await Promise.all([chromium.close(), stop(service)]);
+    },
+  };
+}
+
+/** Fills in the sign-in page, and waits for the console. */
+export async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('main').waitFor();
+}
+
+function watch(context: BrowserContext, complaints: string[], expected?: RegExp): void {
+  const complain = (text: string) => {
+    if (!refusedRequest.test(text) && !expected?.test(text)) complaints.push(text);
+  };
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complain(message.text());
+  });
+  context.on('weberror', (error) => complain(String(error.error())));
+  void context.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
+    console.error('CSP: ' + event.effectiveDirective + ' ' + event.blockedURI + ' ' + event.sample))`);
+}
+
+/** An application with a key, to which a test sends. */
+export interface Sender {
+  readonly application: string;
+  readonly key: string;
+  /** Sends a usage report of a time; counts by feature and variant: `{checkout: {on: [checks, used, viewed]}}`. */
+  report(at: Date, counts: Counts, more?: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Sends a telemetry packet, now; resolves when it is on disk. */
+  packet(counts: Counts, environment?: string, instance?: string): Promise<void>;
+}
+
+export type Counts = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+
+/** Makes an application with a Frontend key, and sends through the real routes. */
+export async function openSender(
+  { service, credentials }: Console,
+  name = 'Shop',
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Sender> {
+  const access = await token(service.http, credentials);
+  const application = await createApplication(service.http, access, { name, rate: 0, ...fields });
+  const { key } = await createKey(service.http, access, application, 'Frontend');
+  async function post(path: string, expected: number, body: unknown) {
+    const response = await fetch(`http://${service.http}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        origin: 'https://shop.example',
+        'user-agent': 'flagmeter-test/1.0',
+      },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (response.status !== expected) throw new Error(`${path} answered ${response.status}: ${text}`);
+  }
+  return {
+    application,
+    key,
+    report: (at, counts, more = {}) =>
+      post('/api/usage/stats', 200, {
+        appKey: key,
+        environment: 'Production',
+        time: at.toISOString(),
+        stats: Object.entries(counts).map(([feature, variants]) => ({
+          feature,
+          variantStats: Object.fromEntries(
+            Object.entries(variants).map(([variant, [checkCount = 0, usedCount = 0, viewedCount = 0]]) => [
+              variant,
+              { checkCount, usedCount, viewedCount },
+            ]),
+          ),
+        })),
+        ...more,
+      }),
+    packet: (counts, environment = 'Production', instance) =>
+      post('/api/frontend/telemetry', 202, {
+        k: key,
+        e: environment,
+        f: counts,
+        ...(instance === undefined ? {} : { u: instance }),
+      }),
+  };
+}

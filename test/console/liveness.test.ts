@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'vitest';
+import { ApiProblem } from '../../src/console/api/problem.ts';
+import { livenessOf } from '../../src/console/parts/liveness.ts';
+
+const now = 1_000_000;
+const polled = (ago: number, error?: unknown) => ({ since: now - ago, error });
+
+describe('figures', () => {
+  test.each([
+    ['read a moment ago', polled(1500), true, 'live'],
+    ['read too long ago', polled(11_000), true, 'behind'],
+    ['that a server refuses for now', polled(1500, new ApiProblem(503, 'x', 'Busy')), true, 'behind'],
+    ['of a server that cannot be reached', polled(1500), false, 'offline'],
+    ['that do not move', undefined, true, undefined],
+  ])('%s', (_, seen, reachable, kind) => {
+    const state = livenessOf({ polled: seen, reachable, now });
+    expect(state?.kind).toBe(kind);
+    expect(state?.since).toBe(seen?.since);
+  });
+});

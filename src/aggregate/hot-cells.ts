@@ -3,7 +3,7 @@ import type { CellCodec } from '../store/cells.ts';
 import type { Table } from '../store/lmdb.ts';
 
 /** Buckets of time that are kept in memory; more only while they have changes that are not put yet. */
-const maxBuckets = 4;
+const maxBuckets = 8;
 
 interface HotBlock<T> {
   /** Where it is in the table. */

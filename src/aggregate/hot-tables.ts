@@ -1,7 +1,8 @@
 import { minuteOf } from '../store/blocks.ts';
-import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
+import { countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { HotCells } from './hot-cells.ts';
+import { HotCounts } from './hot-counts.ts';
 import { HotSeen } from './hot-seen.ts';
 import { HotSketches } from './hot-sketches.ts';
 
@@ -12,7 +13,7 @@ const hotSketchBytes = 64 * 1024 * 1024;
 
 /** The parts of the tables that are in memory because they are being written to. */
 export interface HotTables {
-  readonly counts: HotCells<Counts>;
+  readonly counts: HotCounts;
   readonly measurements: HotCells<Measurement>;
   readonly sketches: HotSketches;
   readonly seen: HotSeen;
@@ -23,7 +24,7 @@ export function createHotTables(store: UsageStore): HotTables {
   const seen = new HotSeen(store);
   const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
   return {
-    counts: new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket),
+    counts: new HotCounts(store, new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket)),
     measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit, inBucket),
     sketches: new HotSketches(store.sketches, hotSketchBytes),
     seen,

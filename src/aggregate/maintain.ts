@@ -8,6 +8,7 @@ import type { Deletion } from '../store/records.ts';
 import type { Horizons } from '../store/retention.ts';
 import { deleteSketches } from '../store/sketches.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { carry, expire } from './carry.ts';
 import { type Chore, erasures } from './erase.ts';
 import type { HotTables } from './hot-tables.ts';
 import { rollUp } from './roll-up.ts';
@@ -49,6 +50,8 @@ function retentions(store: UsageStore, hot: HotTables, step: RetentionStep): rea
   const { environment, horizons, now, exposureDays } = step;
   const sketchDays = Math.floor(horizons.days / 1440);
   return [
+    (room) => carry(store, hot.counts, environment, Math.floor(now / 60_000) - 1, room),
+    (room) => expire(store, hot.counts, environment, horizons, room),
     (room) => rollUp(store, hot, environment, horizons, room),
     (room) => deleteSketches(store, environment, sketchDays, room),
     (room) => sweepInstances(store, now, room),

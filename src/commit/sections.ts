@@ -1,9 +1,10 @@
 import type { HotCells } from '../aggregate/hot-cells.ts';
+import type { HotCounts } from '../aggregate/hot-counts.ts';
 import type { HotSeen } from '../aggregate/hot-seen.ts';
 import type { HotSketches } from '../aggregate/hot-sketches.ts';
 import type { HotTables } from '../aggregate/hot-tables.ts';
-import { addCounts, addValue } from '../aggregate/merge.ts';
-import type { Counts, Measurement } from '../store/cells.ts';
+import { addValue } from '../aggregate/merge.ts';
+import type { Measurement } from '../store/cells.ts';
 import { putMessages } from '../store/messages.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
@@ -36,12 +37,12 @@ export function createSections(store: UsageStore, hot: HotTables, maxIdentities:
   ];
 }
 
-function countsSection(cells: HotCells<Counts>): Section {
+function countsSection(cells: HotCounts): Section {
   return {
     write(envelope) {
-      eachCount(envelope, (ref, bucket, checks, used, viewed) => {
-        addCounts(cells.touch(ref, bucket), checks, used, viewed);
-      });
+      eachCount(envelope, (ref, bucket, checks, used, viewed) =>
+        cells.add(ref, bucket, checks, used, viewed),
+      );
       cells.put();
     },
     forget: () => cells.forget(),

@@ -1,4 +1,4 @@
-import { mergeCounts } from '../aggregate/merge.ts';
+import { addCounts } from '../aggregate/merge.ts';
 import { readCounts } from '../aggregate/read-counts.ts';
 import { type Days, environmentUsers } from '../aggregate/unique-users.ts';
 import { type Counts, countsCodec } from '../store/cells.ts';
@@ -108,7 +108,8 @@ function* countRows(
   const total = countsCodec.empty();
   const zeros = () => new Array<number>(length).fill(0);
   const series = { checks: zeros(), used: zeros(), viewed: zeros() };
-  yield* readCounts(store, environment.number, range, at, (ordinal, minute, checks, used, viewed) => {
+  const wanted = { ...range, grain: range.step };
+  yield* readCounts(store, environment.number, wanted, at, (ordinal, minute, checks, used, viewed) => {
     const variant = rows.variants[ordinal];
     if (variant === undefined) return;
     const { row } = variant;
@@ -147,8 +148,9 @@ function* countBoth(
 
 function* countAll(store: UsageStore, environment: number, span: Span, at: Snapshot): Reading<Counts> {
   const total = countsCodec.empty();
-  yield* readCounts(store, environment, span, at, (_ordinal, _minute, checks, used, viewed) =>
-    mergeCounts(total, { checks, used, viewed }),
+  const wanted = { ...span, grain: 'day' } as const;
+  yield* readCounts(store, environment, wanted, at, (_ordinal, _minute, checks, used, viewed) =>
+    addCounts(total, checks, used, viewed),
   );
   return total;
 }

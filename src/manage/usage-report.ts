@@ -1,13 +1,13 @@
 import { mergeCounts } from '../aggregate/merge.ts';
+import { readCounts } from '../aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers } from '../aggregate/unique-users.ts';
 import { type Counts, countsCodec } from '../store/cells.ts';
 import { featureItself, seriesOf } from '../store/series.ts';
 import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { PointBudget } from './point-budget.ts';
-import { minuteText, type ReportRange } from './report-range.ts';
+import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
 import type { FeatureUsageShown, UsageShown } from './report-shapes.ts';
-import { sumUp } from './sum-up.ts';
 
 type VariantUsage = FeatureUsageShown['variants'][number];
 type Point = VariantUsage['series'][number];
@@ -36,7 +36,7 @@ export function* usageReport(
   only: string | undefined,
 ): Reading<UsageShown> {
   const tallies = yield* talliesOf(store, environment.number, only);
-  yield* addUp(store, environment.number, range, tallies);
+  yield* addUp(store, environment.number, range, tallies, only);
   const features = [...tallies];
   const days = { from: Math.floor(range.from / 1440), to: Math.ceil(range.to / 1440) };
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
@@ -73,18 +73,42 @@ function talliesOf(
   });
 }
 
+/** The points of a series, while its counts are added up: a bucket may come in several parts. */
+type PointsByTime = Map<number, [t: number, checks: number, used: number, viewed: number]>;
+
 function addUp(
   store: UsageStore,
   environment: number,
   range: ReportRange,
   features: ReadonlyMap<string, readonly Tally[]>,
+  only: string | undefined,
 ): Reading<void> {
-  const series = new Map([...features.values()].flat().map((tally) => [tally.ordinal, tally.points]));
-  const cells = { store, table: store.counts, codec: countsCodec, merge: mergeCounts };
-  const source = { ...cells, series, budget: new PointBudget() };
-  return sumUp(source, environment, range, (ordinal, _total, points) => {
-    const tally = series.get(ordinal);
-    for (const [t, { checks, used, viewed }] of points) tally?.push([t, checks, used, viewed]);
+  const tallies = [...features.values()].flat();
+  const points = new Map<number, PointsByTime>(tallies.map(({ ordinal }) => [ordinal, new Map()]));
+  const budget = new PointBudget();
+  const wanted = {
+    ...range,
+    grain: range.step,
+    ...(only === undefined ? {} : { only: tallies.map(({ ordinal }) => ordinal) }),
+  };
+  return fromSnapshot(store.lmdb, function* (at) {
+    yield* readCounts(store, environment, wanted, at, (ordinal, minute, checks, used, viewed) => {
+      const series = points.get(ordinal);
+      if (series === undefined) return;
+      const t = bucketStart(minute, range.step);
+      const point = series.get(t);
+      if (point === undefined) {
+        budget.take();
+        series.set(t, [t, checks, used, viewed]);
+        return;
+      }
+      point[1] += checks;
+      point[2] += used;
+      point[3] += viewed;
+    });
+    for (const tally of tallies) {
+      tally.points.push(...[...points.get(tally.ordinal)!.values()].sort(([a], [b]) => a - b));
+    }
   });
 }
 

@@ -30,6 +30,11 @@ export function minuteOf(bucket: number): number {
   return Math.floor(bucket / bucketWidths);
 }
 
+/** The width of a bucket. */
+export function widthOf(bucket: number): BucketWidth {
+  return (bucket % bucketWidths) as BucketWidth;
+}
+
 /** An environment's series have ordinals below this, so that one double names both environment and series. */
 export const seriesPerEnvironment = 2 ** 20;
 
@@ -48,11 +53,21 @@ export type Block<T> = (T | undefined)[];
 /** The key of a block (see `blockOf`) in a bucket. */
 export function blockKey(block: number, bucket: number): Buffer {
   const environment = Math.floor(block / blocksPerEnvironment);
-  const width = (bucket % bucketWidths) as BucketWidth;
-  return writeKey(environment, width, minuteOf(bucket), block % blocksPerEnvironment);
+  return writeKey(environment, widthOf(bucket), minuteOf(bucket), block % blocksPerEnvironment);
 }
 
 export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
+
+/** The place of a block among those of its environment and width: by the minute at which its bucket starts, then by block. */
+export function placeOf(minute: number, block = 0): number {
+  return minute * blocksPerEnvironment + (block % blocksPerEnvironment);
+}
+
+/** A part of the blocks of an environment and a width: `from` included, `to` not. */
+export interface Places {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** A stored block: its key, the minute its bucket starts at, the ref of its first series, and its cells. */
 export interface StoredBlock<T> {
@@ -62,20 +77,16 @@ export interface StoredBlock<T> {
   readonly cells: Block<T>;
 }
 
-/** At most `limit` blocks of an environment whose bucket starts before `to`, oldest first. */
-export function firstBlocks<T>(
+/** At most `limit` blocks of an environment, in the order of their places. */
+export function blocksAt<T>(
   table: Table,
   codec: CellCodec<T>,
   environment: number,
   width: BucketWidth,
-  to: number,
+  places: Places,
   limit: number,
 ): StoredBlock<T>[] {
-  const range = {
-    start: writeKey(environment, width, 0, 0),
-    end: writeKey(environment, width, to, 0),
-    limit,
-  };
+  const range = { ...keysOf(environment, width, places), limit };
   return Array.from(table.getRange(range), ({ key, value }) => ({
     key: Buffer.from(key),
     minute: key.readUInt32BE(5),
@@ -160,6 +171,51 @@ export function* scanCells<T>(
       if (cell !== undefined) yield { minute, ordinal: first + place, value: cell };
     }
   }
+}
+
+/** A block as it is stored. */
+export interface RawBlock {
+  readonly minute: number;
+  /** The ordinal of its first series. */
+  readonly first: number;
+  /** To be read before the next block is taken. */
+  readonly value: Buffer;
+}
+
+/** The blocks of an environment, in the order of their places, without decoding them. */
+export function* rawBlocks(
+  table: Table,
+  environment: number,
+  width: BucketWidth,
+  places: Places,
+  at: Snapshot,
+): Generator<RawBlock> {
+  for (const { key, value } of table.getRange({ ...keysOf(environment, width, places), ...readAt(at) })) {
+    yield { minute: key.readUInt32BE(5), first: key.readUInt32BE(9) * cellsPerBlock, value };
+  }
+}
+
+/** The numbers of the environments that have blocks. */
+export function* numbersOfEnvironments(table: Table): Generator<number> {
+  for (let number = 0; ; number += 1) {
+    const [key] = table.getKeys({ start: writeKey(number, bucketWidth.minute, 0, 0), limit: 1 });
+    if (key === undefined) return;
+    number = key.readUInt32BE(0);
+    yield number;
+  }
+}
+
+/** The minute at which the last bucket of a width starts, if an environment has any. */
+export function lastBucket(table: Table, environment: number, width: BucketWidth): number | undefined {
+  const [start, end] = [writeKey(environment, width, 2 ** 32 - 1, 0), writeKey(environment, width, 0, 0)];
+  const [key] = table.getKeys({ start, end, reverse: true, limit: 1 });
+  return key?.readUInt32BE(5);
+}
+
+function keysOf(environment: number, width: BucketWidth, { from, to }: Places) {
+  const keyAt = (place: number) =>
+    writeKey(environment, width, Math.floor(place / blocksPerEnvironment), place % blocksPerEnvironment);
+  return { start: keyAt(from), end: keyAt(to) };
 }
 
 function writeKey(environment: number, width: BucketWidth, minute: number, block: number): Buffer {

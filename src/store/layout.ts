@@ -1,6 +1,7 @@
 import { constants, copyFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
+import { carryNothing } from './carry-nothing.ts';
 import { type LmdbEnvironment, openLmdb, openRecords } from './lmdb.ts';
 import { syncPath } from './sync.ts';
 import { transact } from './transact.ts';
@@ -21,7 +22,7 @@ export type Step = (lmdb: LmdbEnvironment) => void;
 
 /** The layouts of this program. */
 export const accountsLayout: Layout = { store: 'accounts', steps: [] };
-export const usageLayout: Layout = { store: 'usage', steps: [] };
+export const usageLayout: Layout = { store: 'usage', steps: [carryNothing] };
 
 /** The number of the layout that this program reads and writes. */
 export function currentLayout({ steps }: Layout): number {

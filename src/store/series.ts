@@ -30,7 +30,7 @@ export interface NewSeries {
 }
 
 /** Puts a series into the dictionary. Call it in the transaction of the first cells that refer to it. */
-export function putSeries(store: UsageStore, series: NewSeries): void {
+export function putSeries(store: Pick<UsageStore, 'series'>, series: NewSeries): void {
   store.series.putSync(pairKey(series.environment, series.ordinal), Buffer.from(JSON.stringify(series.name)));
 }
 

@@ -6,6 +6,8 @@ export interface UsageStore {
   readonly lmdb: LmdbEnvironment;
   /** Cells of variants: see blocks.ts. */
   readonly counts: Table;
+  /** How far the cells of variants are carried to wider ones: see carried.ts. */
+  readonly carried: Table;
   /** Cells of metrics: see blocks.ts. */
   readonly measurements: Table;
   /** The series dictionary: see series.ts. */
@@ -35,6 +37,7 @@ export function openUsageStore(data: string): UsageStore {
   return {
     lmdb,
     counts: openTable(lmdb, 'counts'),
+    carried: openTable(lmdb, 'carried'),
     measurements: openTable(lmdb, 'measurements'),
     series: openTable(lmdb, 'series'),
     seen: openTable(lmdb, 'seen'),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Maintenance } from '../../src/aggregate/maintain.ts';
 import { type Aggregator, createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import { queryReader } from '../../src/http/query-reader.ts';
@@ -7,8 +8,8 @@ import { measurementsReport } from '../../src/manage/measurements-report.ts';
 import { readReportRange, reportRange } from '../../src/manage/report-range.ts';
 import { usageReport } from '../../src/manage/usage-report.ts';
 import { bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
-import { countsCodec } from '../../src/store/cells.ts';
-import { bucketAt, type Horizons, horizonsAt } from '../../src/store/retention.ts';
+import { measurementCodec } from '../../src/store/cells.ts';
+import { bucketAt, horizonsAt } from '../../src/store/retention.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -51,15 +52,14 @@ function add({ write }: Aggregator, events: readonly Event[], now: number): void
   write(batch.seal());
 }
 
-const step = {
-  task: 'retention',
-  environment: environment.number,
-  now: 0,
-  exposureDays: 30,
-} as const;
+/** A step of upkeep at `now`. */
+function stepAt(now: number, limit: number): Maintenance {
+  const horizons = horizonsAt(now, retention);
+  return { task: 'retention', environment: environment.number, now, exposureDays: 30, horizons, limit };
+}
 
-function rollUpAll({ maintain }: Aggregator, horizons: Horizons, limit: number): void {
-  while (maintain({ ...step, horizons, limit }) > 0);
+function rollUpAll({ maintain }: Aggregator, now: number, limit: number): void {
+  while (maintain(stepAt(now, limit)) > 0);
 }
 
 const readQuery = queryReader(reportRange);
@@ -79,9 +79,11 @@ function withoutSeries(report: unknown): unknown {
   );
 }
 
+/** How many cells of measurements there are: of minutes, hours and days. */
 function widths(store: UsageStore): number[] {
   return Object.values(bucketWidth).map(
-    (width) => [...scanCells(store.counts, countsCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
+    (width) =>
+      [...scanCells(store.measurements, measurementCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
   );
 }
 
@@ -99,13 +101,13 @@ test('every report is the same before and after the roll-up, to the last bit, wh
         const aggregator = createAggregator(store);
         const now = start + 3.5 * 24 * hourMs;
         add(aggregator, events, start);
-        rollUpAll(aggregator, horizonsAt(start + 30 * hourMs, retention), limit);
+        rollUpAll(aggregator, start + 30 * hourMs, limit);
         add(aggregator, late, now);
         const time = (minute: number) => new Date(start + minute * 60_000).toISOString();
         const from = time(Math.min(a, b));
         const to = time(Math.max(a, b) + 1);
         const before = await reports(store, now, { from, to, step: 'day' });
-        rollUpAll(aggregator, horizonsAt(now, retention), limit);
+        rollUpAll(aggregator, now, limit);
         expect(await reports(store, now, { from, to, step: 'day' })).toEqual(before);
         const byHour = await reports(store, now, { from, to, step: 'hour' });
         expect(withoutSeries(byHour)).toEqual(withoutSeries(before));
@@ -116,13 +118,13 @@ test('every report is the same before and after the roll-up, to the last bit, wh
   );
 });
 
-test('minutes become hours, hours become days, and days end', async () => {
+test('measurements of minutes become hours, hours become days, and days end', async () => {
   const store = openUsageStore(temporaryDirectory());
   const aggregator = createAggregator(store);
   const events = [0, 1, 61].map((minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
   expect(widths(store)).toEqual([3, 0, 0]);
-  const after = (hours: number) => rollUpAll(aggregator, horizonsAt(start + hours * hourMs, retention), 2);
+  const after = (hours: number) => rollUpAll(aggregator, start + hours * hourMs, 2);
   after(3.5);
   expect(widths(store)).toEqual([1, 1, 0]);
   after(5);
@@ -139,11 +141,8 @@ test('a step touches no more than it may, and says 0 when nothing is left', asyn
   const aggregator = createAggregator(store);
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
-  const one = {
-    ...step,
-    horizons: horizonsAt(start + 5 * hourMs, retention),
-    limit: 6,
-  };
-  expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 2, 0]);
+  const one = stepAt(start + 5 * hourMs, 6);
+  // Ten blocks of minutes and then one of an hour are carried, at eight for one; ten are deleted, and ten rolled up.
+  expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 4, 0]);
   await store.lmdb.close();
 });

@@ -1,0 +1,48 @@
+import { prefixKey } from './key-prefix.ts';
+import type { Table } from './lmdb.ts';
+import { readAt, type Snapshot } from './snapshot.ts';
+
+/**
+ * How far the counts of an environment are carried. What a minute counts is carried to its hour once the minute is over, and
+ * what an hour counts is carried to its day: so an hour's cell has everything but what its minutes have from `minutes` on, and a
+ * day's cell has everything but what its hours have from `hours` on. The narrower cells stay until their retention ends.
+ *
+ * Key: environment (u32, big-endian). Value: the four numbers, as little-endian doubles.
+ */
+export interface Carried {
+  /** The first place (see `placeOf`) whose minute cells are not in their hour's cell. */
+  readonly minutes: number;
+  /** The first place whose hour cells are not in their day's cell. */
+  readonly hours: number;
+  /** The minute (since the epoch) before which minute cells were deleted, or were never there. */
+  readonly minutesFrom: number;
+  /** The minute before which hour cells were deleted, or were never there. */
+  readonly hoursFrom: number;
+}
+
+/** Nothing is carried, and nothing was deleted. */
+export const notCarried: Carried = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0 };
+
+const valueBytes = 4 * 8;
+
+/** How far an environment's counts are carried. */
+export function readCarried(table: Table, environment: number, at?: Snapshot): Carried {
+  const value = table.get(prefixKey(environment), readAt(at));
+  if (value === undefined) return notCarried;
+  return {
+    minutes: value.readDoubleLE(0),
+    hours: value.readDoubleLE(8),
+    minutesFrom: value.readDoubleLE(16),
+    hoursFrom: value.readDoubleLE(24),
+  };
+}
+
+/** Puts the marks. Call it in the transaction of what they tell. */
+export function putCarried(table: Table, environment: number, carried: Carried): void {
+  const value = Buffer.allocUnsafe(valueBytes);
+  value.writeDoubleLE(carried.minutes, 0);
+  value.writeDoubleLE(carried.hours, 8);
+  value.writeDoubleLE(carried.minutesFrom, 16);
+  value.writeDoubleLE(carried.hoursFrom, 24);
+  table.putSync(prefixKey(environment), value);
+}

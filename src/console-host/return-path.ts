@@ -10,8 +10,9 @@ export function readReturnPath(baseUrl: string, text: string): string | undefine
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\') || text.length > longest)
     return undefined;
   const { origin } = new URL(baseUrl);
-  const url = URL.parse(text, origin);
-  if (url?.origin !== origin || url.pathname.startsWith('//')) return undefined;
+  if (!URL.canParse(text, origin)) return undefined;
+  const url = new URL(text, origin);
+  if (url.origin !== origin || url.pathname.startsWith('//')) return undefined;
   return url.pathname + url.search + url.hash;
 }
 

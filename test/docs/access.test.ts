@@ -27,9 +27,9 @@ const introduction = `# Who may call what
 Written from the declarations of the endpoints: after a change there, run \`npx vitest run test/docs -u\`.
 
 Users and Admins are members of teams: people with a token, or API keys with that role. The management API checks each call in
-this order: 401 without a valid access token; 429 over the rate; 404 for what does not exist or belongs to none of the
-caller's teams; 403 for a User where an Admin is required. \`test/manage/matrix.test.ts\` has the status that each kind of caller
-gets.
+this order: 401 without a valid access token, or the cookie of the console instead ([oauth.md](oauth.md#the-console)); 429 over
+the rate; 404 for what does not exist or belongs to none of the caller's teams; 403 for a User where an Admin is required.
+\`test/manage/matrix.test.ts\` has the status that each kind of caller gets.
 
 | Host | Endpoint | Credential | Who may call it |
 |---|---|---|---|

@@ -22,8 +22,14 @@ export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
   person(name: string, role?: Role, teams?: readonly string[]): Promise<Person>;
   /** Sends a request as a person; without a person, as the Admin's API key. */
   as(who: Pick<Person, 'token'> | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Sends a request that is let in, and whose body comes when `arrive` is called. */
-  slowly(who: Person, method: string, path: string, body: unknown): Promise<Slow>;
+  /** Sends a request that is let in, and whose body comes when `arrive` is called; with their token, or with these headers. */
+  slowly(
+    who: Person,
+    method: string,
+    path: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Slow>;
   /** All items of a list, in pages of `limit`; `between` happens after each page. */
   pages(path: string, limit: number, between?: (page: number) => Promise<unknown>): Promise<Item[]>;
 }
@@ -64,10 +70,9 @@ export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
       token: who === undefined ? await fixture.freshToken() : await tokenOf(who.user),
     }),
     as: (who, method, path, body) => call(method, path, body, who?.token),
-    async slowly(who, method, path, body) {
+    async slowly(who, method, path, body, headers = { authorization: `Bearer ${who.token}` }) {
       const { promise: arrived, resolve: arrive } = gate();
       const { promise: awaited, resolve: letIn } = gate();
-      const headers = { authorization: `Bearer ${who.token}` };
       const bytes = new TextEncoder().encode(JSON.stringify(body));
       const request = {
         ...requestOf(`/api/v2${path}`, { method, headers }),

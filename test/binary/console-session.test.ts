@@ -1,0 +1,35 @@
+import { afterAll, expect, test } from 'vitest';
+import { ConsoleBrowser } from '../console-host/console-browser.ts';
+import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+
+afterAll(cleanUp);
+
+/** The same on any port: the name of the cookie must outlast a restart on another one. */
+const args = ['--auth-url', 'https://auth.example', '--base-url', 'https://console.example'];
+
+test('a session of the console, and its end, outlast a SIGKILL right after the answer', async () => {
+  const data = `${freshDirectory()}/data`;
+  const { adminEmail, adminPassword } = await prepare(data);
+  const start = () => startBinary({ data, args });
+  let service = await start();
+  let browser = new ConsoleBrowser(service);
+  const restart = async () => {
+    service.kill('SIGKILL');
+    await service.exit;
+    service = await start();
+    const again = new ConsoleBrowser(service);
+    for (const [name, value] of browser.cookies) again.cookies.set(name, value);
+    browser = again;
+  };
+  await browser.signIn({ email: adminEmail, password: adminPassword });
+  await restart();
+  expect(await browser.who()).toBe(adminEmail);
+  expect(await browser.status()).toBe(200);
+  const [name, value] = browser.session!;
+  expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
+  browser.cookies.set(name, value);
+  await restart();
+  expect(await browser.who()).toBeNull();
+  expect(await browser.status()).toBe(401);
+  expect(await stop(service)).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { beginConsoleSession } from '../../src/auth/console/session.ts';
+import { endSession } from '../../src/auth/sessions.ts';
+import { startSignIn } from '../../src/auth/sign-ins.ts';
+import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';
+
+/** Begins a session of the console. @returns its key, and the headers of the console's requests */
+async function signIn({ engine, settings, clock, sendTo }: PeopleFixture, { user }: Person) {
+  const browser = { id: 'x'.repeat(43), mark: 'y'.repeat(43) };
+  const { key, cookie } = await engine.change((draft) => {
+    const { key, authTime } = startSignIn(draft, user, { browser, now: clock.now() });
+    const granted = { userId: user.id, signIn: key, scope: 'openid flagmeter', authTime };
+    return beginConsoleSession(settings, draft, granted);
+  });
+  const headers = {
+    cookie: `__Host-flagmeter-console=${cookie}`,
+    'flagmeter-console': '1',
+    'sec-fetch-site': 'same-origin',
+  };
+  const ask = (method: string, path: string) => sendTo(`/api/v2${path}`, { method, headers });
+  return { key, headers, ask };
+}
+
+test('a request of the console that is in flight makes no change once its user has signed out', async () => {
+  const fixture = await openPeopleFixture();
+  const { slowly, ada, as, team, engine, clock } = fixture;
+  const { key, headers } = await signIn(fixture, ada);
+  const path = `/teams/${team.id}/api-keys`;
+  const body = { name: 'too late', role: 'Admin' };
+  const late = await slowly(ada, 'POST', path, body, headers);
+  const onTime = await slowly(ada, 'POST', path, { ...body, name: 'on time' }, headers);
+  onTime.arrive();
+  expect(await onTime.answer).toMatchObject({ status: 201 });
+  await engine.change((draft) => endSession({ clock }, draft, key));
+  late.arrive();
+  expect(await late.answer).toMatchObject({ status: 401, json: { code: 'unauthorized' } });
+  const keys = JSON.stringify((await as(ada, 'GET', path)).json);
+  expect(keys).toContain('on time');
+  expect(keys).not.toContain('too late');
+});
+
+test('a session of the console may do what its user may do now', async () => {
+  const fixture = await openPeopleFixture();
+  const { as, ada, eve, team } = fixture;
+  const { ask } = await signIn(fixture, eve);
+  expect(await ask('GET', '/audit')).toMatchObject({ status: 403 });
+  await as(ada, 'PATCH', `/users/${eve.user.id}`, { role: 'Admin' });
+  expect(await ask('GET', '/audit')).toMatchObject({ status: 200 });
+  await as(ada, 'PATCH', `/users/${eve.user.id}`, { role: 'User' });
+  expect(await ask('GET', '/audit')).toMatchObject({ status: 403 });
+  const { json } = await ask('GET', '/users/me');
+  expect(json).toMatchObject({ id: eve.user.id, teams: [team.id] });
+});
+
+test('the audit log names the user', async () => {
+  const fixture = await openPeopleFixture();
+  const { headers } = await signIn(fixture, fixture.ada);
+  const { team, ada, sendTo } = fixture;
+  const body = JSON.stringify({ name: 'New' });
+  await sendTo(`/api/v2/teams/${team.id}`, { method: 'PATCH', headers, body });
+  const { items } = (await fixture.as(ada, 'GET', '/audit?limit=1')).json;
+  expect(items[0]).toMatchObject({ action: 'team.changed', actor: { type: 'user', id: ada.user.id } });
+});
+
+test('tabs and tokens of one user share a rate', async () => {
+  const fixture = await openPeopleFixture(2);
+  const { ask } = await signIn(fixture, fixture.eve);
+  expect(await ask('GET', '/users/me')).toMatchObject({ status: 200 });
+  expect(await fixture.as(fixture.eve, 'GET', '/users/me')).toMatchObject({ status: 200 });
+  expect(await ask('GET', '/users/me')).toMatchObject({ status: 429 });
+  const other = await signIn(fixture, fixture.ada);
+  expect(await other.ask('GET', '/users/me')).toMatchObject({ status: 200 });
+});
+
+test('a session for another scope than that of the service is none', async () => {
+  const fixture = await openPeopleFixture();
+  const { engine, settings, eve, sendTo } = fixture;
+  const granted = { userId: eve.user.id, signIn: 'x', scope: 'openid email', authTime: 1_767_323_045 };
+  const { cookie } = await engine.change((draft) => beginConsoleSession(settings, draft, granted));
+  const headers = { ...(await signIn(fixture, eve)).headers, cookie: `__Host-flagmeter-console=${cookie}` };
+  expect(await sendTo('/api/v2/users/me', { headers })).toMatchObject({ status: 401 });
+});

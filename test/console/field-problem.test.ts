@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ApiProblem, Unreachable } from '../../src/console/api/problem.ts';
 import { fieldOf } from '../../src/console/parts/field-problem.ts';
 
-const names = ['name', 'rate', 'email'];
+const names = ['name', 'rate', 'email', 'environments'];
 
 describe('the field that a refusal is about', () => {
   test.each([
@@ -11,6 +11,16 @@ describe('the field that a refusal is about', () => {
       'a place inside a field',
       new ApiProblem(400, 'invalid_body', 'The value at /email/0 must be string'),
       'email',
+    ],
+    ['a field', new ApiProblem(400, 'invalid_body', 'Field rate must be >= 0'), 'rate'],
+    ['an entry of a field', new ApiProblem(400, 'invalid_body', 'Field email/0 must be string'), 'email'],
+    ['a rule of a field', new ApiProblem(400, 'invalid_body', 'Cannot take rate: must be null'), 'rate'],
+    ['a rule of an entry', new ApiProblem(400, 'invalid_body', 'Cannot take email[1]: must be one'), 'email'],
+    ['a rule in words', new ApiProblem(400, 'invalid_body', 'Cannot take the email: must be one'), 'email'],
+    [
+      'a name in a list',
+      new ApiProblem(400, 'invalid_name', 'Cannot take the name of an environment: must'),
+      'environments',
     ],
     ['a code that names it', new ApiProblem(400, 'invalid_name', 'Cannot take the name'), 'name'],
     ['a code that the form knows', new ApiProblem(409, 'conflict', 'There is one already'), 'name'],

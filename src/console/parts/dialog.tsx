@@ -21,6 +21,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
+      // Without it a second Escape closes a dialog, whatever was done about the first.
+      {...(onClose === undefined ? { closedby: 'none' } : {})}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();

@@ -12,9 +12,10 @@ export function fieldOf(
 ): string | undefined {
   if (!(error instanceof ApiProblem)) return undefined;
   const { code, message } = error;
-  // The API names the place of a fault by its JSON pointer: "The value at /name must …".
-  const pointed = /^The value at \/([^/ ]+)/.exec(message)?.[1];
+  // The API names the place of a fault: "Field name must …", "Cannot take allowedOrigins[1]: …", "The value at /name must …".
+  const place = /^(?:Field |Cannot take (?:the )?|The value at \/)(\w+)/.exec(message)?.[1];
+  const listed = /^Cannot take the name of an? (\w+)/.exec(message)?.[1];
   // Codes such as `invalid_name` name the field themselves.
-  const candidates = [pointed, codes[code], code.replace(/^invalid_/, '')];
+  const candidates = [listed && `${listed}s`, place, codes[code], code.replace(/^invalid_/, '')];
   return candidates.find((name) => name !== undefined && names.includes(name));
 }

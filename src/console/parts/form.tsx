@@ -14,7 +14,7 @@ interface Refusal {
 const FormRefusal = createContext<Refusal | undefined>(undefined);
 
 export interface FormProps {
-  /** Sends the request. What it throws is shown, and what was typed stays. */
+  /** Sends the request. What it throws is shown, and what was typed stays. When it gives `false`, nothing was changed. */
   readonly onSubmit: (data: FormData) => Promise<unknown>;
   /** What the button says. */
   readonly submit: string;
@@ -35,16 +35,19 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
   const form = useRef<HTMLFormElement>(null);
   const sending = useSignal(false);
   const refusal = useSignal<Refusal | undefined>(undefined);
+  const worked = useSignal(false);
 
   async function send(event: SubmitEvent) {
     event.preventDefault();
     if (sending.value) return;
     sending.value = true;
     refusal.value = undefined;
+    worked.value = false;
     const data = new FormData(form.current!);
     try {
-      await onSubmit(data);
+      if ((await onSubmit(data)) === false) return;
       announce(done);
+      worked.value = true;
       if (reset) form.current?.reset();
     } catch (error) {
       const field = fieldOf(error, namesOf(form.current), codes);
@@ -56,7 +59,15 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
   }
 
   return (
-    <form ref={form} class="form" onSubmit={(event) => void send(event)} aria-busy={sending.value}>
+    <form
+      ref={form}
+      class="form"
+      onSubmit={(event) => void send(event)}
+      onInput={() => {
+        worked.value = false;
+      }}
+      aria-busy={sending.value}
+    >
       <FormRefusal.Provider value={refusal.value}>{children}</FormRefusal.Provider>
       {refusal.value !== undefined && refusal.value.field === undefined && (
         <p class="form-error" role="alert">
@@ -72,6 +83,7 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
             Cancel
           </button>
         )}
+        {worked.value && <span class="form-done">{done}</span>}
       </p>
     </form>
   );

@@ -32,11 +32,13 @@ export interface TableProps<Row> {
   readonly csv?: string;
   /** What stands there instead when there are no rows. */
   readonly empty?: ComponentChildren;
+  /** Lets a row become a block of lines on a phone: for rows that are things, not figures to compare. */
+  readonly stacked?: boolean;
 }
 
 /** A table of up to some hundred rows. Larger ones are for `VirtualTable`. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty } = props;
+  const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty, stacked } = props;
   const own = useSignal<Sort>(props.sort ?? '');
   const sort = onSort === undefined ? own.value : (props.sort ?? '');
   const keep = (next: Sort) => {
@@ -47,7 +49,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const column = columns.find(({ key }) => key === sortKey(sort));
   const sorted = column?.value === undefined ? rows : sortRows(rows, sort, column.value);
   return (
-    <div class="table">
+    <div class={stacked ? 'table stacked' : 'table'}>
       {csv !== undefined && <CsvButton name={csv} columns={columns} rows={sorted} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways on a phone must be in reach of the keys */}
       <section class="table-scroll" aria-label={caption} tabIndex={0}>
@@ -64,7 +66,7 @@ export function Table<Row>(props: TableProps<Row>) {
             {sorted.map((row) => (
               <tr key={rowKey(row)}>
                 {columns.map((each) => (
-                  <td key={each.key} class={classOf(each)}>
+                  <td key={each.key} class={classOf(each)} data-title={each.title}>
                     {each.cell ? each.cell(row) : each.value?.(row)}
                   </td>
                 ))}

@@ -1,0 +1,45 @@
+import type { Conflict } from '../api/thing.ts';
+import { Dialog } from './dialog.tsx';
+import { differencesOf, fieldText, valueText } from './differences.ts';
+
+/** Asks what to keep when two have changed the same thing. */
+export function ConflictDialog<T extends object>({ conflict }: { conflict: Conflict<T> | undefined }) {
+  if (conflict === undefined) return null;
+  const { before, theirs, mine, decide } = conflict;
+  return (
+    <Dialog title="It was changed while you edited it">
+      <p>Someone else has saved a change since this page read it. Nothing of yours is saved yet.</p>
+      <div class="table-scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Setting</th>
+              <th scope="col">Before</th>
+              <th scope="col">Now</th>
+              <th scope="col">Yours</th>
+            </tr>
+          </thead>
+          <tbody>
+            {differencesOf(before, theirs, mine).map((each) => (
+              <tr key={each.field}>
+                <th scope="row">{fieldText(each.field)}</th>
+                <td>{valueText(each.before)}</td>
+                <td>{valueText(each.theirs)}</td>
+                <td>{each.mine === undefined ? 'not changed' : valueText(each.mine)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="quiet">Saving yours changes only what is in the last column.</p>
+      <p class="actions">
+        <button type="button" class="primary" onClick={() => decide('mine')}>
+          Save mine
+        </button>
+        <button type="button" onClick={() => decide('theirs')}>
+          Take theirs
+        </button>
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,33 @@
+import type { List } from '../api/list.ts';
+import { Reason } from './reason.tsx';
+import { Table, type TableProps } from './table.tsx';
+
+export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+  readonly list: List<Row>;
+}
+
+/** A table of a list that comes in pages: what is loaded, and a button for more. */
+export function ListTable<Row>({ list, ...table }: ListTableProps<Row>) {
+  const { items, more, loading, error } = list;
+  if (items === undefined) {
+    return error === undefined ? (
+      <p class="quiet">Loading …</p>
+    ) : (
+      <Reason error={error} onRetry={() => void list.reload()} />
+    );
+  }
+  return (
+    <>
+      <Table {...table} rows={items} />
+      <Reason error={error} />
+      {more && (
+        <p class="actions">
+          <button type="button" disabled={loading} onClick={() => void list.next()}>
+            {loading ? 'Loading …' : 'Show more'}
+          </button>
+          <span class="quiet">{items.length} shown</span>
+        </p>
+      )}
+    </>
+  );
+}

@@ -2,6 +2,7 @@ import { LocationProvider, Route, Router } from 'preact-iso';
 import { ApplicationsReader } from './applications.tsx';
 import { ApplicationStart, Home } from './pages/home.tsx';
 import { NotFound } from './pages/not-found.tsx';
+import { Settings } from './pages/settings/settings-page.tsx';
 import { Announcer } from './parts/announce.tsx';
 import { CheckedPlace } from './parts/checked-place.tsx';
 import { Guarded } from './parts/failure.tsx';
@@ -24,6 +25,7 @@ export function App() {
               <Route path={`${root}/`} component={Home} />
               <Route path={`${root}/apps/:application`} component={ApplicationStart} />
               <Route path={`${root}/apps/:application/:environment`} component={ApplicationStart} />
+              <Route path={`${root}/settings/:page?`} component={Settings} />
               <Route default component={NotFound} />
             </Router>
           </CheckedPlace>

@@ -1,0 +1,117 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { environmentAddress } from '../../address.ts';
+import { call, resource } from '../../api/client.ts';
+import { forget, usePoll } from '../../api/poll.ts';
+import { refreshApplications } from '../../applications.tsx';
+import { format } from '../../format.ts';
+import { announce } from '../../parts/announce.tsx';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Field, Form } from '../../parts/form.tsx';
+import { Table } from '../../parts/table.tsx';
+import { actionsColumn } from '../settings/actions-column.tsx';
+import { isAdmin } from '../settings/role.tsx';
+import type { Deletion } from '../settings/shapes.ts';
+import type { ApplicationProps } from './application-props.ts';
+
+/** The environments of an application: to add, to remove, and how far the removal is. */
+export function Environments({ application: { id, environments }, thing }: ApplicationProps) {
+  const path = resource('applications', id, 'environments');
+  return (
+    <section class="settings-part settings-line">
+      <h2>Environments</h2>
+      <Table
+        stacked
+        caption="Environments"
+        rows={environments}
+        rowKey={({ name }) => name}
+        empty="There is no environment: packets have nowhere to go. Add one."
+        columns={[
+          {
+            key: 'name',
+            title: 'Name',
+            cell: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
+          },
+          { key: 'createdAt', title: 'Added', cell: ({ createdAt }) => format.time(createdAt) },
+          ...actionsColumn(({ name }: { readonly name: string }) => (
+            <DeleteEnvironment name={name} path={path} thing={thing} />
+          )),
+        ]}
+      />
+      <Removals of={id} />
+      {isAdmin() && (
+        <Form
+          submit="Add the environment"
+          done="The environment is added"
+          codes={{ conflict: 'name', plan_limit: 'name', invalid_name: 'name' }}
+          reset
+          onSubmit={async (data) => {
+            await call('POST', path, { body: { name: data.get('name') } });
+            refreshApplications();
+            await thing.reload();
+          }}
+        >
+          <Field
+            name="name"
+            label="New environment"
+            required
+            hint="As your packets will say it: upper and lower case count."
+          />
+        </Form>
+      )}
+    </section>
+  );
+}
+
+interface DeleteProps extends Pick<ApplicationProps, 'thing'> {
+  readonly name: string;
+  /** Of the environments. */
+  readonly path: string;
+}
+
+function DeleteEnvironment({ name, path, thing }: DeleteProps) {
+  return (
+    <ConfirmButton
+      label="Delete"
+      title={`Delete the environment ${name}`}
+      action="Delete the environment"
+      done={`${name} is deleted; its data is being removed`}
+      typed={name}
+      onConfirm={async () => {
+        await call('DELETE', `${path}/${encodeURIComponent(name)}`);
+        forget(resource('deletions'));
+        refreshApplications();
+        await thing.reload();
+      }}
+    >
+      <p>
+        Packets for {name} are refused from now on, and everything that was counted in it is removed from the
+        disk. This cannot be undone. An environment that you add later under the same name begins empty.
+      </p>
+    </ConfirmButton>
+  );
+}
+
+/** What is still being removed from the disk. @param props `of`: of this application only */
+export function Removals({ of }: { readonly of?: string }) {
+  const everyMs = useSignal(15_000);
+  const { data } = usePoll<{ items: readonly Deletion[] }>(resource('deletions'), everyMs.value);
+  const pending = (data?.items ?? []).filter(({ target }) => of === undefined || target.id === of);
+  const names = pending.map(({ target }) => target.name).join(', ');
+  const before = useRef(names);
+  useEffect(() => {
+    if (names === '' && before.current !== '') announce(`The data of ${before.current} has been removed`);
+    before.current = names;
+    everyMs.value = names === '' ? 15_000 : 1000;
+  }, [names]);
+  return (
+    <ul class="settings-removals">
+      {pending.map(({ target, requestedAt }) => (
+        <li key={`${target.id} ${target.name} ${requestedAt}`}>
+          Removing the data of {target.name}, which was deleted at {format.time(requestedAt)}. Nothing is left
+          for you to do.
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,143 @@
+import { call, resource } from '../../api/client.ts';
+import { type List, useList } from '../../api/list.ts';
+import { now } from '../../clock.ts';
+import { format } from '../../format.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import { type OpenDialog, useDialog } from '../../parts/open-dialog.ts';
+import type { Column } from '../../parts/table.tsx';
+import { actionsColumn } from '../settings/actions-column.tsx';
+import { isAdmin } from '../settings/role.tsx';
+import type { Application, ApplicationKey } from '../settings/shapes.ts';
+import { LastUse } from './last-use.tsx';
+import { NewKey } from './new-key.tsx';
+import { RotateKey } from './rotate-key.tsx';
+
+/** The keys of an application. */
+export function Keys({ application: { id } }: { readonly application: Application }) {
+  const list = useList<ApplicationKey>(resource('applications', id, 'keys'));
+  const dialog = useDialog();
+  const close = () => {
+    dialog.close();
+    void list.reload();
+  };
+  const parts = { application: id, list, dialog, close };
+  return (
+    <section class="settings-part">
+      <h2>Keys</h2>
+      <p class="quiet">
+        Packets and reports carry one of these keys. It says which application they are for.
+      </p>
+      {list.items?.map((key) => (
+        <Leak key={key.id} leaked={key} onRotate={() => rotate(parts, key)} />
+      ))}
+      <ListTable
+        stacked
+        list={list}
+        caption="Keys"
+        rowKey={({ id }) => id}
+        empty="There is no key: nothing can send yet. Create one."
+        columns={[...columns, ...actionsColumn((key: ApplicationKey) => <Actions {...parts} of={key} />)]}
+      />
+      {isAdmin() && (
+        <p class="actions">
+          <button
+            type="button"
+            class="primary"
+            onClick={() => dialog.open(<NewKey application={id} onClose={close} />)}
+          >
+            Create a key …
+          </button>
+        </p>
+      )}
+      {dialog.element}
+    </section>
+  );
+}
+
+const columns: readonly Column<ApplicationKey>[] = [
+  { key: 'name', title: 'Name', cell: ({ name }) => name },
+  { key: 'type', title: 'Type', cell: ({ type }) => type },
+  {
+    key: 'key',
+    title: 'Key',
+    cell: ({ prefix, key, name }) => (
+      <span class="settings-key">
+        <code>{prefix}…</code>
+        {key !== undefined && <CopyButton text={key} title={`Copy the key ${name}`} />}
+      </span>
+    ),
+  },
+  { key: 'createdAt', title: 'Created', cell: ({ createdAt }) => format.time(createdAt) },
+  {
+    key: 'lastUsedAt',
+    title: 'Last used',
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : format.relative(lastUsedAt, now.value)),
+  },
+];
+
+interface Parts {
+  readonly application: string;
+  readonly list: List<ApplicationKey>;
+  readonly dialog: OpenDialog;
+  readonly close: () => void;
+}
+
+function rotate({ application, dialog, close }: Parts, key: ApplicationKey): void {
+  dialog.open(<RotateKey application={application} old={key} onClose={close} />);
+}
+
+function Actions({ of: key, ...parts }: Parts & { readonly of: ApplicationKey }) {
+  if (!isAdmin()) return null;
+  const { application, list } = parts;
+  return (
+    <span class="actions">
+      <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(parts, key)}>
+        Rotate …
+      </button>
+      <ConfirmButton
+        label="Delete"
+        title={`Delete the key ${key.name}`}
+        action="Delete the key"
+        done={`The key ${key.name} is deleted`}
+        onConfirm={async () => {
+          await call('DELETE', resource('applications', application, 'keys', key.id));
+          await list.reload();
+        }}
+      >
+        <p>Whatever sends with it is refused from now on. This cannot be undone.</p>
+        <LastUse of={key} />
+      </ConfirmButton>
+    </span>
+  );
+}
+
+function Leak({
+  leaked: { warnings, name },
+  onRotate,
+}: {
+  readonly leaked: ApplicationKey;
+  readonly onRotate: () => void;
+}) {
+  const leak = warnings.find(({ code }) => code === 'leaked');
+  if (leak === undefined) return null;
+  return (
+    <div class="settings-leak" role="note">
+      <h3>The Backend key {name} is not secret any more</h3>
+      <p>
+        A browser or an app sent it in a packet on {format.time(leak.at)}, so whoever uses that page or app
+        can read it, and send reports and mint identities in your name.
+      </p>
+      <p>
+        What to do: take it out of that page or app and use a Frontend or Mobile key there. Then replace it on
+        your servers by a new Backend key, and delete it.
+      </p>
+      {isAdmin() && (
+        <button type="button" class="danger" onClick={onRotate}>
+          Replace the key {name} …
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+/** What an entry of the allowed origins lets through. The server decides; this tells what it will decide, as one types. */
+export type OriginPreview =
+  | {
+      readonly fault?: never;
+      readonly words: string;
+      /** Origins that it lets through. */
+      readonly matches: readonly string[];
+      /** Origins that one might expect it to let through. */
+      readonly misses: readonly string[];
+    }
+  | { readonly fault: string };
+
+const ownMachine = /^(https?):\/\/(localhost|127\.0\.0\.1|\[::1\]):\*$/i;
+
+/** @param text an entry, as it was typed */
+export function previewOrigin(text: string): OriginPreview {
+  const entry = text.trim().replace(/\/$/, '');
+  if (entry === 'null') {
+    return {
+      words: 'Sandboxed frames, and pages that are opened from a file',
+      matches: ['null'],
+      misses: [],
+    };
+  }
+  const [, scheme, machine] = ownMachine.exec(entry) ?? [];
+  if (scheme !== undefined && machine !== undefined) return ofOwnMachine(scheme, machine);
+  const star = entry.indexOf('://*.');
+  const origin = star < 0 ? entry : entry.slice(0, star + 3) + entry.slice(star + 5);
+  const fault = faultOf(origin);
+  if (fault !== undefined) return { fault };
+  return star < 0 ? ofOne(new URL(origin)) : ofSubdomains(new URL(origin));
+}
+
+function faultOf(origin: string): string | undefined {
+  if (origin.includes('*')) {
+    return 'A * stands for a whole subdomain (https://*.example.com) or for any port of the own machine (http://localhost:*)';
+  }
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(origin)) {
+    return `Begin with https:// or http://, as in https://${/^[\w.-]+$/.test(origin) ? origin : 'example.com'}`;
+  }
+  const url = URL.parse(origin);
+  if (url === null || url.host === '') return 'This is not an address of a page';
+  if (origin.includes('@')) return 'An origin has no user name';
+  if (/[/?#]|:$/.test(origin.slice(origin.indexOf('://') + 3))) {
+    return `An origin ends after the host and the port: ${url.protocol}//${url.host}`;
+  }
+  return undefined;
+}
+
+function ofOne({ protocol, host }: URL): OriginPreview {
+  const other = protocol === 'https:' ? 'http:' : 'https:';
+  const subdomain = isName(host) ? [`${protocol}//www.${host}`] : [];
+  return {
+    words: 'Pages of this origin only',
+    matches: [`${protocol}//${host}`],
+    misses: [...subdomain, `${other}//${host}`],
+  };
+}
+
+function ofSubdomains({ protocol, host }: URL): OriginPreview {
+  if (!isName(host)) return { fault: 'Only the name of a host has subdomains' };
+  return {
+    words: `Pages of every subdomain of ${host}, however deep`,
+    matches: [`${protocol}//www.${host}`, `${protocol}//a.b.${host}`],
+    misses: [`${protocol}//${host}`],
+  };
+}
+
+function ofOwnMachine(scheme: string, machine: string): OriginPreview {
+  const origin = `${scheme}://${machine}`.toLowerCase();
+  const other = scheme.toLowerCase() === 'https' ? 'http' : 'https';
+  return {
+    words: 'Pages of the own machine, on any port',
+    matches: [`${origin}:3000`, origin],
+    misses: [`${other}://${machine.toLowerCase()}:3000`],
+  };
+}
+
+/** Whether a host is a name, not an address. */
+function isName(host: string): boolean {
+  return !/^[\d.]+(:|$)|^[[.]/.test(host);
+}

@@ -1,0 +1,45 @@
+/** Kinds of actions that the audit log can be filtered by: the beginning of their names, and what a reader sees. */
+export const auditKinds: readonly (readonly [action: string, words: string])[] = [
+  ['application', 'Applications'],
+  ['environment', 'Environments'],
+  ['key', 'Application keys'],
+  ['feature', 'Flags'],
+  ['metric', 'Metrics'],
+  ['identity', 'People who were forgotten'],
+  ['team', 'Teams'],
+  ['member', 'Members'],
+  ['user', 'Users'],
+  ['api-key', 'API keys'],
+  ['sign-in-client', 'Sign-in clients'],
+  ['sign-in', 'Sign-ins'],
+  ['session', 'Sessions that ended'],
+  ['token', 'Tokens that were invalidated'],
+  ['refresh-token', 'Refresh tokens that were used twice'],
+  ['authorization-code', 'Codes that were used twice'],
+  ['device', 'Devices that were allowed'],
+  ['signing-key', 'Signing keys'],
+];
+
+/** An action in words: `sign-in-client.created` is "sign-in client created". */
+export function actionText(action: string): string {
+  const [thing = '', done = ''] = action.split('.');
+  const noun = thing
+    .replace('sign-in-', 'sign-in ')
+    .replace(/^api-/, 'API ')
+    .replace(/(?<!sign)-/g, ' ');
+  return `${noun} ${done.replaceAll('-', ' ')}`.trim();
+}
+
+/** The beginning of the day of a date field, and the end of it, in the reader's zone, as RFC 3339. */
+export function dayBounds(from: string | undefined, to: string | undefined) {
+  return {
+    from: from ? new Date(`${from}T00:00`).toISOString() : undefined,
+    to: to ? startOfNext(to).toISOString() : undefined,
+  };
+}
+
+function startOfNext(day: string): Date {
+  const date = new Date(`${day}T00:00`);
+  date.setDate(date.getDate() + 1);
+  return date;
+}

@@ -1,0 +1,123 @@
+import { useQuery } from '../../address.ts';
+import { resource } from '../../api/client.ts';
+import { useList } from '../../api/list.ts';
+import { format } from '../../format.ts';
+import { ListTable } from '../../parts/list-table.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { actionText, auditKinds, dayBounds } from './audit-words.ts';
+import { isAdmin } from './role.tsx';
+import type { AuditEntry, User } from './shapes.ts';
+
+/** Who did what, and when. */
+export function Audit() {
+  return (
+    <>
+      <h1>Audit</h1>
+      {isAdmin() ? (
+        <Entries />
+      ) : (
+        <p class="settings-note">The audit log is for Admins: it tells where everyone signed in from.</p>
+      )}
+    </>
+  );
+}
+
+function Entries() {
+  const { query } = useQuery();
+  const { action, actor, from, to } = query;
+  const list = useList<AuditEntry>(resource('audit'), { action, actor, ...dayBounds(from, to) });
+  return (
+    <>
+      <Filters />
+      <ListTable
+        stacked
+        list={list}
+        caption="What was done"
+        csv="audit"
+        rowKey={({ id }) => id}
+        empty="Nothing of this kind was done in this time."
+        columns={columns}
+      />
+    </>
+  );
+}
+
+const columns: readonly Column<AuditEntry>[] = [
+  {
+    key: 'at',
+    title: 'When',
+    csv: ({ at }) => at,
+    cell: ({ at }) => <time dateTime={at}>{format.time(at)}</time>,
+  },
+  {
+    key: 'actor',
+    title: 'Who',
+    csv: ({ actor }) => actor.name || actor.type,
+    cell: ({ actor }) => <Actor of={actor} />,
+  },
+  { key: 'action', title: 'What', csv: ({ action }) => action, cell: ({ action }) => actionText(action) },
+  { key: 'target', title: 'Of', csv: ({ target }) => target.name, cell: ({ target }) => target.name },
+  { key: 'address', title: 'From', csv: ({ actor }) => actor.address, cell: ({ actor }) => actor.address },
+];
+
+function Actor({ of: { id, name, type } }: { readonly of: AuditEntry['actor'] }) {
+  const { change, query } = useQuery();
+  if (id === '') return <>{type === 'system' ? 'the service' : name || 'someone who was not signed in'}</>;
+  if (query['actor'] === id) return <>{name}</>;
+  return (
+    <button
+      type="button"
+      class="settings-link"
+      title={`Only what ${name} did`}
+      onClick={() => change({ actor: id })}
+    >
+      {name}
+    </button>
+  );
+}
+
+function Filters() {
+  const { query, change } = useQuery();
+  const { items: users = [] } = useList<User>(resource('users'), { limit: 200 });
+  const known = users.some(({ id }) => id === query['actor']);
+  const field = (name: string) => ({
+    value: query[name] ?? '',
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      change({ [name]: currentTarget.value || undefined }),
+  });
+  return (
+    <search class="settings-filters">
+      <label>
+        What
+        <select {...field('action')}>
+          <option value="">Everything</option>
+          {auditKinds.map(([action, words]) => (
+            <option key={action} value={action}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Who
+        <select {...field('actor')}>
+          <option value="">Everyone</option>
+          {!known && query['actor'] && <option value={query['actor']}>{query['actor']}</option>}
+          {users.map(({ id, email }) => (
+            <option key={id} value={id}>
+              {email}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        From
+        <input type="date" {...field('from')} />
+      </label>
+      <label>
+        To
+        <input type="date" {...field('to')} />
+      </label>
+    </search>
+  );
+}

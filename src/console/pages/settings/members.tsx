@@ -1,0 +1,105 @@
+import { call, resource } from '../../api/client.ts';
+import { useList } from '../../api/list.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { Field, Form } from '../../parts/form.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import { useDialog } from '../../parts/open-dialog.ts';
+import { NewUser } from './new-user.tsx';
+import { isAdmin } from './role.tsx';
+import type { Team, User } from './shapes.ts';
+import { userColumns } from './user-columns.tsx';
+import { UserDialog } from './user-dialog.tsx';
+
+/** The members of a team: to add, to change, to remove. */
+export function Members({ team }: { readonly team: Team }) {
+  const list = useList<User>(resource('teams', team.id, 'members'));
+  const dialog = useDialog();
+  const close = () => {
+    dialog.close();
+    void list.reload();
+  };
+  return (
+    <section class="settings-part">
+      <h2>Members</h2>
+      <ListTable
+        stacked
+        list={list}
+        caption="Members"
+        rowKey={({ id }) => id}
+        columns={userColumns({
+          onChange: (user) => dialog.open(<UserDialog id={user.id} onClose={close} />),
+          remove: ({ id, name, teams }) => (
+            <ConfirmButton
+              label="Remove"
+              title={`Remove ${name} from ${team.name}`}
+              action="Remove"
+              done={`${name} is not a member of ${team.name} any more`}
+              onConfirm={async () => {
+                await call('DELETE', resource('teams', team.id, 'members', id));
+                await list.reload();
+              }}
+            >
+              <p>They no longer see anything of this team, at once.</p>
+              {teams.length < 2 && (
+                <p class="warn">
+                  A user who is in no other team is deleted with this. As far as you can see, {name} is in no
+                  other.
+                </p>
+              )}
+            </ConfirmButton>
+          ),
+        })}
+      />
+      {isAdmin() && (
+        <>
+          <AddMember team={team} members={list.items ?? []} onAdded={() => void list.reload()} />
+          <p class="actions">
+            <button type="button" onClick={() => dialog.open(<NewUser teams={[team]} onClose={close} />)}>
+              Create a user in this team …
+            </button>
+          </p>
+        </>
+      )}
+      {dialog.element}
+    </section>
+  );
+}
+
+interface AddMemberProps {
+  readonly team: Team;
+  readonly members: readonly User[];
+  readonly onAdded: () => void;
+}
+
+/** Adds a user of another team of the reader. */
+function AddMember({ team, members, onAdded }: AddMemberProps) {
+  const { items: known = [] } = useList<User>(resource('users'), { limit: 200 });
+  const inTeam = new Set(members.map(({ id }) => id));
+  const others = known.filter(({ id, teams }) => !inTeam.has(id) && !teams.includes(team.id));
+  if (others.length === 0) return null;
+  return (
+    <Form
+      submit="Add to the team"
+      done="The user is a member"
+      codes={{ not_found: 'user', plan_limit: 'user' }}
+      onSubmit={async (data) => {
+        await call('PUT', resource('teams', team.id, 'members', String(data.get('user'))));
+        onAdded();
+      }}
+    >
+      <Field
+        name="user"
+        label="Someone of your other teams"
+        control={(properties) => (
+          <select {...properties}>
+            {others.map(({ id, name, email }) => (
+              <option key={id} value={id}>
+                {name} ({email})
+              </option>
+            ))}
+          </select>
+        )}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,68 @@
+/*
+ * src/console/pages/settings: what people set that is not of one environment. settings-page.tsx chooses the page, and each other
+ * file has one, or a part of one.
+ */
+import { useLocation } from 'preact-iso';
+import { address, useQuery } from '../../address.ts';
+import { useTitle } from '../../title.ts';
+import { ApplicationPage } from '../application-settings/application-page.tsx';
+import { NotFound } from '../not-found.tsx';
+import { Applications } from './applications.tsx';
+import { Audit } from './audit.tsx';
+import { Team } from './team.tsx';
+import { Users } from './users.tsx';
+import { You } from './you.tsx';
+
+const pages: readonly (readonly [name: string, words: string])[] = [
+  ['you', 'You'],
+  ['applications', 'Applications'],
+  ['team', 'Team'],
+  ['users', 'Users'],
+  ['audit', 'Audit'],
+];
+
+/** `/settings`, `/settings/:page`. */
+export function Settings({ page = 'you' }: { readonly page?: string }) {
+  const { path } = useLocation();
+  const shown = page === 'application' ? 'applications' : page;
+  const words = pages.find(([name]) => name === page)?.[1];
+  useTitle(words === undefined ? '' : `${words} · Settings`);
+  return (
+    <div class="settings">
+      <nav class="settings-nav" aria-label="Settings">
+        {pages.map(([name, words]) => (
+          <a key={name} href={address('settings', name)} aria-current={name === shown ? 'page' : undefined}>
+            {words}
+          </a>
+        ))}
+      </nav>
+      <div class="settings-page" key={path}>
+        <Page name={page} />
+      </div>
+    </div>
+  );
+}
+
+function Page({ name }: { readonly name: string }) {
+  const { query } = useQuery();
+  switch (name) {
+    case 'you':
+      return <You />;
+    case 'applications':
+      return <Applications />;
+    case 'application':
+      return query['app'] === undefined ? (
+        <NotFound />
+      ) : (
+        <ApplicationPage key={query['app']} id={query['app']} />
+      );
+    case 'team':
+      return <Team />;
+    case 'users':
+      return <Users />;
+    case 'audit':
+      return <Audit />;
+    default:
+      return <NotFound />;
+  }
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { actionText, auditKinds, dayBounds } from '../../src/console/pages/settings/audit-words.ts';
+import { differencesOf, fieldText, valueText } from '../../src/console/parts/differences.ts';
+
+test.each([
+  ['application.created', 'application created'],
+  ['sign-in-client.deleted', 'sign-in client deleted'],
+  ['api-key.created', 'API key created'],
+  ['signing-key.rotated', 'signing key rotated'],
+  ['user.password-changed', 'user password changed'],
+])('the action %s is "%s"', (action, words) => expect(actionText(action)).toBe(words));
+
+test('no kind of action begins like another, so that a filter shows one kind', () => {
+  const kinds = auditKinds.map(([action]) => action);
+  expect(new Set(kinds).size).toBe(kinds.length);
+});
+
+test('the days of a filter are whole days of the reader', () => {
+  const { from, to } = dayBounds('2026-03-28', '2026-03-29');
+  expect(new Date(from ?? '').getHours()).toBe(0);
+  expect(new Date(to ?? '').getDate()).toBe(30);
+  expect(dayBounds(undefined, '')).toEqual({ from: undefined, to: undefined });
+});
+
+test('what two have changed of a thing is listed, and what passes is not', () => {
+  const before = {
+    name: 'Shop',
+    allowedOrigins: [],
+    rate: null,
+    acceptClientIdentities: false,
+    updatedAt: '1',
+  };
+  const theirs = { ...before, name: 'Store', acceptClientIdentities: true, updatedAt: '2' };
+  const found = differencesOf(before, theirs, { name: 'Markt', allowedOrigins: ['https://a.example'] });
+  expect(found).toEqual([
+    { field: 'name', before: 'Shop', theirs: 'Store', mine: 'Markt' },
+    { field: 'allowedOrigins', before: [], theirs: [], mine: ['https://a.example'] },
+    { field: 'acceptClientIdentities', before: false, theirs: true, mine: undefined },
+  ]);
+});
+
+test.each([
+  [true, 'on'],
+  [null, 'default'],
+  [[], 'none'],
+  [['a', 'b'], 'a, b'],
+  [[{ name: 'Test', createdAt: '' }], 'Test'],
+  [7, '7'],
+  [undefined, '–'],
+])('%j is shown as %s', (value, text) => expect(valueText(value)).toBe(text));
+
+test('fields have names for people', () => expect(fieldText('allowedOrigins')).toBe('Allowed origins'));

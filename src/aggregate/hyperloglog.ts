@@ -10,6 +10,10 @@ import { type ChunkContent, chunksPerSketch, maxCoupons, registersPerChunk } fro
  * so a chunk's content does not depend on when it changed its form.
  */
 const registers = chunksPerSketch * registersPerChunk;
+
+/** The relative standard error of a count. */
+export const sketchError = 1.04 / Math.sqrt(registers);
+
 const registerBits = 15;
 const couponBits = 26;
 

@@ -3,6 +3,7 @@ import type { Environment } from '../store/records.ts';
 import { type ScanTask, scan } from '../store/scan.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
@@ -44,6 +45,7 @@ export function createReports(store: UsageStore) {
     sights: (task: SightTask) => sightsOf(store, task),
     overview: (task: OverviewTask) => packed(overviewReport(store, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, task)),
+    comparison: (task: ComparisonTask) => inJson(comparisonReport(store, task)),
     scan: (task: ScanTask) => scan(store, task),
   };
 }

@@ -3,6 +3,7 @@ import { apiKeys } from './api-keys.ts';
 import { applications } from './applications.ts';
 import { type AuditDeps, audit } from './audit.ts';
 import { clients } from './clients.ts';
+import { comparison } from './comparison.ts';
 import { deletions } from './deletions.ts';
 import { environments } from './environments.ts';
 import type { FeatureDeps } from './feature-detail.ts';
@@ -35,6 +36,17 @@ export type ManagementDeps = AuditDeps &
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
-  ...[applications, environments, keys, features, featureNotes, metrics, overview, reports, ingest],
+  ...[
+    applications,
+    environments,
+    keys,
+    features,
+    featureNotes,
+    comparison,
+    metrics,
+    overview,
+    reports,
+    ingest,
+  ],
   ...[identities, teams, members, apiKeys, clients, users, sessions, deletions, audit, status, unattributed],
 ];

@@ -39,7 +39,15 @@ export function imports(sources: readonly Source[]): Import[] {
 export const house = [
   ...['src/main.ts', 'src/commands', 'src/console', 'src/console-host'],
   ...['src/grpc', 'src/telemetry', 'src/reports', 'src/identities', 'src/manage', 'src/auth', 'src/ingest'],
-  ...['src/upkeep', 'src/ledger', 'src/commit', 'src/aggregate', 'src/accounts', 'src/engine'],
+  ...[
+    'src/upkeep',
+    'src/ledger',
+    'src/commit',
+    'src/aggregate',
+    'src/statistics',
+    'src/accounts',
+    'src/engine',
+  ],
   ...['src/admission', 'src/store', 'src/http', 'src/cli', 'src', 'src/settings'],
 ];
 

@@ -1,0 +1,74 @@
+import Type from 'typebox';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { jsonAnswer, text } from '../http/schema.ts';
+import { Comparison } from './comparison-shape.ts';
+import { endpoint } from './endpoint.ts';
+import {
+  EnvironmentName,
+  environmentMissing,
+  findEnvironment,
+  unknownEnvironment,
+} from './environment-name.ts';
+import { type FeatureDeps, look, mustBeKnown, unknownFeature } from './feature-detail.ts';
+import { tooManyReports } from './report-pool.ts';
+import { range, readReportRange } from './report-range.ts';
+import type { ReportDeps } from './reports.ts';
+
+/** How many days a comparison has unless it is told from when. */
+const usualDays = 28;
+const dayMs = 86_400_000;
+
+const event = Type.Union([Type.Literal('used'), Type.Literal('viewed')], {
+  component: 'Event',
+  description: 'What a check may lead to.',
+  default: 'used',
+});
+
+/** `/api/v2/applications/{id}/features/{feature}/comparison`: what a variant changes, and how much of that may be chance. */
+export const comparison: Group<FeatureDeps & ReportDeps> = {
+  tag: 'Comparison',
+  description: 'What a variant changes, and how much of that may be chance.',
+  endpoints: [
+    endpoint('GET /applications/:id/features/:feature/comparison', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'compareVariants',
+      summary: 'Compare the variants of a feature',
+      description: `Over the whole UTC days that the range touches and that are over: without \`to\` until yesterday, without \`from\` ${usualDays} days. Days are compared with
+themselves, and the checks of one person are not taken for independent ones. The method is described in docs/semantics.md.`,
+      query: {
+        environment: EnvironmentName,
+        ...range,
+        event,
+        base: Type.Optional(
+          text('The variant to compare with; without it, or if it was not given, the one with most users.'),
+        ),
+      },
+      answers: { 200: jsonAnswer(Comparison, 'The comparison.') },
+      refuses: {
+        invalid_query: environmentMissing,
+        unknown_environment: unknownEnvironment,
+        not_found: unknownFeature,
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, application, query, params: { feature } }, deps: FeatureDeps & ReportDeps) {
+        const environment = findEnvironment(application.environments, query.environment);
+        const now = directory.clock.now();
+        const from = query.from ?? (query.to ?? now) - usualDays * dayMs;
+        const { from: first, to: last } = readReportRange(
+          { ...query, from, step: 'day' },
+          now,
+          deps.retention,
+        );
+        const today = Math.floor(now / dayMs);
+        const to = Math.min(Math.ceil(last / 1440), today);
+        const days = { from: Math.min(Math.floor(first / 1440), to), to };
+        const declaration = directory.featuresOf(application.id).get(feature);
+        mustBeKnown(declaration, await look(deps, application, feature));
+        const task = { environment, feature, days, split: declaration?.split ?? null };
+        const { event, base } = query;
+        return ok(await deps.reports.make(application.teamId, 'comparison', { ...task, event, base }));
+      },
+    }),
+  ],
+};

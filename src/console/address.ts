@@ -3,7 +3,7 @@ import { type Query, withQuery } from './api/client.ts';
 import { root } from './settings.ts';
 
 /** The pages of an environment. */
-export type EnvironmentPage = 'flags' | 'flag' | 'metrics' | 'ingest' | 'people';
+export type EnvironmentPage = 'flags' | 'flag' | 'metrics' | 'ingest' | 'people' | 'connect';
 
 /** The address of a page of the console: segments are encoded. */
 export function address(...segments: readonly string[]): string {

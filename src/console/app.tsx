@@ -1,7 +1,11 @@
 import { LocationProvider, Route, Router } from 'preact-iso';
 import { ApplicationsReader } from './applications.tsx';
+import { ConnectPage } from './pages/first-run/connect.tsx';
 import { ApplicationStart, Home } from './pages/home.tsx';
+import { IngestPage } from './pages/ingest/page.tsx';
+import { MetricsPage } from './pages/metrics/page.tsx';
 import { NotFound } from './pages/not-found.tsx';
+import { PeoplePage } from './pages/people/page.tsx';
 import { Settings } from './pages/settings/settings-page.tsx';
 import { Announcer } from './parts/announce.tsx';
 import { CheckedPlace } from './parts/checked-place.tsx';
@@ -11,6 +15,8 @@ import { Shortcuts } from './parts/shortcuts.tsx';
 import { SignInAgain } from './parts/sign-in-again.tsx';
 import { user } from './session.ts';
 import { root } from './settings.ts';
+
+const environmentPath = `${root}/apps/:application/:environment`;
 
 /** The whole console, once it is known who is signed in. */
 export function App() {
@@ -26,6 +32,10 @@ export function App() {
               <Route path={`${root}/apps/:application`} component={ApplicationStart} />
               <Route path={`${root}/apps/:application/:environment`} component={ApplicationStart} />
               <Route path={`${root}/settings/:page?`} component={Settings} />
+              <Route path={`${environmentPath}/metrics`} component={MetricsPage} />
+              <Route path={`${environmentPath}/ingest`} component={IngestPage} />
+              <Route path={`${environmentPath}/people`} component={PeoplePage} />
+              <Route path={`${environmentPath}/connect`} component={ConnectPage} />
               <Route default component={NotFound} />
             </Router>
           </CheckedPlace>

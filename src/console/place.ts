@@ -7,6 +7,12 @@ export interface Place {
   readonly page: string;
 }
 
+/** Where a page of an environment is: the router passes it. Both exist, see `CheckedPlace`. */
+export interface InEnvironment {
+  readonly application: string;
+  readonly environment: string;
+}
+
 /**
  * Reads an address.
  * @param path without the root of the console

@@ -2,12 +2,14 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { applicationSettingsAddress, environmentAddress } from '../address.ts';
 import { type ApplicationShown, applications } from '../applications.tsx';
+import { FirstRun } from './first-run/first-run.tsx';
 import { NotFound } from './not-found.tsx';
 
-/** What `/` shows: the only application, or the list of them. */
+/** What `/` shows: how to begin, the only application, or the list of them. */
 export function Home() {
   const all = applications.value ?? [];
   const only = all.length === 1 ? all[0] : undefined;
+  if (all.length === 0) return <FirstRun />;
   if (only !== undefined) return <Forward to={startOf(only)} />;
   return (
     <section class="applications">

@@ -18,6 +18,7 @@ const tabs = [
   { page: 'metrics', label: 'Metrics', key: 'm' },
   { page: 'ingest', label: 'Ingest', key: 'i' },
   { page: 'people', label: 'People', key: 'p' },
+  { page: 'connect', label: 'Connect', key: 'c' },
 ] as const;
 
 /** What stands around every page. */

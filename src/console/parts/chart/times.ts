@@ -22,7 +22,8 @@ export function chartTimes(width: number, locale?: string, timeZone?: string): C
   const zone = days ? 'UTC' : timeZone;
   const format = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, ...(zone === undefined ? {} : { timeZone: zone }) });
-  const clock = { hour: 'numeric', minute: '2-digit' } as const;
+  const seconds = width < 60 ? ({ second: '2-digit' } as const) : {};
+  const clock = { hour: 'numeric', minute: '2-digit', ...seconds } as const;
   const date = { day: 'numeric', month: 'short' } as const;
   const full = format({ weekday: 'short', ...date, ...(days ? {} : clock) });
   const time = format(clock);

@@ -1,0 +1,229 @@
+import type { Signal } from '@preact/signals';
+import type { LedgerEntryShown, LedgerShown } from '../../../manage/ledger-shape.ts';
+import type { UsageShown } from '../../../manage/report-shapes.ts';
+import type { UnattributedRefusalShown } from '../../../manage/unattributed-shape.ts';
+import { applicationSettingsAddress, environmentAddress } from '../../address.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { currentTime, now } from '../../clock.ts';
+import { format, plural } from '../../format.ts';
+import { settings } from '../../settings.ts';
+import { adviceOn } from '../ingest/advice.ts';
+import { senderName } from '../ingest/reasons.ts';
+import { useStrangers } from '../ingest/strangers.tsx';
+import { type Watched, watch } from './watch.ts';
+
+interface ArrivalProps {
+  readonly app: string;
+  readonly env: string;
+  /** When the reader began to wait, Unix ms. */
+  readonly since: Signal<number>;
+}
+
+const everyMs = 1000;
+
+/** Watches for the first packet. It says that something is connected only when a packet was accepted. */
+export function Arrival({ app, env, since }: ArrivalProps) {
+  const query = { environment: env, unnamed: true };
+  const path = withQuery(resource('applications', app, 'ingest'), query);
+  const { data } = usePoll<LedgerShown>(path, everyMs);
+  const strangers = useStrangers(2000);
+  const seen = watch({ since: since.value, now: now.value, ledger: data, strangers });
+  return (
+    <section class="connect-step" aria-labelledby="connect-arrival">
+      <h2 id="connect-arrival">3. The first packet</h2>
+      {/* What changes every second is not read out. */}
+      {seen.kind === 'waiting' && <Waiting left={seen.leftMs} />}
+      <div aria-live="polite">
+        {seen.kind === 'arrived' && <Arrived app={app} env={env} seen={seen} />}
+        {seen.kind === 'trouble' && (
+          <Trouble app={app} env={env} seen={seen} again={() => (since.value = currentTime())} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Waiting({ left }: { readonly left: number }) {
+  return (
+    <p class="connect-waiting">
+      <span class="connect-pulse" aria-hidden="true" />
+      Waiting for a packet. Nothing has come in the last day. In {Math.ceil(left / 1000)} s this page shows
+      what may be wrong.
+    </p>
+  );
+}
+
+interface ArrivedProps {
+  readonly app: string;
+  readonly env: string;
+  readonly seen: Extract<Watched, { kind: 'arrived' }>;
+}
+
+function Arrived({ app, env, seen: { count, last } }: ArrivedProps) {
+  const query = { environment: env, step: 'day' };
+  const { data } = usePoll<UsageShown>(withQuery(resource('applications', app, 'usage'), query), 5000);
+  const flags = data?.features.map(({ feature }) => feature) ?? [];
+  return (
+    <div class="connect-arrived">
+      <p>
+        <strong class="good">✓ Connected.</strong> {plural(count, 'packet or report', 'packets and reports')}{' '}
+        in the last day; the last one {format.relative(last.lastAt, now.value)} from {senderName(last)}.
+      </p>
+      {flags.length > 0 && (
+        <p>
+          {flags.length === 1 ? 'The flag' : `${plural(flags.length, 'flag')}:`}{' '}
+          {flags.slice(0, 5).map((flag, index) => (
+            <>
+              {index > 0 && ', '}
+              <code key={flag}>{flag}</code>
+            </>
+          ))}
+          {flags.length > 5 && ' …'}
+          {flags.length === 1 && ' was seen.'}
+        </p>
+      )}
+      <p class="actions">
+        <a class="button primary" href={environmentAddress(app, env, 'flags')}>
+          See the flags of {env}
+        </a>
+        <a class="button" href={environmentAddress(app, env, 'ingest')}>
+          What comes in
+        </a>
+      </p>
+      <p class="quiet">This page stays here, for the senders that come later.</p>
+    </div>
+  );
+}
+
+interface TroubleProps {
+  readonly app: string;
+  readonly env: string;
+  readonly seen: Extract<Watched, { kind: 'trouble' }>;
+  readonly again: () => void;
+}
+
+function Trouble({ app, env, seen: { refused, strangers, late }, again }: TroubleProps) {
+  return (
+    <div class="connect-trouble">
+      <p>
+        <strong class="warn">Not connected yet.</strong>{' '}
+        {refused.length > 0
+          ? 'Something came, and was refused:'
+          : strangers.length > 0
+            ? 'Nothing of this application came. This was refused, and may be yours:'
+            : 'Nothing has come in 30 seconds.'}
+      </p>
+      <ul class="connect-refusals">
+        {refused.map((entry) => (
+          <Refusal
+            key={JSON.stringify([entry.code, entry.sender, entry.environment])}
+            entry={entry}
+            app={app}
+            env={env}
+          />
+        ))}
+        {strangers.map((stranger) => (
+          <Stranger key={JSON.stringify(stranger)} stranger={stranger} />
+        ))}
+      </ul>
+      {late && refused.length === 0 && <Hints />}
+      <p class="actions">
+        <button type="button" onClick={again}>
+          Watch again
+        </button>
+      </p>
+    </div>
+  );
+}
+
+interface RefusalProps {
+  readonly entry: LedgerEntryShown;
+  readonly app: string;
+  readonly env: string;
+}
+
+function Refusal({ entry, app, env }: RefusalProps) {
+  const { code, status, example, lastAt, count } = entry;
+  const { means, todo } = adviceOn(code ?? '');
+  return (
+    <li>
+      <p>
+        <strong>{means}</strong>{' '}
+        <span class="quiet">
+          <code>{code}</code>, answered {status}, {plural(count, 'time')}, last one{' '}
+          <time dateTime={lastAt}>{format.relative(lastAt, now.value)}</time>
+        </span>
+      </p>
+      <p>
+        {example?.origin !== undefined && (
+          <>
+            It came from <code>{example.origin}</code>.{' '}
+          </>
+        )}
+        {code === 'unknown_environment' && example?.environment !== undefined && (
+          <>
+            It named <code>{example.environment}</code>, and this environment is <code>{env}</code>.{' '}
+          </>
+        )}
+        <strong>What to do:</strong> {todo}
+      </p>
+      {code === 'origin_not_allowed' && (
+        <p>
+          <a href={applicationSettingsAddress(app)}>Change the allowed origins</a>
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Stranger({ stranger }: { readonly stranger: UnattributedRefusalShown }) {
+  const { code, keyPrefix, origin, environment, userAgent, at, count } = stranger;
+  const { means, todo } = adviceOn(code);
+  const facts = [
+    keyPrefix !== null && `the key begins with ${keyPrefix}`,
+    environment !== null && `the environment is ${environment}`,
+    origin !== null && `the origin is ${origin}`,
+    userAgent !== null && `the sender is ${userAgent}`,
+  ].filter((fact) => fact !== false);
+  return (
+    <li>
+      <p>
+        <strong>{code === 'unknown_key' ? 'A packet came with a key that does not exist.' : means}</strong>{' '}
+        <span class="quiet">
+          <code>{code}</code>, {plural(count, 'time')}, last one{' '}
+          <time dateTime={at}>{format.relative(at, now.value)}</time>
+        </span>
+      </p>
+      <p>
+        {facts.length > 0 && `What is known: ${format.list(facts)}. `}
+        <strong>What to do:</strong>{' '}
+        {code === 'unknown_key' ? 'Copy the key of step 1 again: it was cut off, misspelt or deleted.' : todo}
+      </p>
+    </li>
+  );
+}
+
+/** What keeps a packet from coming here at all. */
+function Hints() {
+  const secure = location.protocol === 'https:' && settings.metricsUrl.startsWith('http:');
+  return (
+    <>
+      <p>Packets that never reach this server leave no trace here. Look where they are sent:</p>
+      <ul>
+        <li>
+          Does the sender print an answer? Without one, its machine cannot reach{' '}
+          <code>{settings.metricsUrl}</code>.
+        </li>
+        <li>
+          In a browser, open the developer tools: an ad blocker or the page's Content-Security-Policy (
+          <code>connect-src</code>) may stop the request.
+        </li>
+        {secure && (
+          <li>Pages of https cannot send to http. This server needs an https address for packets.</li>
+        )}
+        <li>Is it the right environment, and the right application? Each has keys of its own.</li>
+      </ul>
+    </>
+  );
+}

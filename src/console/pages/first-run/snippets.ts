@@ -1,0 +1,180 @@
+import { safeJson, safeText, safeUrl, shellWord } from './quoting.ts';
+
+export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
+
+/** What a snippet is about. */
+export interface Subject {
+  /** Public URL of the metrics host. */
+  readonly metricsUrl: string;
+  readonly environment: string;
+  readonly key: string;
+  readonly keyType: KeyType;
+  readonly allowedOrigins: readonly string[];
+}
+
+export interface Snippet {
+  readonly id: string;
+  readonly label: string;
+  readonly code: string;
+  /** How to run it. */
+  readonly how: string;
+  /** Why it cannot be used with this key; then there is no code. */
+  readonly why?: string;
+}
+
+/** The flag and the variant that every snippet reports. */
+export const exampleFlag = 'checkout';
+const counts = { [exampleFlag]: { on: [1, 1, 1] } };
+
+/** A whole sender for every language, with the real address, environment and key in it. */
+export function snippetsFor(subject: Subject): Snippet[] {
+  return [
+    {
+      id: 'curl',
+      label: 'curl',
+      code: curl(subject),
+      how: 'Run it in a terminal. The answer begins with 202 or 200.',
+    },
+    ...browserSnippets(subject),
+    { id: 'node', label: 'Node.js', code: node(subject), how: 'Save it as send.mjs and run: node send.mjs' },
+    {
+      id: 'dotnet',
+      label: '.NET',
+      code: dotnet(subject),
+      how: 'Put it in Program.cs of a console project (.NET 7 or later) and run: dotnet run',
+    },
+    { id: 'php', label: 'PHP', code: php(subject), how: 'Save it as send.php and run: php send.php' },
+    {
+      id: 'java',
+      label: 'Java',
+      code: java(subject),
+      how: 'Save it as Send.java and run: java Send.java (Java 17 or later)',
+    },
+  ];
+}
+
+function browserSnippets(subject: Subject): Snippet[] {
+  const secret = 'A Backend key is a secret and must not be in a page. Choose or create a Frontend key.';
+  const label = 'Browser';
+  if (subject.keyType === 'Backend') return [{ id: 'browser', label, code: '', how: '', why: secret }];
+  const how = `Put it into a page, and open that from ${allowedFrom(subject)}.`;
+  return [{ id: 'browser', label, code: browser(subject), how }];
+}
+
+function allowedFrom({ allowedOrigins }: Subject): string {
+  return allowedOrigins.length === 0 ? 'any web server' : `an allowed origin (${allowedOrigins.join(', ')})`;
+}
+
+/** An origin that the application allows. */
+export function originFor(allowedOrigins: readonly string[]): string {
+  const [first = 'http://localhost'] = allowedOrigins;
+  return first.replace('://*.', '://www.').replace(/:\*$/, '');
+}
+
+function packet({ key, environment }: Subject): string {
+  return safeJson({ k: key, e: environment, f: counts });
+}
+
+function telemetryUrl({ metricsUrl }: Subject): string {
+  return safeUrl(metricsUrl, '/api/frontend/telemetry');
+}
+
+function reportUrl({ metricsUrl }: Subject): string {
+  return safeUrl(metricsUrl, '/api/usage/stats');
+}
+
+/** Stands for the time of sending. No name has it: `safeJson` writes its brackets as escapes. */
+const now = '<now>';
+
+function report({ key, environment }: Subject): string {
+  const stats = [{ feature: exampleFlag, variantStats: { on: { checkCount: 1, usedCount: 1 } } }];
+  return safeJson({ appKey: key, environment, time: now, stats }).replace(safeText(now), `"${now}"`);
+}
+
+function curl(subject: Subject): string {
+  if (subject.keyType === 'Backend') return curlReport(subject);
+  const origin =
+    subject.keyType === 'Frontend'
+      ? ` \\\n  -H ${shellWord(`Origin: ${originFor(subject.allowedOrigins)}`)}`
+      : '';
+  return `curl -i ${shellWord(telemetryUrl(subject))} \\
+  -H 'Content-Type: application/json'${origin} \\
+  -d ${shellWord(packet(subject))}`;
+}
+
+function curlReport(subject: Subject): string {
+  const json = shellWord(report(subject)).replace(now, `'"$(date -u +%Y-%m-%dT%H:%M:%SZ)"'`);
+  return `curl -i ${shellWord(reportUrl(subject))} \\
+  -H 'Content-Type: application/json' \\
+  -d ${json}`;
+}
+
+function browser(subject: Subject): string {
+  return `<script type="module">
+  const packet = ${packet(subject)};
+  const answer = await fetch(${safeText(telemetryUrl(subject))}, {
+    method: "POST",
+    keepalive: true,
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(packet),
+  });
+  console.log(answer.status);
+</script>`;
+}
+
+function node(subject: Subject): string {
+  return `const report = ${report(subject).replace(`"${now}"`, 'new Date()')};
+const answer = await fetch(${safeText(reportUrl(subject))}, {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(report),
+});
+console.log(answer.status, await answer.text());`;
+}
+
+function dotnet(subject: Subject): string {
+  return `using System.Text;
+
+var report = """${report(subject)}"""
+    .Replace("${now}", DateTime.UtcNow.ToString("o"));
+using var http = new HttpClient();
+var answer = await http.PostAsync(
+    ${safeText(reportUrl(subject))},
+    new StringContent(report, Encoding.UTF8, "application/json"));
+Console.WriteLine($"{(int)answer.StatusCode} {await answer.Content.ReadAsStringAsync()}");`;
+}
+
+function php(subject: Subject): string {
+  return `<?php
+$report = str_replace('${now}', gmdate('Y-m-d\\TH:i:s\\Z'),
+    '${report(subject)}');
+$answer = file_get_contents('${reportUrl(subject)}', false, stream_context_create(['http' => [
+    'method' => 'POST',
+    'header' => 'Content-Type: application/json',
+    'content' => $report,
+    'ignore_errors' => true,
+]]));
+echo $http_response_header[0], ' ', $answer, PHP_EOL;`;
+}
+
+function java(subject: Subject): string {
+  return `import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Instant;
+
+class Send {
+  public static void main(String[] args) throws Exception {
+    var report = """
+        ${report(subject).replaceAll('\\', '\\\\')}"""
+        .replace("${now}", Instant.now().toString());
+    var request = HttpRequest.newBuilder(URI.create("${reportUrl(subject)}"))
+        .header("Content-Type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofString(report))
+        .build();
+    var answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    System.out.println(answer.statusCode() + " " + answer.body());
+  }
+}`;
+}

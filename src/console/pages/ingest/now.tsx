@@ -1,0 +1,84 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { ServiceStatusShown } from '../../../manage/status-shape.ts';
+import { resource } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { messageOf } from '../../api/problem.ts';
+import { format } from '../../format.ts';
+import { Chart } from '../../parts/chart/chart.tsx';
+import { Recent, recentWidth } from './recent.ts';
+
+/** Kept while the reader looks at other pages. */
+const recent = new Recent();
+
+/** The whole server at this moment, and in the last minutes. */
+export function Now() {
+  const { data, error } = usePoll<ServiceStatusShown>(resource('status'), recentWidth * 1000);
+  const series = useSignal(recent.series);
+  useEffect(() => {
+    if (data === undefined) return;
+    recent.add(data);
+    series.value = recent.series;
+  }, [data]);
+  if (data === undefined)
+    return error === undefined ? <p class="waiting">Loading …</p> : <p role="alert">{messageOf(error)}</p>;
+  const { start, count, taken, refused } = series.value;
+  return (
+    <section class="ingest-section" aria-labelledby="ingest-now">
+      <h2 id="ingest-now">This server, now</h2>
+      <p class="quiet">All applications together, over the last ten seconds.</p>
+      <Figures status={data} />
+      <Chart
+        title="Accepted and refused a second, since this page was opened"
+        buckets={{ start, width: recentWidth, count }}
+        series={[
+          { label: 'Accepted a second', values: taken, tone: 1 },
+          { label: 'Refused a second', values: refused, tone: 2 },
+        ]}
+        kind="lines"
+        format={format.full}
+        height={160}
+      />
+    </section>
+  );
+}
+
+function Figures({ status }: { readonly status: ServiceStatusShown }) {
+  const { packetsPerSecond, reportsPerSecond, refusedPerSecond, queue, commits, ready, reason } = status;
+  return (
+    <dl class="ingest-figures">
+      <Figure name="Packets a second">{format.full(packetsPerSecond)}</Figure>
+      <Figure name="Reports a second">{format.full(reportsPerSecond)}</Figure>
+      <Figure name="Refused a second" tone={refusedPerSecond > 0 ? 'bad' : undefined}>
+        {format.full(refusedPerSecond)}
+      </Figure>
+      <Figure name="Waiting for the disk" tone={queue.waiting * 2 > queue.limit ? 'bad' : undefined}>
+        {format.full(queue.waiting)}
+        <span class="quiet"> of {format.full(queue.limit)}</span>
+      </Figure>
+      <Figure name="Commits a second">
+        {format.full(commits.perSecond)}
+        {commits.meanMs !== null && <span class="quiet"> {format.full(commits.meanMs)} ms each</span>}
+      </Figure>
+      <Figure name="Takes data" tone={ready ? 'good' : 'bad'}>
+        {ready ? 'Yes' : `No: ${reason}`}
+      </Figure>
+    </dl>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  readonly tone?: 'good' | 'bad' | undefined;
+  readonly children: ComponentChildren;
+}
+
+function Figure({ name, tone, children }: FigureProps) {
+  return (
+    <div class="ingest-figure">
+      <dt>{name}</dt>
+      <dd class={tone}>{children}</dd>
+    </div>
+  );
+}

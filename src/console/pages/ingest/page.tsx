@@ -1,0 +1,108 @@
+/*
+ * src/console/pages/ingest: what comes in, and what becomes of it. page.tsx puts it together: now.tsx is the whole server at this
+ * moment, reasons.tsx why something was refused and what to do, senders.tsx who sent it, strangers.tsx what belongs to no
+ * application. advice.ts has the words on each reason; reasons.ts and recent.ts compute.
+ */
+import type { LedgerShown } from '../../../manage/ledger-shape.ts';
+import type { OverviewShown } from '../../../manage/overview-shape.ts';
+import { resource, withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { format } from '../../format.ts';
+import { Chart } from '../../parts/chart/chart.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { RangePicker, useRange } from '../../parts/range.tsx';
+import type { InEnvironment } from '../../place.ts';
+import { boundsQuery } from '../../range.ts';
+import { Now } from './now.tsx';
+import { Reasons } from './reasons.tsx';
+import { Senders } from './senders.tsx';
+import { Strangers } from './strangers.tsx';
+
+/** The page of an environment. */
+export function IngestPage({ application: app, environment: env }: InEnvironment) {
+  const { bounds, everyMs } = useRange();
+  const query = { environment: env, unnamed: true, ...boundsQuery(bounds) };
+  const { data, error } = usePoll<LedgerShown>(
+    withQuery(resource('applications', app, 'ingest'), query),
+    everyMs,
+  );
+  return (
+    <div class="ingest">
+      <header class="ingest-head">
+        <h1>Ingest</h1>
+        <RangePicker />
+      </header>
+      <Now />
+      <Ledger app={app} env={env} ledger={data} error={error} />
+      <Strangers />
+    </div>
+  );
+}
+
+interface PlaceProps {
+  readonly app: string;
+  readonly env: string;
+}
+
+interface LedgerProps extends PlaceProps {
+  readonly ledger: LedgerShown | undefined;
+  readonly error: unknown;
+}
+
+function Ledger({ app, env, ledger, error }: LedgerProps) {
+  if (ledger === undefined)
+    return error === undefined ? <p class="waiting">Loading …</p> : <Failure error={error} />;
+  return (
+    <>
+      <section class="ingest-section" aria-labelledby="ingest-sums">
+        <h2 id="ingest-sums">What became of it</h2>
+        <p class="ingest-sums">
+          <span>
+            <strong>{format.full(ledger.accepted)}</strong> accepted
+          </span>
+          <span class={ledger.refused > 0 ? 'bad' : 'quiet'}>
+            <strong>{format.full(ledger.refused)}</strong> refused (
+            {format.rate(ledger.refused, ledger.accepted + ledger.refused)})
+          </span>
+          <span class={ledger.noted > 0 ? 'warn' : 'quiet'}>
+            <strong>{format.full(ledger.noted)}</strong> accepted with a note
+          </span>
+        </p>
+        <p class="quiet">
+          Packets and reports of {env}, in whole hours from {format.time(ledger.from)} to{' '}
+          {format.time(ledger.to)}. What named no environment of the application is among the refused.
+        </p>
+        <Hours app={app} env={env} />
+      </section>
+      <Reasons entries={ledger.entries} app={app} />
+      <Senders entries={ledger.entries} leftOut={ledger.entriesLeftOut} env={env} />
+    </>
+  );
+}
+
+/** Accepted and refused by hour: the overview has them, and shares its answer with all who look. */
+function Hours({ app, env }: PlaceProps) {
+  const { bounds, everyMs, zoom } = useRange();
+  const query = { environment: env, ...boundsQuery(bounds) };
+  const { data } = usePoll<OverviewShown>(
+    withQuery(resource('applications', app, 'overview'), query),
+    everyMs,
+  );
+  if (data === undefined || data.hourly.length < 3) return null;
+  const { start, length, accepted, refused } = data.hourly;
+  const unfinishedFrom = Math.floor((Date.parse(data.at) / 1000 - start) / 3600);
+  return (
+    <Chart
+      title="Accepted and refused by hour"
+      buckets={{ start, width: 3600, count: length }}
+      series={[
+        { label: 'Accepted', values: accepted, tone: 1 },
+        { label: 'Refused', values: refused, tone: 2 },
+      ]}
+      kind="lines"
+      unfinishedFrom={unfinishedFrom}
+      onZoom={(from, to) => zoom(from * 1000, to * 1000)}
+      height={200}
+    />
+  );
+}

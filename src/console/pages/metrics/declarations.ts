@@ -1,0 +1,49 @@
+import { useSignal } from '@preact/signals';
+import { useCallback, useEffect } from 'preact/hooks';
+import type { MetricShown } from '../../../manage/metric-shape.ts';
+import { call, resource } from '../../api/client.ts';
+
+interface Page {
+  readonly items: readonly MetricShown[];
+  readonly nextCursor: string | null;
+}
+
+/** The metrics that an application declares: all pages of the list. */
+export function useDeclarations(app: string) {
+  const items = useSignal<readonly MetricShown[] | undefined>(undefined);
+  const error = useSignal<unknown>(undefined);
+  const read = useCallback(
+    async (aborted?: AbortSignal) => {
+      try {
+        const all = await readAll(app, aborted);
+        items.value = all;
+        error.value = undefined;
+      } catch (caught) {
+        if (!aborted?.aborted) error.value = caught;
+      }
+    },
+    [app],
+  );
+  useEffect(() => {
+    const stopping = new AbortController();
+    items.value = undefined;
+    void read(stopping.signal);
+    return () => stopping.abort();
+  }, [read]);
+  return { items: items.value, error: error.value, read };
+}
+
+async function readAll(app: string, signal?: AbortSignal): Promise<MetricShown[]> {
+  const all: MetricShown[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { declared: true, limit: 200, cursor };
+    const page: Page = await call('GET', resource('applications', app, 'metrics'), {
+      query,
+      ...(signal && { signal }),
+    });
+    all.push(...page.items);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return all;
+}

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
@@ -77,47 +79,56 @@ function Actor({ of: { id, name, type } }: { readonly of: AuditEntry['actor'] })
 }
 
 function Filters() {
-  const { query, change } = useQuery();
+  const { query } = useQuery();
   const { items: users = [] } = useList<User>(resource('users'), { limit: 200 });
-  const known = users.some(({ id }) => id === query['actor']);
-  const field = (name: string) => ({
-    value: query[name] ?? '',
-    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
-      change({ [name]: currentTarget.value || undefined }),
-  });
+  const { actor } = query;
+  const unlisted = actor !== undefined && !users.some(({ id }) => id === actor);
   return (
     <search class="settings-filters">
-      <label>
-        What
-        <select {...field('action')}>
-          <option value="">Everything</option>
-          {auditKinds.map(([action, words]) => (
-            <option key={action} value={action}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Who
-        <select {...field('actor')}>
-          <option value="">Everyone</option>
-          {!known && query['actor'] && <option value={query['actor']}>{query['actor']}</option>}
-          {users.map(({ id, email }) => (
-            <option key={id} value={id}>
-              {email}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        From
-        <input type="date" {...field('from')} />
-      </label>
-      <label>
-        To
-        <input type="date" {...field('to')} />
-      </label>
+      <Filter name="action" label="What">
+        <option value="">Everything</option>
+        {auditKinds.map(([action, words]) => (
+          <option key={action} value={action}>
+            {words}
+          </option>
+        ))}
+      </Filter>
+      <Filter name="actor" label="Who">
+        <option value="">Everyone</option>
+        {unlisted && <option value={actor}>{actor}</option>}
+        {users.map(({ id, email }) => (
+          <option key={id} value={id}>
+            {email}
+          </option>
+        ))}
+      </Filter>
+      <Filter name="from" label="From" />
+      <Filter name="to" label="To" />
     </search>
+  );
+}
+
+interface FilterProps {
+  /** Of the parameter in the address. */
+  readonly name: string;
+  readonly label: string;
+  /** Its options; without them it is a date. */
+  readonly children?: ComponentChildren;
+}
+
+function Filter({ name, label, children }: FilterProps) {
+  const { query, change } = useQuery();
+  const id = useId();
+  const control = {
+    id,
+    value: query[name] ?? '',
+    onChange: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      change({ [name]: currentTarget.value || undefined }),
+  };
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      {children === undefined ? <input type="date" {...control} /> : <select {...control}>{children}</select>}
+    </div>
   );
 }

@@ -122,7 +122,7 @@ function Deletion({ team: { id, name } }: { readonly team: ShownTeam }) {
       <h2>Delete the team</h2>
       <ConfirmButton
         danger
-        label={`Delete ${name}`}
+        label={`Delete the team ${name}`}
         title={`Delete the team ${name}`}
         action="Delete the team"
         done={`The team ${name} is deleted`}

@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, createKey, token } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, signIn, type Visit } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+let console: Console;
+
+beforeAll(async () => {
+  console = await openConsole();
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+/** Opens settings as a user who is new, in a browser of their own. */
+async function visitAs(name: string, role: 'Admin' | 'User', path: string): Promise<Visit & { id: string }> {
+  const email = `${name.toLowerCase()}@example.com`;
+  const user = { name, email, role, password: `${name}-password` };
+  const made = (await console.manage('POST', '/api/v2/users', 201, user)) as { id: string };
+  const visit = await console.visit(path, { signedIn: false });
+  await signIn(visit.page, email, user.password);
+  return { ...visit, id: made.id };
+}
+
+test('a member is created with a password that is shown once, gets a role, and is removed', async () => {
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Create a user in this team' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Grace');
+  await dialog.getByLabel('E-mail address').fill(console.credentials.adminEmail);
+  await dialog.getByRole('button', { name: 'Create the user' }).click();
+  await dialog.getByText('Another user has this e-mail address already').waitFor();
+  expect(await dialog.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true');
+  expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Grace');
+  await dialog.getByLabel('E-mail address').fill('grace@example.com');
+  await dialog.getByRole('button', { name: 'Create the user' }).click();
+  await page.getByText('This is the only time that the password is shown').waitFor();
+  const [email = '', password = ''] = await dialog.locator('code').allInnerTexts();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  const { page: hers } = await console.visit('/settings/team', { signedIn: false });
+  await signIn(hers, email, password);
+  await hers.getByText('You can look but not change').waitFor();
+  expect(await hers.getByRole('button', { name: /Create|Delete|Change|Remove|Save/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Change Grace' }).click();
+  await dialog.getByLabel('Role').selectOption('Admin');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('row', { name: 'Grace' }).getByRole('cell', { name: 'Admin', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Remove Grace' }).click();
+  await page.getByText('A user who is in no other team is deleted with this').waitFor();
+  await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('row', { name: 'Grace' }).waitFor({ state: 'detached' });
+});
+
+test('an API key works with the secret that is shown once, until it is deleted', async () => {
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Deployment');
+  await dialog.getByRole('button', { name: 'Create the API key' }).click();
+  await page.getByText('This is the only time that the secret is shown').waitFor();
+  const [clientId = '', clientSecret = ''] = await dialog.locator('.copy-line code').allInnerTexts();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  const grant = () => token(console.service.http, { ...console.credentials, clientId, clientSecret });
+  expect(await grant()).toMatch(/^ey/);
+  await page.getByRole('button', { name: 'Delete the API key Deployment' }).click();
+  await dialog.getByRole('button', { name: 'Delete the API key' }).click();
+  await page.getByRole('row', { name: 'Deployment' }).waitFor({ state: 'detached' });
+  await expect(grant()).rejects.toThrow('401');
+});
+
+test('a redirect URI that cannot be is refused beside its field, and nothing typed is lost', async () => {
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Register a sign-in client' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Dashboard');
+  await dialog.getByLabel('Type').selectOption('confidential');
+  const uris = dialog.getByLabel('Redirect URIs');
+  await uris.fill('https://dash.example/callback\nhttp://dash.example/');
+  await dialog.getByRole('button', { name: 'Register' }).click();
+  await dialog.getByText('Cannot take redirectUris[1]').waitFor();
+  expect(await uris.getAttribute('aria-invalid')).toBe('true');
+  expect(await dialog.getByLabel('Type').inputValue()).toBe('confidential');
+  await uris.fill('https://dash.example/callback');
+  await dialog.getByRole('button', { name: 'Register' }).click();
+  await page.getByText('This is the only time that the secret is shown').waitFor();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('row', { name: 'Dashboard' }).getByText('https://dash.example/callback').waitFor();
+});
+
+describe('one’s own account', () => {
+  test('another session is ended, and the browser that had it has to sign in again', async () => {
+    const { page } = await visitAs('Ada', 'Admin', '/settings');
+    const other = await console.visit('/settings', { signedIn: false });
+    await signIn(other.page, 'ada@example.com', 'Ada-password');
+    await other.page.getByRole('row', { name: '(this one)' }).waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByRole('row', { name: 'flagmeter console' }).count()).toBe(2);
+    expect(await page.getByRole('row', { name: '(this one)' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'End all other sessions' }).click();
+    await page.getByRole('button', { name: 'End the session', exact: true }).click();
+    await expect.poll(() => page.getByRole('row', { name: 'flagmeter console' }).count()).toBe(1);
+    const name = other.page.getByLabel('Name', { exact: true });
+    await name.fill('Ada of the other browser');
+    await name.press('Enter');
+    await other.page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    expect(await name.inputValue()).toBe('Ada of the other browser');
+  });
+
+  test('a new password ends the session: the page asks to sign in again', async () => {
+    const { page } = await visitAs('Bob', 'User', '/settings/you');
+    const field = (name: string) => page.getByLabel(name, { exact: true });
+    const change = page.getByRole('button', { name: 'Change the password' });
+    await field('Your password as it is now').fill('wrong');
+    await field('New password').fill('Bob-password-2');
+    await field('New password again').fill('Bob-password-3');
+    await change.click();
+    await page.getByText('The two new passwords differ').waitFor();
+    await field('New password again').fill('Bob-password-2');
+    await change.click();
+    await page.getByText('currentPassword is not your password').waitFor();
+    expect(await field('New password').inputValue()).toBe('Bob-password-2');
+    await field('Your password as it is now').fill('Bob-password');
+    await change.click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    const opened = page.context().waitForEvent('page');
+    await dialog.getByRole('link', { name: 'Sign in again' }).click();
+    const tab = await opened;
+    await tab.getByLabel('E-mail address').fill('bob@example.com');
+    await tab.getByLabel('Password').fill('Bob-password-2');
+    await tab.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+});
+
+test('the audit log has it all: filtered, page by page, and as CSV', async () => {
+  const made = await console.manage('POST', '/api/v2/applications', 201, { name: 'Audited' });
+  const { id } = made as { id: string };
+  const access = await token(console.service.http, console.credentials);
+  for (let key = 0; key < 55; key += 1) await createKey(console.service.http, access, id, 'Mobile');
+  const { page } = await console.visit('/settings/audit');
+  await page.getByRole('row', { name: 'key created' }).first().waitFor();
+  const rows = page.getByRole('table', { name: 'What was done' }).locator('tbody tr');
+  await page.getByLabel('What', { exact: true }).selectOption('Application keys');
+  await expect.poll(() => rows.count()).toBe(50);
+  expect(page.url()).toContain('action=key');
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect.poll(() => rows.count()).toBe(55);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
+  expect(lines).toHaveLength(56);
+  expect(lines[1]).toMatch(/^\d{4}-\d\d-\d\dT.*,First API key,key\.created,Mobile,127\.0\.0\.1$/);
+  await page.getByLabel('What', { exact: true }).selectOption('Applications');
+  await page.getByRole('row', { name: 'application created Audited' }).waitFor();
+  await page.getByLabel('To', { exact: true }).fill('2020-01-01');
+  await page.getByText('Nothing of this kind was done in this time.').waitFor();
+});
+
+const pages = ['you', 'applications', 'team', 'users', 'audit'];
+
+describe.each([
+  ['light', {}],
+  ['dark', {}],
+  ['dark', phone],
+] as const)('in %s mode (%j)', (colorScheme, screen) => {
+  test('axe-core finds nothing, and no page is wider than the screen', async () => {
+    const fields = { name: 'Looked at', allowedOrigins: ['https://*.shop.example', 'http://localhost:*'] };
+    const { id } = (await console.manage('POST', '/api/v2/applications', 201, fields)) as { id: string };
+    const access = await token(console.service.http, console.credentials);
+    await createKey(console.service.http, access, id, 'Backend');
+    const { page } = await console.visit('/settings/you', { colorScheme, ...screen });
+    for (const path of [...pages, `application?app=${id}`]) {
+      await page.goto(`${console.origin}/settings/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await axeFaults(page), path).toEqual([]);
+      expect(await widthOf(page), path).toBe(page.viewportSize()!.width);
+    }
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete Looked at' }).click();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+});
+
+test('what does not exist is not found', async () => {
+  const { page } = await console.visit('/settings/nothing');
+  for (const path of ['nothing', 'team?team=team_0', 'application?app=app_0', 'application']) {
+    await page.goto(`${console.origin}/settings/${path}`);
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+  }
+});

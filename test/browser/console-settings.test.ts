@@ -1,0 +1,261 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { type Console, openConsole, signIn } from './support/console.ts';
+
+let console: Console;
+
+beforeAll(async () => {
+  console = await openConsole();
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+/** Makes an application, and opens its settings. */
+async function open(name: string, fields: object = {}) {
+  const made = await console.manage('POST', '/api/v2/applications', 201, { name, ...fields });
+  const { id } = made as { id: string };
+  const { page } = await console.visit(`/settings/application?app=${id}`);
+  await page.getByRole('heading', { name, level: 1 }).waitFor();
+  return { id, page, path: `/api/v2/applications/${id}` };
+}
+
+/** Sends a server's report. @returns the status of the answer */
+async function report(key: string): Promise<number> {
+  const answer = await fetch(`${console.origin}/api/usage/stats`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      appKey: key,
+      environment: 'Production',
+      time: new Date().toISOString(),
+      stats: [],
+    }),
+  });
+  return answer.status;
+}
+
+/** Creates a Backend key in the page. @returns its text, which the dialog still shows */
+async function createBackendKey(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Backend').check();
+  await dialog.getByLabel('Name', { exact: true }).fill(name);
+  await dialog.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('dialog', { name: `Copy the key ${name} now` }).waitFor();
+  return page.getByRole('dialog').locator('code').innerText();
+}
+
+describe('keys', () => {
+  test('an application is created, and the text of its Backend key is shown once', async () => {
+    const { page } = await console.visit('/settings/applications');
+    await page.getByRole('button', { name: 'Create an application' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Created here');
+    await dialog.getByLabel('Environments').fill('Production\n\n Test ');
+    await dialog.getByRole('button', { name: 'Create the application' }).click();
+    await page.getByRole('heading', { name: 'Created here', level: 1 }).waitFor();
+    expect(await page.getByRole('table', { name: 'Environments' }).locator('a').allInnerTexts()).toEqual([
+      'Production',
+      'Test',
+    ]);
+    const key = await createBackendKey(page, 'Billing');
+    expect(key).toMatch(/^fm_be_\w{40}$/);
+    // Neither a hasty Escape nor a second one takes it away.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('dialog').locator('code').innerText()).toBe(key);
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('cell', { name: 'Billing', exact: true }).waitFor();
+    expect(await page.content()).not.toContain(key);
+    expect(await page.getByRole('row', { name: 'Billing' }).innerText()).toContain(key.slice(0, 12));
+    expect(await report(key)).toBe(200);
+  });
+
+  test('a key is rotated: both work until the old one is deleted', async () => {
+    const { page } = await open('Rotated');
+    const old = await createBackendKey(page, 'Server');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    expect(await report(old)).toBe(200);
+    await page.getByRole('button', { name: 'Rotate the key Server' }).click();
+    await page.getByRole('button', { name: 'Create the new key' }).click();
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('dialog', { name: 'Copy the key Server now' }).waitFor();
+    const fresh = await dialog.locator('code').innerText();
+    expect(fresh).not.toBe(old);
+    await dialog.getByRole('button', { name: 'I have stored it: go on' }).click();
+    await page.getByRole('dialog', { name: 'Change over' }).waitFor();
+    expect(await report(old)).toBe(200);
+    expect(await report(fresh)).toBe(200);
+    await dialog.getByText('something still sends with it').waitFor();
+    await dialog
+      .getByRole('row', { name: 'New' })
+      .getByText(/now|ago/)
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Delete the old key' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await report(old)).toBe(404);
+    expect(await report(fresh)).toBe(200);
+    expect(await page.getByRole('row', { name: 'Server' }).count()).toBe(1);
+  });
+
+  test('a Backend key that came from a browser is called out, with what to do', async () => {
+    const { page } = await open('Leaky');
+    const k = await createBackendKey(page, 'Oops');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
+    const body = JSON.stringify({ k, e: 'Production' });
+    const answer = await fetch(`${console.origin}/api/frontend/telemetry`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(404);
+    await page.reload();
+    const note = page.getByRole('note');
+    await note.getByText('The Backend key Oops is not secret any more').waitFor();
+    await note.getByRole('button', { name: 'Replace the key Oops' }).click();
+    await page.getByRole('dialog', { name: 'Rotate the key Oops' }).waitFor();
+  });
+});
+
+describe('allowed origins', () => {
+  test('are previewed while they are typed, kept, tried, and removed', async () => {
+    const { page, path } = await open('Origins');
+    const field = page.getByLabel('New origin');
+    await field.fill('https://*.shop.example');
+    await page.getByText('however deep: https://www.shop.example').waitFor();
+    await field.press('Enter');
+    await page.getByRole('row', { name: 'https://*.shop.example' }).waitFor();
+    expect(await field.inputValue()).toBe('');
+    const tried = page.getByLabel('Origin of a page');
+    await tried.fill('https://shop.example');
+    await tried.press('Enter');
+    await page.getByText(/^Refused: /).waitFor();
+    await tried.fill('https://www.shop.example');
+    await tried.press('Enter');
+    await page.getByText(/^Let through: .*https:\/\/\*\.shop\.example/).waitFor();
+    await page.getByRole('button', { name: 'Remove https://*.shop.example' }).click();
+    await page.getByText('every page may send with your keys').waitFor();
+    await page.getByRole('button', { name: 'Remove the origin' }).click();
+    await page.getByText('Every page may send: there is no entry.').waitFor();
+    expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
+  });
+
+  test('the API tells beside the field why it does not take one', async () => {
+    const { page } = await open('Refused');
+    const field = page.getByLabel('New origin');
+    await field.fill('https://shop.example/cart');
+    await page.getByText('An origin ends after the host and the port: https://shop.example').waitFor();
+    await field.press('Enter');
+    await page.getByText('Cannot take allowedOrigins[0]').waitFor();
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    const described = (await field.getAttribute('aria-describedby'))!.split(' ').at(-1)!;
+    expect(await page.locator(`[id="${described}"]`).innerText()).toContain('Cannot take allowedOrigins[0]');
+    expect(await field.inputValue()).toBe('https://shop.example/cart');
+  });
+});
+
+test('a name that is taken is refused beside its field; an environment is deleted by its name only', async () => {
+  const { page, path } = await open('Environments', { environments: ['Production', 'Staging'] });
+  const field = page.getByLabel('New environment');
+  await field.fill('Staging');
+  await field.press('Enter');
+  await page.getByRole('alert').getByText('has an environment of this name already').waitFor();
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.locator(':focus').inputValue()).toBe('Staging');
+  await page.getByRole('button', { name: 'Delete the environment Staging' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Type Staging to confirm').fill('staging');
+  await dialog.getByRole('button', { name: 'Delete the environment' }).click();
+  expect(await console.manage('GET', path, 200)).toMatchObject({ environments: { length: 2 } });
+  await dialog.getByLabel('Type Staging to confirm').fill('Staging');
+  await dialog.getByRole('button', { name: 'Delete the environment' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page
+    .getByRole('status')
+    .getByText(/Staging is deleted|The data of Staging has been removed/)
+    .waitFor();
+  await field.press('Enter');
+  await page.getByRole('row', { name: 'Staging' }).waitFor();
+});
+
+describe('when someone else has changed it meanwhile', () => {
+  test.each([
+    ['Take theirs', 'Theirs'],
+    ['Save mine', 'Mine'],
+  ])('"%s" leaves %s', async (choice, left) => {
+    const { page, path } = await open('Contested');
+    const toggle = page.getByLabel('Accept client-generated identities for metrics');
+    await console.manage('PATCH', path, 200, { name: 'Theirs', acceptClientIdentities: true });
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Mine');
+    await name.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'It was changed while you edited it' });
+    expect(await dialog.getByRole('row').allInnerTexts()).toEqual([
+      'Setting\tBefore\tNow\tYours',
+      'Name\tContested\tTheirs\tMine',
+      'Accept client identities\toff\ton\tnot changed',
+    ]);
+    await dialog.getByRole('button', { name: choice }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => name.inputValue()).toBe(left);
+    await expect.poll(() => toggle.isChecked()).toBe(true);
+    expect(await console.manage('GET', path, 200)).toMatchObject({
+      name: left,
+      acceptClientIdentities: true,
+    });
+  });
+});
+
+test('what was typed outlives a server that is away, and is saved when it is back', async () => {
+  const { data } = console.service;
+  const other = await openConsole();
+  onTestFinished(() => other.close());
+  expect(other.service.data).not.toBe(data);
+  const { page } = await other.visit('/settings/team', { expected: /Failed to load resource: net::ERR_/ });
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Renamed in the dark');
+  await stop(other.service);
+  await name.press('Enter');
+  await page.getByText('The server cannot be reached. Nothing was changed; try again.').waitFor();
+  expect(await name.inputValue()).toBe('Renamed in the dark');
+  const args = ['--listen', other.service.http];
+  const again = await startBinary({ data: other.service.data, args });
+  onTestFinished(() => void stop(again));
+  await name.press('Enter');
+  await page.getByText('The name is saved').first().waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Team Renamed in the dark' }).waitFor();
+});
+
+test('an application is deleted by its name, and its keys stop working', async () => {
+  const { page, id } = await open('Doomed');
+  const key = await createBackendKey(page, 'Server');
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('button', { name: 'Delete Doomed' }).click();
+  await page.getByLabel('Type Doomed to confirm').fill('Doomed');
+  await page.getByRole('button', { name: 'Delete the application' }).click();
+  await page.waitForURL(/\/settings\/applications$/);
+  expect(await report(key)).toBe(404);
+  await page.goto(`${console.origin}/settings/application?app=${id}`);
+  await page.getByRole('heading', { name: 'Not found' }).waitFor();
+});
+
+test('a plan that is full is said beside the field', async () => {
+  const other = await openConsole();
+  onTestFinished(() => other.close());
+  const team = `/api/v2/teams/${other.credentials.teamId}`;
+  await other.manage('PATCH', team, 200, { plan: 'free' });
+  for (const name of ['A', 'B', 'C']) await other.manage('POST', '/api/v2/applications', 201, { name });
+  const { page } = await other.visit('/settings/applications', { signedIn: false });
+  await signIn(page, other.credentials.adminEmail, other.credentials.adminPassword);
+  await page.getByRole('button', { name: 'Create an application' }).click();
+  const name = page.getByRole('dialog').getByLabel('Name', { exact: true });
+  await name.fill('D');
+  await name.press('Enter');
+  await page.getByText('The plan free allows no more than 3 applications in a team').waitFor();
+  expect(await name.getAttribute('aria-invalid')).toBe('true');
+  await page.goto(`${other.origin}/settings/team`);
+  const used = page.getByRole('row', { name: 'applications in a team' });
+  expect(await used.innerText()).toMatch(/3\s+3/);
+});

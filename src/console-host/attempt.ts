@@ -19,7 +19,7 @@ export interface Attempt {
 const lifetime = 3600;
 
 /** A browser's attempts at the most: more would fill the head of its requests. */
-const most = 8;
+const most = 24;
 
 const stateForm = /^([\w-]{11})\.([0-9a-f]{64})\.([\w-]+)$/;
 

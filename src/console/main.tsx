@@ -6,13 +6,18 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import './theme.ts';
 import { startKeys } from './keys.ts';
+import { SignedIn } from './pages/signed-in.tsx';
 import { begin, reportSignIn } from './session.ts';
 import { root } from './settings.ts';
 import './styles/console.css';
 
-if (location.pathname === `${root}/console/signed-in`) reportSignIn();
-else {
-  render(<App />, document.getElementById('console')!);
+const place = document.getElementById('console')!;
+
+if (location.pathname === `${root}/console/signed-in`) {
+  reportSignIn();
+  render(<SignedIn />, place);
+} else {
+  render(<App />, place);
   startKeys();
   void begin();
 }

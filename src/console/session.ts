@@ -12,15 +12,20 @@ export const expired = signal(false);
 const tabs = new BroadcastChannel('flagmeter');
 let waiting: (() => void)[] = [];
 
-tabs.addEventListener('message', ({ data }) => {
-  if (data === 'signed-in') void resume();
+/** What tabs tell each other: who is signed in, or that someone is or no one is any more. */
+type Notice = { readonly user: string } | 'signed-in' | 'signed-out';
+
+tabs.addEventListener('message', ({ data }: MessageEvent<Notice>) => {
   if (data === 'signed-out') leave();
+  else if (data === 'signed-in' || expired.value) void resume();
+  else if (user.value !== undefined && user.value.id !== data.user) location.reload();
 });
 
 /** Finds out who is signed in, or goes to the sign-in page. */
 export async function begin(): Promise<void> {
   user.value = await readUser();
   if (user.value === undefined) signIn();
+  else tell({ user: user.value.id });
 }
 
 /** Resolves when the user has signed in again. @throws when `aborted` is aborted */
@@ -38,7 +43,11 @@ export function sessionEnded(aborted?: AbortSignal): Promise<void> {
 export async function resume(): Promise<boolean> {
   const found = await readUser();
   if (found === undefined) return false;
-  if (user.value !== undefined && user.value.id !== found.id) location.reload();
+  // What waits was meant to be done as someone else.
+  if (user.value !== undefined && user.value.id !== found.id) {
+    location.reload();
+    return true;
+  }
   user.value = found;
   expired.value = false;
   const resumed = waiting;
@@ -55,14 +64,18 @@ export function signInAddress(path: string): string {
 /** Ends the session, in all tabs. */
 export async function signOut(): Promise<void> {
   await fetch(`${root}/console/session`, { method: 'DELETE', headers: { 'flagmeter-console': '1' } });
-  tabs.postMessage('signed-out');
+  tell('signed-out');
   leave();
 }
 
 /** What `/console/signed-in` does: the tab that waits goes on, and this one is not needed any more. */
 export function reportSignIn(): void {
-  tabs.postMessage('signed-in');
+  tell('signed-in');
   window.close();
+}
+
+function tell(notice: Notice): void {
+  tabs.postMessage(notice);
 }
 
 function signIn(): void {

@@ -1,0 +1,155 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../src/http/bind-failure.ts';
+import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender, type Visit } from './support/console.ts';
+
+let console: Console;
+let start: string;
+
+beforeAll(async () => {
+  console = await openConsole();
+  start = `/apps/${(await openSender(console, 'Shop')).application}/Production/flags`;
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+/** Opens the console with a session of its own. */
+const visit = () => console.visit(start, { ownSession: true });
+
+/** Ends all sessions of a visit's user in the server, as nobody in the browser has asked for. */
+async function endSessions({ page }: Pick<Visit, 'page'>): Promise<void> {
+  const ended = await page.evaluate(`(async () => {
+    const ask = (method, path) => fetch(path, { method, headers: { 'flagmeter-console': '1' } });
+    const { user } = await (await ask('GET', '/console/session')).json();
+    const { items } = await (await ask('GET', '/api/v2/users/' + user.id + '/sessions')).json();
+    const { signIn } = items.find(({ current }) => current);
+    return (await ask('DELETE', '/api/v2/users/' + user.id + '/sessions/' + signIn)).status;
+  })()`);
+  expect(ended).toBe(204);
+}
+
+const onSignInPage = (page: Page) => page.waitForURL(/\/connect\/authorize/);
+
+test('signing in leads to the address that was asked for, and the page holds no token', async () => {
+  const { page, context } = await visit();
+  expect(new URL(page.url()).pathname).toBe(start);
+  const cookies = await context.cookies();
+  const session = cookies.find(({ name }) => name.startsWith('flagmeter-console'));
+  expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+  const seen = await page.evaluate(
+    'document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.documentElement.outerHTML',
+  );
+  expect(seen).not.toContain(session!.value.split('.')[1]);
+  expect(seen).not.toMatch(/eyJ|fm_refresh/);
+});
+
+test('a tab opened later needs no sign-in', async () => {
+  const { tab } = await visit();
+  const page = await tab('/settings');
+  await page.locator('main').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/settings');
+});
+
+test('signing out in one tab leaves the console in all of them', async () => {
+  const { page, context, tab } = await visit();
+  const others = await Promise.all(Array.from({ length: 9 }, () => tab(start)));
+  for (const other of others) await other.locator('main').waitFor();
+  await page.getByRole('button', { name: /^Account/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  for (const each of [page, ...others]) await onSignInPage(each);
+  expect((await context.cookies()).map(({ name }) => name)).not.toContainEqual(
+    expect.stringMatching(/^flagmeter-console/),
+  );
+});
+
+/** Lets a page notice that something has changed, as when the network is back: it reads at once what it shows. */
+const wake = (page: Page) => page.evaluate("window.dispatchEvent(new Event('online'))");
+
+const sessionOver = (page: Page) => page.getByRole('dialog', { name: 'Your session has ended' });
+
+/** Fills in the sign-in page. */
+async function fillIn(page: Page): Promise<void> {
+  await page.getByLabel('E-mail address').fill(console.credentials.adminEmail);
+  await page.getByLabel('Password').fill(console.credentials.adminPassword);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('a session that ends in mid-work is begun again in another tab, and the pages go on where they were', async () => {
+  const { page, context, tab } = await visit();
+  const other = await tab(start);
+  await other.locator('main').waitFor();
+  for (const each of [page, other]) await each.evaluate('globalThis.kept = "what was typed"');
+  await endSessions({ page });
+  for (const each of [page, other]) {
+    await wake(each);
+    await sessionOver(each).waitFor();
+  }
+  expect(await axeFaults(page)).toEqual([]);
+  const [popup] = await Promise.all([
+    context.waitForEvent('page'),
+    sessionOver(page).getByRole('link', { name: 'Sign in again' }).click(),
+  ]);
+  await fillIn(popup);
+  for (const each of [page, other]) {
+    await sessionOver(each).waitFor({ state: 'detached' });
+    expect(await each.evaluate('globalThis.kept')).toBe('what was typed');
+  }
+  // A browser may not let a page close its tab.
+  if (!popup.isClosed()) await popup.getByRole('heading', { name: 'You are signed in' }).waitFor();
+});
+
+test('ten tabs whose session has ended sign in again with one sign-in', async () => {
+  const { page, tab } = await visit();
+  const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => tab(start))))];
+  for (const each of tabs) await each.locator('main').waitFor();
+  await endSessions({ page });
+  await Promise.all(tabs.map((each) => each.reload()));
+  for (const each of tabs) await onSignInPage(each);
+  await fillIn(page);
+  await page.locator('main').waitFor();
+  for (const each of tabs.slice(1)) {
+    await each.reload();
+    await each.waitForURL((url) => url.pathname === start);
+  }
+});
+
+test('a page that is open when the server is restarted goes on without a sign-in', async () => {
+  const port = await freePort('127.0.0.1', 0);
+  const listen = ['--listen', `127.0.0.1:${port}`];
+  const own = await openConsole(listen);
+  const expected = /net::ERR_|Failed to load resource/;
+  const { page } = await own.visit('/settings', { ownSession: true, expected });
+  await page.evaluate('globalThis.kept = true');
+  await stop(own.service);
+  await wake(page);
+  const service = await startBinary({ data: own.service.data, args: listen });
+  await wake(page);
+  expect(await page.evaluate(statusOf('/api/v2/users/me'))).toBe(200);
+  expect(await page.evaluate('globalThis.kept')).toBe(true);
+  expect(await sessionOver(page).count()).toBe(0);
+  await own.chromium.close();
+  await stop(service);
+});
+
+test('the auth host may be another site: the cookie is not sent on the way back, but by the page', async () => {
+  const port = await freePort('127.0.0.1', 0);
+  const own = await openConsole([
+    ...['--listen', `127.0.0.1:${port}`],
+    ...['--auth-url', `http://localhost:${port}`, '--base-url', `http://127.0.0.1:${port}`],
+  ]);
+  const { page } = await own.visit('/settings?x=1', { ownSession: true });
+  await page.locator('main').waitFor();
+  expect(page.url()).toBe(`http://127.0.0.1:${port}/settings?x=1`);
+  expect(await page.evaluate(statusOf('/api/v2/users/me'))).toBe(200);
+  await own.close();
+});
+
+/** The script that asks for the status of a path, as a page of the console does. */
+function statusOf(path: string): string {
+  return `fetch('${path}', { headers: { 'flagmeter-console': '1' } }).then((response) => response.status)`;
+}

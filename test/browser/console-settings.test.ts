@@ -228,6 +228,26 @@ test('what was typed outlives a server that is away, and is saved when it is bac
   await page.getByRole('heading', { name: 'Team Renamed in the dark' }).waitFor();
 });
 
+test('an application gets a rate of its own, and the default of the service again', async () => {
+  const { page, path } = await open('Fast');
+  const rate = page.getByLabel('Packets and reports a second');
+  const burst = page.getByLabel('Packets and reports at once');
+  const save = page.getByRole('button', { name: 'Save the rates' });
+  await page.getByText('Empty: 10,000, set by --rate').waitFor();
+  await rate.fill('2.5');
+  await burst.fill('0');
+  await save.click();
+  await page.getByText('Cannot take burst: must be at least 1').waitFor();
+  expect(await burst.getAttribute('aria-invalid')).toBe('true');
+  await burst.fill('5');
+  await save.click();
+  await page.getByText('The rates are saved').first().waitFor();
+  expect(await console.manage('GET', path, 200)).toMatchObject({ rate: 2.5, burst: 5 });
+  await rate.fill('');
+  await save.click();
+  await expect.poll(() => console.manage('GET', path, 200)).toMatchObject({ rate: null, burst: 5 });
+});
+
 test('an application is deleted by its name, and its keys stop working', async () => {
   const { page, id } = await open('Doomed');
   const key = await createBackendKey(page, 'Server');

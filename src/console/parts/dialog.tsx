@@ -15,7 +15,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   useEffect(() => {
     const shown = dialog.current!;
     shown.showModal();
-    return () => shown.close();
+    return () => {
+      shown.close();
+      setTimeout(keepFocus);
+    };
   }, []);
   return (
     <dialog
@@ -32,4 +35,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       {children}
     </dialog>
   );
+}
+
+/** What had the focus before may be gone, such as a row that was deleted: then reading goes on at the page. */
+function keepFocus(): void {
+  if (document.activeElement === document.body)
+    document.getElementById('main')?.focus({ preventScroll: true });
 }

@@ -79,7 +79,8 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
           {sending.value ? 'Sending …' : submit}
         </button>
         {onCancel && (
-          <button type="button" onClick={onCancel}>
+          // biome-ignore lint/a11y/noAutofocus: of a dialog, so that a hasty Enter does nothing that cannot be undone
+          <button type="button" autoFocus={danger ?? false} onClick={onCancel}>
             Cancel
           </button>
         )}

@@ -21,6 +21,7 @@ import { Environments } from './environments.tsx';
 import { IdentitiesToggle } from './identities-toggle.tsx';
 import { Keys } from './keys.tsx';
 import { Origins } from './origins.tsx';
+import { Rates } from './rates.tsx';
 
 /** The settings of an application. @param id the application's */
 export function ApplicationPage({ id }: { readonly id: string }) {
@@ -44,6 +45,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
       <Keys application={application} />
       <Origins {...parts} />
       <IdentitiesToggle {...parts} />
+      <Rates key={`rates-${version}`} {...parts} />
       {isAdmin() && <Deletion application={application} />}
       <ConflictDialog conflict={conflict} />
     </>

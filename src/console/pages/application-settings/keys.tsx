@@ -1,3 +1,4 @@
+import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { type List, useList } from '../../api/list.ts';
 import { now } from '../../clock.ts';
@@ -15,7 +16,7 @@ import { NewKey } from './new-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
 
 /** The keys of an application. */
-export function Keys({ application: { id } }: { readonly application: Application }) {
+export function Keys({ application: { id, environments } }: { readonly application: Application }) {
   const list = useList<ApplicationKey>(resource('applications', id, 'keys'));
   const dialog = useDialog();
   const close = () => {
@@ -27,7 +28,8 @@ export function Keys({ application: { id } }: { readonly application: Applicatio
     <section class="settings-part">
       <h2>Keys</h2>
       <p class="quiet">
-        Packets and reports carry one of these keys. It says which application they are for.
+        Packets and reports carry one of these keys. It says which application they are for.{' '}
+        {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}
       </p>
       {list.items?.map((key) => (
         <Leak key={key.id} leaked={key} onRotate={() => rotate(parts, key)} />

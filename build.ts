@@ -9,6 +9,7 @@ import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
 import { buildConsole } from './build-console.ts';
 import { buildLmdb } from './build-lmdb.ts';
+import { buildSnippet } from './build-snippet.ts';
 
 const root = import.meta.dir;
 
@@ -48,7 +49,20 @@ function readTarget(args: string[]): string {
   );
 }
 
-async function buildExecutable(target: string, outfile: string, bundle: string): Promise<void> {
+/** What runs in browsers, each as JSON. The build puts it into the program in place of these names. */
+interface ForBrowsers {
+  readonly FLAGMETER_CONSOLE: string;
+  readonly FLAGMETER_SNIPPET: string;
+}
+
+async function buildForBrowsers(): Promise<ForBrowsers> {
+  return {
+    FLAGMETER_CONSOLE: JSON.stringify(await buildConsole(root)),
+    FLAGMETER_SNIPPET: JSON.stringify(await buildSnippet(root)),
+  };
+}
+
+async function buildExecutable(target: string, outfile: string, forBrowsers: ForBrowsers): Promise<void> {
   const platform = platforms[target];
   if (platform === undefined) throw new Error(`Cannot build on ${here}: it is not a known platform`);
   const addon = await buildLmdb(target, target === here);
@@ -60,7 +74,7 @@ async function buildExecutable(target: string, outfile: string, bundle: string):
     format: 'esm',
     bytecode: target === here,
     external: ['uWebSockets.js'],
-    define: { FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`), FLAGMETER_CONSOLE: bundle },
+    define: { FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`), ...forBrowsers },
     plugins: [embedAddon(addon), embedPiscinaWorker],
     compile: {
       target: platform.bun,
@@ -74,7 +88,7 @@ async function buildExecutable(target: string, outfile: string, bundle: string):
   console.error(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
 }
 
-async function buildForNode(bundle: string): Promise<void> {
+async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
   rmSync('dist/node', { recursive: true, force: true });
   mkdirSync('dist/node', { recursive: true });
   await build({
@@ -86,7 +100,7 @@ async function buildForNode(bundle: string): Promise<void> {
     naming: '[dir]/[name].[ext]',
     root: 'src',
     sourcemap: 'linked',
-    define: { FLAGMETER_CONSOLE: bundle },
+    define: { ...forBrowsers },
   });
   console.error('dist/node/ (node dist/node/main.js)');
 }
@@ -140,11 +154,12 @@ const embedPiscinaWorker: BunPlugin = {
 
 try {
   const target = readTarget(process.argv.slice(2));
-  const bundle = JSON.stringify(await buildConsole(root));
-  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`, bundle);
+  const forBrowsers = await buildForBrowsers();
+  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`, forBrowsers);
   if (target === here) {
-    writeFileSync('dist/console.json', bundle);
-    await buildForNode(bundle);
+    writeFileSync('dist/console.json', forBrowsers.FLAGMETER_CONSOLE);
+    writeFileSync('dist/snippet.json', forBrowsers.FLAGMETER_SNIPPET);
+    await buildForNode(forBrowsers);
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -28,6 +28,7 @@ import type { Deletion } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { StoreHealth } from '../store/store-health.ts';
 import { openUsageStore, type UsageStore } from '../store/usage.ts';
+import type { SnippetFiles } from '../telemetry/snippet.ts';
 
 /** The parts of the service that differ between a deployment and a test. */
 export interface ServiceDeps {
@@ -36,6 +37,8 @@ export interface ServiceDeps {
   readonly accounts: AccountStore;
   /** The console, as it was built. */
   readonly bundle: ConsoleBundle;
+  /** The sender for pages, as it was built. */
+  readonly snippet: SnippetFiles;
   /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;

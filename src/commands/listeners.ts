@@ -13,8 +13,11 @@ export interface HostListener {
   readonly hosts: readonly Host[];
 }
 
-/** The host that takes packets and reports. */
-const busyPaths = ['/api/frontend/telemetry', '/api/usage/stats', '/api/metrics'];
+/** Where packets and reports come in. */
+function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
+  const telemetry = '/api/frontend/telemetry';
+  return [...new Set([telemetry, `${metricsPathPrefix}${telemetry}`, '/api/usage/stats', '/api/metrics'])];
+}
 
 /** Which hosts share which address: those without an address of their own share `--listen`. */
 export function assignHosts(config: Config): readonly { address: string; hosts: readonly Host[] }[] {
@@ -37,6 +40,7 @@ export async function listen(
   dispatchOf: (hosts: readonly Host[]) => Dispatch,
 ): Promise<readonly HostListener[]> {
   const open: HostListener[] = [];
+  const busyPaths = busyPathsOf(config);
   try {
     for (const { address, hosts } of assignHosts(config)) {
       const dispatch = dispatchOf(hosts);

@@ -9,23 +9,43 @@ import type { IdentityDeps } from '../identities/identities.ts';
 import { reports } from '../reports/endpoints.ts';
 import type { ReportRouteDeps } from '../reports/json-intake.ts';
 import { telemetry } from '../telemetry/endpoint.ts';
+import { type SnippetDeps, snippet } from '../telemetry/snippet.ts';
 import type { TelemetryDeps } from '../telemetry/telemetry.ts';
 
 /** The endpoints of the metrics host, and its OpenAPI document. */
 
-/** Maximum lengths of a body, inflated. */
+/** What the endpoints depend on. */
 interface Limits {
-  /** Of a packet. */
+  /** Maximum length of a packet, inflated. */
   readonly maxBody: number;
+  /** The same of a report. */
   readonly maxReport: number;
+  /** What browsers use is under this path, too. */
+  readonly metricsPathPrefix?: string;
 }
 
 /** The endpoints of the metrics host. `/healthz` and `/readyz` are beside them on every listener. */
-export function metricsHost({ maxBody, maxReport }: Limits): readonly Group<MetricsHostDeps>[] {
-  return [telemetry(maxBody), identities(maxBody), reports(maxReport), grpcWeb];
+export function metricsHost({
+  maxBody,
+  maxReport,
+  metricsPathPrefix,
+}: Limits): readonly Group<MetricsHostDeps>[] {
+  const forPages: readonly Group<TelemetryDeps & SnippetDeps>[] = [telemetry(maxBody), snippet];
+  const prefixed =
+    metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));
+  return [...forPages, identities(maxBody), reports(maxReport), grpcWeb, ...prefixed];
 }
 
-export type MetricsHostDeps = TelemetryDeps & IdentityDeps & ReportRouteDeps & GrpcWebDeps;
+/** The same endpoints under another path. The document describes them once, so these have no operation. */
+function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
+  const endpoints = group.endpoints.map(({ operation, ...each }) => ({
+    ...each,
+    path: `${prefix}${each.path}`,
+  }));
+  return { ...group, endpoints };
+}
+
+export type MetricsHostDeps = TelemetryDeps & IdentityDeps & ReportRouteDeps & GrpcWebDeps & SnippetDeps;
 
 /** What the document says of this one deployment. */
 export interface DocumentSettings extends Limits {
@@ -35,12 +55,12 @@ export interface DocumentSettings extends Limits {
 
 /** The OpenAPI 3.1 document of the metrics host. */
 export function describeMetricsHost(settings: DocumentSettings): Json {
-  const { server, maxBody, maxReport } = settings;
+  const { server } = settings;
   const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };
   const host = {
     title: 'flagmeter: metrics host',
     summary: 'Takes in what feature flags do in production',
-    description: introduction(maxBody, maxReport),
+    description: introduction(settings),
     server,
     securitySchemes,
   };
@@ -52,7 +72,7 @@ export const metricsDocument: Group<DocumentSettings> = {
   endpoints: [documentEndpoint('/swagger/v2/swagger.json', describeMetricsHost)],
 };
 
-function introduction(maxBody: number, maxReport: number): string {
+function introduction({ maxBody, maxReport, metricsPathPrefix }: Limits): string {
   return `An answer of 202 or 200 to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
 A refused request has changed nothing.
 
@@ -67,5 +87,11 @@ servers, never in a page, an app or a repository. This host takes neither the to
 
 **gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` take the same reports by gRPC on its own listener, and by
 gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
-reflection; this document does not cover it.`;
+reflection; this document does not cover it.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
+}
+
+function prefixText(prefix: string): string {
+  return `
+
+**Path.** What pages use is under \`${prefix}\`, too: \`${prefix}/api/frontend/telemetry\` and \`${prefix}/snippet.js\`.`;
 }

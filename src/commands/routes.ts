@@ -130,7 +130,7 @@ function forClientPages({ directory, audience }: TokenDeps, routes: readonly Rou
 }
 
 function metricsRoutes(core: Core, server: string): readonly Route[] {
-  const { config, clock, log, counting, reportKinds, instances } = core;
+  const { config, clock, log, counting, reportKinds, instances, snippet } = core;
   const { maxBody, maxReport } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return [
@@ -139,10 +139,11 @@ function metricsRoutes(core: Core, server: string): readonly Route[] {
       clock,
       instances,
       reportKinds,
+      snippet,
       maxBody,
       maxReport,
       onError,
     }),
-    ...routesFrom([metricsDocument], { server, maxBody, maxReport }),
+    ...routesFrom([metricsDocument], { ...config, server }),
   ];
 }

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
+import { accepts } from '../http/content-coding.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import type { Handler, Reply, Request } from '../http/types.ts';
+import type { Handler, Reply } from '../http/types.ts';
 import type { BundledFile, ConsoleBundle } from './bundle.ts';
 
 /** The endpoints of the files of a bundle: their names change with their content, so a browser may keep them for ever. */
@@ -35,13 +36,4 @@ function sender({ type, gzip, brotli }: BundledFile): Handler {
     if (encoding !== undefined) return replies[encoding];
     return { status: 200, headers, body: gunzipSync(compressed) };
   };
-}
-
-/** Whether a client takes a content coding (RFC 9110 §12.5.3). */
-export function accepts(request: Pick<Request, 'header'>, coding: string): boolean {
-  const codings = (request.header('accept-encoding') ?? '').toLowerCase().split(',');
-  return codings.some((each) => {
-    const [name = '', ...parameters] = each.split(';').map((part) => part.trim());
-    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
 }

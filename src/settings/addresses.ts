@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { address, file, url } from './kinds.ts';
+import { address, file, path, url } from './kinds.ts';
 
 /** Where the service listens, and how it is reached. */
 export const addresses = {
@@ -11,6 +11,11 @@ export const addresses = {
   authUrl: Type.Optional(url('Public URL of the token host: the issuer of its tokens')),
   baseUrl: Type.Optional(url('Public URL of the management API: the audience of the tokens')),
   metricsUrl: Type.Optional(url('Public URL of the metrics host')),
+  metricsPathPrefix: Type.Optional(
+    path(
+      'Another path for telemetry and snippet.js, such as /t, for a domain of your own that no ad blocker knows',
+    ),
+  ),
   tlsCert: Type.Optional(file('TLS', 'Certificate chain (PEM) of HTTP and gRPC; needs --tls-key')),
   tlsKey: Type.Optional(file('TLS', 'Private key (PEM) of the certificate; needs --tls-cert')),
 };

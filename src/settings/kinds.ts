@@ -27,7 +27,22 @@ export function url(description: string) {
   });
 }
 
-/** A path. */
+/** Paths that begin so are the service's own. */
+const ownPaths =
+  'api|apps|connect|console|healthz|metrics|readyz|settings|swagger|Metrics\\.Metrics|Usage\\.Usage';
+
+/** The beginning of a URL's path. */
+export function path(description: string) {
+  return Type.String({
+    group: 'Addresses',
+    value: 'PATH',
+    description,
+    pattern: `^(?!/(?:${ownPaths})(?:/|$))(?:/[\\w~-][\\w.~-]*)+$`,
+    must: 'be a path such as /t, of letters, digits, -, _, . and ~, without a slash at its end, that the service does not use itself',
+  });
+}
+
+/** A path of a file. */
 export function file(group: string, description: string, options: TSchemaOptions = {}) {
   const must = 'be a path';
   return Type.String({ group, value: 'FILE', description, pattern: '^[^\\0]+$', must, ...options });

@@ -15,7 +15,7 @@ import { openAccountStore } from '../../src/store/accounts.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
-import { bundle, workerFile } from '../support/service.ts';
+import { bundle, snippet, workerFile } from '../support/service.ts';
 
 afterAll(cleanUp);
 
@@ -37,6 +37,7 @@ test('a service that fails to start leaves no store open', async () => {
     accounts,
     workerFile,
     bundle,
+    snippet,
     clock: systemClock,
     randomBytes,
     log,

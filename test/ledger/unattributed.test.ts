@@ -42,7 +42,13 @@ async function openHost() {
     maxReport: 200,
   };
   const reportKinds = openReportKinds(parts as unknown as ReportDeps);
-  const routed = { ...parts, reportKinds, onError: (error: unknown) => expect.unreachable(String(error)) };
+  const snippet = { script: '', declarations: '' };
+  const routed = {
+    ...parts,
+    snippet,
+    reportKinds,
+    onError: (error: unknown) => expect.unreachable(String(error)),
+  };
   const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as MetricsHostDeps));
   return { ledger, tallies, health, dispatch };
 }

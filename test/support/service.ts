@@ -10,6 +10,7 @@ import type { ConsoleBundle } from '../../src/console-host/bundle.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createLog } from '../../src/log.ts';
 import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
+import type { SnippetFiles } from '../../src/telemetry/snippet.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
 
 /** A worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */
@@ -20,6 +21,11 @@ export function workerFile(name: string): string {
 /** The console as `npm run build` leaves it. */
 export const bundle: ConsoleBundle = JSON.parse(
   readFileSync(new URL('../../dist/console.json', import.meta.url), 'utf8'),
+);
+
+/** The sender for pages, as well. */
+export const snippet: SnippetFiles = JSON.parse(
+  readFileSync(new URL('../../dist/snippet.json', import.meta.url), 'utf8'),
 );
 
 /** The whole service in the test's own process, with the engine of the runtime that the tests run in. */
@@ -69,7 +75,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     throw new Error(reason);
   };
   const bound = await bindListeners({ config, engine: await loadEngine(), clock, log });
-  const parts = { config, accounts, workerFile, bundle, clock, randomBytes, log, fatal };
+  const parts = { config, accounts, workerFile, bundle, snippet, clock, randomBytes, log, fatal };
   const service = await startService(parts, bound);
   const [{ listener }] = bound.listeners as [(typeof bound.listeners)[0]];
   return {

@@ -37,7 +37,7 @@ export function imports(sources: readonly Source[]): Import[] {
 }
 /** The folders of the house from the top down: a folder imports from itself and from what is below it. */
 export const house = [
-  ...['src/main.ts', 'src/commands', 'src/console', 'src/console-host'],
+  ...['src/main.ts', 'src/commands', 'src/console', 'src/snippet', 'src/console-host'],
   ...['src/grpc', 'src/telemetry', 'src/reports', 'src/identities', 'src/manage', 'src/auth', 'src/ingest'],
   ...[
     'src/upkeep',

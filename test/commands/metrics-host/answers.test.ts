@@ -101,6 +101,7 @@ describe('the service answers as documented', () => {
     }
     const type = answer.headers.get('content-type')!;
     expect(Object.keys(content)).toContain(type);
+    if (type.startsWith('text/')) return;
     const validate = document.responseValidator(one.operation, one.status, type);
     validate(JSON.parse(text));
     expect(validate.errors ?? []).toEqual([]);

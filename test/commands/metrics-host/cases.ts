@@ -80,6 +80,10 @@ export const cases: readonly Case[] = [
   { operation: 'GET /readyz', status: 503, headers: {}, while: 'flooded' },
   { operation: document, status: 200, headers: {} },
   { operation: document, status: 304, headers: { 'if-none-match': '*' } },
+  ...['GET /snippet.js', 'GET /snippet.d.ts'].flatMap((operation) => [
+    { operation, status: 200, headers: {} },
+    { operation, status: 304, headers: { 'if-none-match': '*' } },
+  ]),
 ];
 
 /** Codes that a case would need a failing disk for: test/faults has that. */

@@ -1,0 +1,184 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { snippet } from '../support/service.ts';
+import { launchChromium } from './support/chromium.ts';
+import { type FlakyHost, type PageServer, startFlakyHost, startPageServer } from './support/pages.ts';
+import { openWithSnippet } from './support/snippet-page.ts';
+
+let browser: Browser;
+let pages: PageServer;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  pages = await startPageServer();
+});
+afterAll(async () => {
+  await browser.close();
+  pages.close();
+});
+
+describe('with a server in trouble', () => {
+  let host: FlakyHost;
+  beforeAll(async () => {
+    host = await startFlakyHost(snippet.script);
+  });
+  afterAll(() => host.close());
+  beforeEach(() => {
+    (host.received as unknown[]).length = 0;
+    host.answer();
+  });
+
+  /** A page whose timers are the test's. */
+  async function openWithClock(options: object = {}) {
+    const page = await browser.newPage();
+    await page.clock.install();
+    await page.addInitScript(`window.unanswered = 0; const send = fetch; window.fetch = (...given) => {
+      window.unanswered += 1; return send(...given).finally(() => { window.unanswered -= 1; }); }`);
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(String(error)));
+    const code = `import { flagmeter } from '${host.url}/snippet.js';
+      window.flags = flagmeter(${JSON.stringify({ key: 'fm_fe_x', environment: 'Production', ...options })});`;
+    pages.put('/clock', { html: `<!doctype html><script type="module">${code}</script>` });
+    await page.goto(`${pages.origin}/clock`);
+    await vi.waitFor(
+      async () => expect(await page.evaluate('window.flags !== undefined')).toBe(true),
+      10_000,
+    );
+    await page.clock.pauseAt(Date.now() + 60_000);
+    /** Waits until the host got so many requests, and the page their answers. */
+    const settled = (requests: number) =>
+      vi.waitFor(async () => {
+        expect([host.received.length, await page.evaluate('window.unanswered')]).toEqual([requests, 0]);
+      }, 10_000);
+    return { page, problems, settled };
+  }
+
+  const counts = () => host.received.map(({ body, status }) => [status, JSON.parse(body).f]);
+
+  test('sends nothing for ten seconds, then one packet', async () => {
+    const { page, settled } = await openWithClock();
+    await page.evaluate(`flags.checked('a', 'on'); flags.checked('b', 'on')`);
+    await page.clock.runFor(9_900);
+    expect(host.received).toHaveLength(0);
+    await page.clock.runFor(200);
+    await settled(1);
+    expect(counts()).toEqual([[202, { a: { on: [1, 0, 0] }, b: { on: [1, 0, 0] } }]]);
+    const [{ path, headers }] = host.received as [(typeof host.received)[0]];
+    expect(path).toBe('/api/frontend/telemetry');
+    expect(headers['content-type']).toBe('text/plain;charset=UTF-8'); // Which needs no preflight.
+    expect(headers.cookie).toBeUndefined();
+    await page.close();
+  });
+
+  test.each([429, 503])(
+    'keeps its counts after %i, adds later ones, and waits longer each time',
+    async (status) => {
+      const { page, problems, settled } = await openWithClock();
+      host.answer(status, status);
+      await page.evaluate(
+        `flags.checked('a', 'on'); flags.set('gauge', 1); flags.add('sum', 2); flags.flush()`,
+      );
+      await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 7); flags.add('sum', 3)`);
+      await page.clock.runFor(9_900);
+      expect(host.received).toHaveLength(1); // 20 s, and from half of it to one and a half.
+      await page.clock.runFor(20_200);
+      await settled(2);
+      await page.clock.runFor(19_500);
+      expect(host.received).toHaveLength(2); // 40 s now.
+      await page.clock.runFor(41_000);
+      await settled(3);
+      const { f, m } = JSON.parse(host.received[2]!.body);
+      expect([f, m]).toEqual([{ a: { on: [2, 0, 0] } }, { gauge: 7, sum: 5 }]);
+      expect(problems).toEqual([]);
+      await page.close();
+    },
+  );
+
+  test('keeps its counts without a network', async () => {
+    const { page, problems, settled } = await openWithClock();
+    await page.context().setOffline(true);
+    await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
+    await page.evaluate(`flags.checked('a', 'on')`);
+    await page.context().setOffline(false);
+    await page.clock.runFor(30_100);
+    await settled(1);
+    expect(counts()).toEqual([[202, { a: { on: [2, 0, 0] } }]]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test.each([400, 403, 404, 413])('drops what was answered %i', async (status) => {
+    const { page } = await openWithClock();
+    host.answer(status);
+    await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
+    await page.evaluate(`flags.checked('b', 'on'), flags.flush()`);
+    expect(counts()).toEqual([
+      [status, { a: { on: [1, 0, 0] } }],
+      [202, { b: { on: [1, 0, 0] } }],
+    ]);
+    await page.close();
+  });
+
+  test('sends packets of less than 30 kB, and keeps a thousand names at most', async () => {
+    const { page } = await openWithClock();
+    host.answer(503);
+    await page.evaluate(`(async () => {
+      const name = (at) => 'feature-' + at + '-' + 'é'.repeat(50);
+      flags.checked('first', 'on'); await flags.flush();
+      for (let at = 0; at < 5000; at += 1) flags.checked(name(at), 'on');
+      await flags.flush();
+    })()`);
+    const sizes = host.received.map(({ body }) => Buffer.byteLength(body));
+    expect(Math.max(...sizes)).toBeLessThan(30_000);
+    const sent = host.received.slice(1).flatMap(({ body }) => Object.keys(JSON.parse(body).f));
+    expect(sent).toHaveLength(1000);
+    expect(sent[0]).not.toBe(sent[1]);
+    await page.close();
+  });
+
+  test('counts hostile names as names, ignores what is no count, and never throws', async () => {
+    const { page, problems } = await openWithClock();
+    await page.evaluate(`(async () => {
+      for (const name of ['__proto__', 'constructor', 'toString', 'a"b\\\\c']) flags.checked(name, name);
+      flags.checked('empty', ''); flags.checked('\\ud800', 'on'); flags.checked(Symbol(), 'on'); flags.checked();
+      flags.checked('x'.repeat(100_000), 'on');
+      flags.add('nan', NaN); flags.add('text', 'many'); flags.add('__proto__'); flags.set('big', 1n);
+      flags.add('huge', 1e308); flags.add('huge', 1e308);
+      await flags.flush();
+    })()`);
+    const { f, m } = JSON.parse(host.received[0]!.body);
+    expect(Object.keys(f)).toEqual(['__proto__', 'constructor', 'toString', 'a"b\\c', 'empty', 'undefined']);
+    expect(Object.keys(m)).toEqual(['__proto__', 'huge']);
+    expect(m.huge).toBe(1e308);
+    expect(await page.evaluate(`({}).on === undefined && ({}).__proto__ === Object.prototype`)).toBe(true);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test.each([
+    ['fetch is not there', `delete globalThis.fetch; delete navigator.__proto__.sendBeacon`],
+    ['fetch throws', `globalThis.fetch = () => { throw new Error('blocked') }`],
+    [
+      'built-in objects are frozen',
+      `[Object, Array, Map, Promise].forEach((each) => Object.freeze(each.prototype))`,
+    ],
+    [
+      'the storage is blocked',
+      `Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })`,
+    ],
+  ])('leaves a page alone where %s', async (_, before) => {
+    const { page, problems } = await openWithSnippet(
+      browser,
+      pages,
+      host.url,
+      { key: 'k', environment: 'e' },
+      { path: '/hostile', before },
+    );
+    const globals = `Object.keys(window).filter((name) => /flag/i.test(name)).sort()`;
+    await page.evaluate(`flags.checked('a', 'on'); flags.flush().then(() => flagmeter().checked('b', 'on'))`);
+    expect(await page.evaluate(globals)).toEqual(['flagmeter', 'flags']); // The test's own.
+    await page.goto('about:blank');
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});

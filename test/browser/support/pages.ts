@@ -1,0 +1,89 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A web server of somebody else, with pages that a test writes. */
+export interface PageServer {
+  /** `http://localhost:PORT`, so its origin differs from that of a service at 127.0.0.1. */
+  readonly origin: string;
+  /** Answers a path with a page. */
+  put(path: string, page: Page): void;
+  close(): void;
+}
+
+interface Page {
+  readonly html: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Starts one on a free port. */
+export async function startPageServer(): Promise<PageServer> {
+  const pages = new Map<string, Page>();
+  const server = createServer(({ url = '/' }, response) => {
+    const page: Page | undefined = url === '/favicon.ico' ? { html: '' } : pages.get(url);
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html', ...page?.headers });
+    response.end(page?.html ?? '');
+  });
+  const { port } = await listen(server);
+  return {
+    origin: `http://localhost:${port}`,
+    put: (path, page) => void pages.set(path, page),
+    close: () => closeNow(server),
+  };
+}
+
+/** A request that a `FlakyHost` got. */
+export interface Received {
+  readonly path: string;
+  readonly body: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly status: number;
+}
+
+/** A metrics host that answers as a test says, to see what a sender does then. */
+export interface FlakyHost {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** The statuses of the next answers; after them 202. */
+  answer(...statuses: readonly number[]): void;
+  close(): void;
+}
+
+/** Starts one that serves a script as `/snippet.js`. */
+export async function startFlakyHost(script: string): Promise<FlakyHost> {
+  const received: Received[] = [];
+  let next: number[] = [];
+  const server = createServer(async (request, response) => {
+    const open = { 'access-control-allow-origin': '*' };
+    if (request.method === 'GET') {
+      response.writeHead(200, { ...open, 'content-type': 'text/javascript' }).end(script);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const status = next.shift() ?? 202;
+    const { url: path = '', headers } = request;
+    received.push({ path, body: Buffer.concat(chunks).toString(), headers, status });
+    response.writeHead(status, open).end();
+  });
+  const { port } = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    answer(...statuses) {
+      next = [...statuses];
+    },
+    close: () => closeNow(server),
+  };
+}
+
+type Server = ReturnType<typeof createServer>;
+
+async function listen(server: Server): Promise<AddressInfo> {
+  await new Promise<void>((listening) => server.listen(0, listening));
+  return server.address() as AddressInfo;
+}
+
+function closeNow(server: Server): void {
+  server.closeAllConnections();
+  server.close();
+}

@@ -1,0 +1,25 @@
+import type { Browser, Page } from 'playwright-core';
+import type { PageServer } from './pages.ts';
+
+/** A page that loads the snippet as `flags`, and everything that went wrong on it. */
+export async function openWithSnippet(
+  browser: Browser,
+  pages: PageServer,
+  from: string,
+  options: object,
+  { path = '/', csp = '', before = '' } = {},
+): Promise<{ page: Page; problems: string[] }> {
+  const headers = csp === '' ? {} : { 'content-security-policy': csp };
+  const code = `import { flagmeter } from '${from}/snippet.js';
+    window.flags = flagmeter(${JSON.stringify(options)}); window.flagmeter = flagmeter;`;
+  const html = `<!doctype html><title>A page</title><script nonce="page">${before}</script>
+    <script type="module" nonce="page">${code}</script>`;
+  pages.put(path, { html, headers });
+  const page = await browser.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => problems.push(message.text()));
+  await page.goto(`${pages.origin}${path}`);
+  await page.waitForFunction('window.flags !== undefined');
+  return { page, problems };
+}

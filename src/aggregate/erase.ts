@@ -16,9 +16,9 @@ export function erasures(
   store: UsageStore,
   { application, environments, whole }: Deletion,
 ): readonly Chore[] {
-  const { counts, carried, measurements, sketches, seen, series } = store;
+  const { counts, carried, measurements, sketches, seen, senders, series } = store;
   const inEnvironments = environments.flatMap((environment): Chore[] => [
-    ...[counts, carried, measurements, sketches, seen, series].map(
+    ...[counts, carried, measurements, sketches, seen, senders, series].map(
       (table) => (room: number) => removeByPrefix(table, environment, room),
     ),
     (room) => removeAllExposures(store, environment, room),

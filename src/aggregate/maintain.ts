@@ -56,5 +56,6 @@ function retentions(store: UsageStore, hot: HotTables, step: RetentionStep): rea
     (room) => deleteSketches(store, environment, sketchDays, room),
     (room) => sweepInstances(store, now, room),
     (room) => sweepExposures(store, now, room, exposureDays),
+    (room) => hot.senders.step(environment, now, room),
   ];
 }

@@ -15,6 +15,7 @@ import type { Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
+import { Senders } from '../ingest/senders.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
@@ -128,7 +129,10 @@ export function lookAtFiles({ accounts, usage, health }: Core): void {
 
 /** Frees the memory of something that was deleted. */
 export function forgetDeleted({ counting }: Core, { application, environments, whole }: Deletion): void {
-  for (const environment of environments) counting.dictionary.forget(environment);
+  for (const environment of environments) {
+    counting.dictionary.forget(environment);
+    counting.senders.forget(environment);
+  }
   if (!whole) return;
   counting.rates.forget(application);
   counting.messages.forget(application);
@@ -205,6 +209,7 @@ function countingParts(
     rates: new RateLimits(config.rate, config.burst),
     bodies: new LargeBodies(config.bodyBudget),
     dictionary: new SeriesDictionary(usage, limitsOf(config)),
+    senders: new Senders(),
     messages: new SeenMessages(known),
     ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),
     laneOf: (applicationNumber) => intake.laneOf(applicationNumber),

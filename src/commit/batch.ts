@@ -1,5 +1,6 @@
 import type { InstanceUse, Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
+import type { SenderSight } from '../store/senders.ts';
 import type { NewSeries } from '../store/series.ts';
 import type { Envelope, Forgotten } from './envelope.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
@@ -11,8 +12,16 @@ import { RecordArrays } from './records/record-arrays.ts';
 import { recordBytes } from './records/record-buffer.ts';
 import { UserRecords } from './records/users.ts';
 
-/** What names take: of a new series, or of a row of the ledger. */
+/** What names take: of a new series, of a sender, or of a row of the ledger. */
 const namedBytes = 300;
+
+/** What is said once and holds for later batches too: the next batch brings it when its own was not kept. */
+export interface Unkept {
+  readonly series: readonly NewSeries[];
+  readonly senders: readonly SenderSight[];
+}
+
+export const nothingUnkept: Unkept = { series: [], senders: [] };
 
 /**
  * The packets that become one commit. They are added on the service's thread until the batch is sealed; the promise is
@@ -26,6 +35,8 @@ export class Batch {
   readonly exposures: ExposureRecords;
   readonly messages: MessageRecords;
   readonly series: NewSeries[] = [];
+  /** Senders that were seen: see senders.ts. */
+  readonly senders: SenderSight[] = [];
   /** Instance ids that were minted and used, and identities to be forgotten: see instances.ts. */
   readonly mints: Mint[] = [];
   readonly uses: InstanceUse[] = [];
@@ -63,15 +74,15 @@ export class Batch {
   get bytes(): number {
     const cells = this.counts.records + this.measurements.records;
     const records = cells + this.users.records + this.exposures.records + this.messages.records;
-    return records * recordBytes + (this.series.length + this.ledger.size) * namedBytes;
+    return records * recordBytes + (this.series.length + this.senders.length + this.ledger.size) * namedBytes;
   }
 
   /**
    * Ends the filling: the batch as it crosses to the worker.
-   * @param earlierSeries of batches that were not kept
+   * @param earlier what batches that were not kept had to say for later ones too
    * @param refused what the ledger says of packets that are in no batch
    */
-  seal(earlierSeries: readonly NewSeries[] = [], refused: readonly LedgerLine[] = []): Envelope {
+  seal(earlier: Unkept = nothingUnkept, refused: readonly LedgerLine[] = []): Envelope {
     const own = this.ledger.lines();
     return {
       batch: this.#number,
@@ -80,10 +91,11 @@ export class Batch {
       users: this.users.seal(),
       exposures: this.exposures.seal(),
       messages: this.messages.seal(),
-      series: earlierSeries.length === 0 ? this.series : [...earlierSeries, ...this.series],
+      series: joined(earlier.series, this.series),
       mints: this.mints,
       uses: this.uses,
       forgotten: this.forgotten,
+      senders: joined(earlier.senders, this.senders),
       ledger: refused.length === 0 ? own : [...refused, ...own],
     };
   }
@@ -99,4 +111,8 @@ export class Batch {
     this.measurements.release();
     this.counts.release();
   }
+}
+
+function joined<T>(earlier: readonly T[], own: readonly T[]): readonly T[] {
+  return earlier.length === 0 ? own : [...earlier, ...own];
 }

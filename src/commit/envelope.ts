@@ -1,5 +1,6 @@
 import type { InstanceUse, Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
+import type { SenderSight } from '../store/senders.ts';
 import type { NewSeries } from '../store/series.ts';
 import type { SealedRecords } from './records/record-buffer.ts';
 
@@ -32,6 +33,8 @@ export interface Envelope {
   readonly uses: readonly InstanceUse[];
   /** Identities to be forgotten, with what this batch itself says of them. */
   readonly forgotten: readonly Forgotten[];
+  /** Senders that were seen for the first time in their ten minutes. */
+  readonly senders: readonly SenderSight[];
   /** What became of this batch's packets, and of earlier ones that were refused. */
   readonly ledger: readonly LedgerLine[];
 }

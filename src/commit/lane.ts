@@ -10,8 +10,7 @@
 import type { QueueMonitor, Waiting } from '../admission/queue-monitor.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
-import type { NewSeries } from '../store/series.ts';
-import { Batch } from './batch.ts';
+import { Batch, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
 import { RecordArrays } from './records/record-arrays.ts';
@@ -64,8 +63,8 @@ export class Lane {
   #draining: Promise<void> | undefined;
   /** Ends the wait of the first batch after a pause. */
   #sendFirst: () => void = () => {};
-  /** Series of batches that failed: later batches refer to them, so the next batch brings them. */
-  #unkept: NewSeries[] = [];
+  /** Of batches that failed: later batches refer to it, so the next batch brings it. */
+  #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
   /** What the ledger says of packets that are in no batch: the next batch brings it. */
   readonly ledger = new LedgerTallies();
@@ -184,12 +183,13 @@ export class Lane {
     const riding = this.ledger.take();
     try {
       await this.#committer.commit(batch.seal(this.#unkept, riding.lines()));
-      this.#unkept = [];
+      this.#unkept = nothingUnkept;
       this.#monitor.leave(waiting);
       this.#listener.committed(batch.packets, this.#clock.monotonic() - began);
       batch.settle.kept();
     } catch (error) {
-      this.#unkept.push(...batch.series);
+      const { series, senders } = this.#unkept;
+      this.#unkept = { series: [...series, ...batch.series], senders: [...senders, ...batch.senders] };
       this.ledger.giveBack(riding);
       this.#monitor.leave(waiting);
       this.#listener.failed(error);

@@ -6,6 +6,7 @@ import type { HotTables } from '../aggregate/hot-tables.ts';
 import { addValue } from '../aggregate/merge.ts';
 import type { Measurement } from '../store/cells.ts';
 import { putMessages } from '../store/messages.ts';
+import { putSights } from '../store/senders.ts';
 import { putSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { exposuresSection } from './exposures-section.ts';
@@ -33,6 +34,7 @@ export function createSections(store: UsageStore, hot: HotTables, maxIdentities:
     { write: () => hot.seen.put(), forget: () => hot.seen.forget() }, // What the three before it have seen.
     instancesSection(store),
     exposuresSection(store, maxIdentities),
+    { write: ({ senders }) => putSights(store, senders), forget: () => {} },
     ledgerSection(store),
   ];
 }

@@ -1,6 +1,13 @@
 import { isName } from '../accounts/names.ts';
 import { seriesRef } from '../store/blocks.ts';
-import { featureItself, type NewSeries, type SeriesName, seriesOf, surplusName } from '../store/series.ts';
+import {
+  featureItself,
+  featureOf,
+  type NewSeries,
+  type SeriesName,
+  seriesOf,
+  surplusName,
+} from '../store/series.ts';
 import { environmentOrdinal } from '../store/sketches.ts';
 import type { UsageStore } from '../store/usage.ts';
 
@@ -11,6 +18,12 @@ export interface SeriesLimits {
   readonly variants: number;
   /** Metrics an environment. */
   readonly metrics: number;
+}
+
+/** A series by its ordinal in the environment, and by its ref. */
+interface FirstSeries {
+  readonly ordinal: number;
+  readonly ref: number;
 }
 
 /** Collects the series that are seen for the first time: they are committed with the first cells that refer to them. */
@@ -35,6 +48,8 @@ export class EnvironmentSeries {
   readonly #metrics = new Map<string, number>();
   /** The variants of metrics of features, by `pairKey`. */
   readonly #featureMetrics = new Map<string, Map<string, number>>();
+  /** The first series that names a feature. */
+  readonly #firstOf = new Map<string, FirstSeries>();
   #nextOrdinal = 0;
   /** The environment as a whole, which has users but no name. */
   readonly whole: number;
@@ -44,7 +59,7 @@ export class EnvironmentSeries {
     this.#limits = limits;
     this.whole = seriesRef(environment, environmentOrdinal);
     for (const { ordinal, name } of known) {
-      this.#remember(name, seriesRef(environment, ordinal));
+      this.#remember(name, ordinal);
       this.#nextOrdinal = ordinal + 1;
     }
   }
@@ -75,6 +90,11 @@ export class EnvironmentSeries {
     const name = foldOver(this.#features, feature, this.#limits.features);
     if (name !== feature) sink.folded += 1;
     return this.#itself.get(name) ?? this.#create([name, featureItself], sink);
+  }
+
+  /** The first series that names a feature, by which the feature is known; that of the surplus when it is folded. */
+  firstOf(feature: string): FirstSeries | undefined {
+    return this.#firstOf.get(feature) ?? this.#firstOf.get(surplusName);
   }
 
   /** The series of a metric, in the same way. */
@@ -115,24 +135,24 @@ export class EnvironmentSeries {
     const ordinal = this.#nextOrdinal;
     if (ordinal >= environmentOrdinal) return drop(sink); // The environment has a million series.
     this.#nextOrdinal += 1;
-    const ref = seriesRef(this.#environment, ordinal);
-    this.#remember(name, ref);
+    const ref = this.#remember(name, ordinal);
     sink.series.push({ environment: this.#environment, ordinal, name });
     return ref;
   }
 
-  #remember(name: SeriesName, ref: number): void {
-    if (name.length === 1) {
-      this.#metrics.set(name[0], ref);
-      return;
+  /** @returns the series' ref */
+  #remember(name: SeriesName, ordinal: number): number {
+    const ref = seriesRef(this.#environment, ordinal);
+    const feature = featureOf(name);
+    if (feature === undefined) this.#metrics.set(name[0], ref);
+    else if (!this.#firstOf.has(feature)) this.#firstOf.set(feature, { ordinal, ref });
+    if (name.length === 3) variantsOf(this.#featureMetrics, pairKey(name[0], name[1])).set(name[2], ref);
+    if (name.length === 2) {
+      const variants = variantsOf(this.#features, name[0]);
+      if (name[1] === featureItself) this.#itself.set(name[0], ref);
+      else variants.set(name[1], ref);
     }
-    if (name.length === 3) {
-      variantsOf(this.#featureMetrics, pairKey(name[0], name[1])).set(name[2], ref);
-      return;
-    }
-    const variants = variantsOf(this.#features, name[0]);
-    if (name[1] === featureItself) this.#itself.set(name[0], ref);
-    else variants.set(name[1], ref);
+    return ref;
   }
 }
 

@@ -4,11 +4,13 @@ import type { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { AdmissionDeps } from './admission.ts';
 import type { SeenMessages } from './seen-messages.ts';
+import type { Senders } from './senders.ts';
 
 /** What counting a message needs of the rest of the service. */
 export interface CountingDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
   readonly dictionary: SeriesDictionary;
+  readonly senders: Senders;
   readonly messages: SeenMessages;
   readonly ledger: Ledger;
   /** All messages of an application go through one lane. */

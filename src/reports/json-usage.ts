@@ -44,7 +44,7 @@ export const UsageReportSchema = Type.Object(
       description: 'May be empty, but not missing: a misspelt name would count nothing.',
     }),
     totalUniqueUsers: count(),
-    appVersion: optionalName({}),
+    appVersion: optionalName({ description: 'Version of the program that reports.' }),
     uniqueUserHashes: hashes(),
     definitionCacheHits: count(),
     definitionCacheMisses: count(),
@@ -65,6 +65,7 @@ export function decodeUsage(json: string): UsageReport {
   const stats = body.stats ?? [];
   return {
     ...readHead(body),
+    appVersion: body.appVersion == null ? undefined : String(body.appVersion),
     statCount: stats.length,
     variants: variantsOf(stats),
     users: stats.flatMap(({ feature, uniqueUserHashes, uniqueViewedUserHashes }) =>

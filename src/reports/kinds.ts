@@ -7,6 +7,7 @@ import { countOnce } from '../ingest/count-once.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
 import { identityOfKey } from '../ingest/message-identity.ts';
 import type { PipelineDeps } from '../ingest/pipeline.ts';
+import type { Asker } from '../ingest/senders.ts';
 import type { LedgerSource } from '../ledger/ledger.ts';
 import type { LedgerNote } from '../ledger/notes.ts';
 import type { Environment } from '../store/records.ts';
@@ -64,9 +65,9 @@ export function openReportKinds(deps: ReportDeps): ReportKinds {
 function kindOf<R extends Report>(
   deps: ReportDeps,
   route: ReportKind<R>['route'],
-  add: (report: R, series: EnvironmentSeries, batch: Batch, now: number) => void,
+  add: (report: R, series: EnvironmentSeries, batch: Batch, asker: Asker, now: number) => void,
 ): ReportKind<R> {
-  const { dictionary, clock, ledger } = deps;
+  const { dictionary, senders, clock, ledger } = deps;
   return {
     route,
     resolve: (report) => findSender(deps, report),
@@ -78,7 +79,15 @@ function kindOf<R extends Report>(
       const place = { route, transport, userAgent, instance: report.instanceName, application, environment };
       return countOnce(deps, identity, place, (batch) => {
         const { folded, dropped } = batch;
-        add(report, dictionary.of(environment.number), batch, clock.now());
+        const now = clock.now();
+        const appVersion = 'appVersion' in report ? report.appVersion : undefined;
+        const asker = senders.ofReport(
+          batch,
+          environment.number,
+          { route, transport, userAgent, appVersion },
+          now,
+        );
+        add(report, dictionary.of(environment.number), batch, asker, now);
         ledger.accepted(place, batch);
         for (const note of notesOf(report, batch.folded > folded, batch.dropped > dropped)) {
           ledger.noted(place, note, batch);
@@ -109,17 +118,22 @@ function addUsage(
   { time, variants, users, environmentHashes }: UsageReport,
   series: EnvironmentSeries,
   batch: Batch,
+  asker: Asker,
   now: number,
   retention: Retention,
 ): void {
   const { bucket, minute } = countedAt(time, now, retention);
   for (const { feature, variant, checks, used, viewed } of variants) {
     const ref = series.variant(feature, variant, batch);
-    if (ref !== undefined) batch.counts.add(ref, bucket, checks, used, viewed);
+    if (ref === undefined) continue;
+    asker.asked(feature, ref, series, batch);
+    batch.counts.add(ref, bucket, checks, used, viewed);
   }
   for (const { feature, hashes } of users) {
     const ref = series.feature(feature, batch);
-    if (ref !== undefined) addUsers(hashes, [ref, series.whole], minute, batch);
+    if (ref === undefined) continue;
+    asker.asked(feature, ref, series, batch);
+    addUsers(hashes, [ref, series.whole], minute, batch);
   }
   addUsers(environmentHashes, [series.whole], minute, batch);
 }
@@ -135,6 +149,7 @@ function addValue(
   { metric, feature, variant, value, time }: MetricValue,
   series: EnvironmentSeries,
   batch: Batch,
+  asker: Asker,
   now: number,
   retention: Retention,
 ): void {
@@ -143,5 +158,7 @@ function addValue(
     feature === undefined || variant === undefined
       ? series.metric(metric, batch)
       : series.featureMetric(metric, feature, variant, batch);
-  if (ref !== undefined) batch.measurements.add(ref, bucket, value, at);
+  if (ref === undefined) return;
+  if (feature !== undefined) asker.asked(feature, ref, series, batch);
+  batch.measurements.add(ref, bucket, value, at);
 }

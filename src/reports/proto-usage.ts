@@ -18,6 +18,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
   const sums: Sums = { statCount: 0, variants: [], users: [] };
   const hashes: number[] = [];
+  let appVersion: string | undefined;
   const reader = new ProtoReader(message);
   while (reader.next()) {
     switch (reader.field) {
@@ -32,7 +33,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
         head.processStartTime = readTimestamp(reader);
         break;
       case 8:
-        reader.string(); // appVersion
+        appVersion = reader.string();
         break;
       case 9:
         reader.int32s(hashes);
@@ -47,7 +48,7 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
     }
   }
   const { statCount, variants, users } = sums;
-  return { ...finishHead(head), statCount, variants, users, environmentHashes: textsOf(hashes) };
+  return { ...finishHead(head), appVersion, statCount, variants, users, environmentHashes: textsOf(hashes) };
 }
 
 /** Adds a `Usage.StatMessage` to the sums. */

@@ -40,6 +40,8 @@ export interface FeatureUsers {
 }
 
 export interface UsageReport extends ReportHead {
+  /** The version of the program that reports. */
+  readonly appVersion: string | undefined;
   /** `stats` entries received, which is what the sender is answered. */
   readonly statCount: number;
   readonly variants: readonly VariantUsage[];

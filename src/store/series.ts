@@ -23,6 +23,11 @@ export const featureItself = '';
 /** The name of a metric's series for one variant of a feature. */
 export type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
+/** The feature that a series is of; a metric may be of none. */
+export function featureOf(name: SeriesName): string | undefined {
+  return name.length === 3 ? name[1] : name.length === 2 ? name[0] : undefined;
+}
+
 export interface NewSeries {
   readonly environment: number;
   readonly ordinal: number;

@@ -24,6 +24,8 @@ export interface UsageStore {
   /** The variants that people were given, and the days on which the sweep visits them: see exposures.ts. */
   readonly exposures: Table;
   readonly exposureDays: Table;
+  /** Who asks for features: see senders.ts. */
+  readonly senders: Table;
   /** What happened to packets and reports: see ledger.ts. */
   readonly ledger: Table;
 }
@@ -47,6 +49,7 @@ export function openUsageStore(data: string): UsageStore {
     identityDays: openTable(lmdb, 'identityDays'),
     exposures: openTable(lmdb, 'exposures'),
     exposureDays: openTable(lmdb, 'exposureDays'),
+    senders: openTable(lmdb, 'senders'),
     ledger: openTable(lmdb, 'ledger'),
   };
 }

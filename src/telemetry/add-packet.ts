@@ -1,12 +1,14 @@
 import type { Batch } from '../commit/batch.ts';
 import type { EnvironmentSeries } from '../commit/series-dictionary.ts';
 import type { Person } from '../identities/person.ts';
+import type { Asker } from '../ingest/senders.ts';
 import { bucketOf, bucketWidth } from '../store/blocks.ts';
 import type { Packet } from './packet.ts';
 
 /**
  * Adds a checked packet to a batch, in the minute of `now` (Unix ms). Entries whose names are not valid are left out.
  * @param person the user that the packet is attributed to
+ * @param asker the sender
  */
 export function addPacket(
   packet: Packet,
@@ -14,6 +16,7 @@ export function addPacket(
   batch: Batch,
   now: number,
   person?: Person,
+  asker?: Asker,
 ): void {
   const minute = Math.floor(now / 60_000);
   const bucket = bucketOf(bucketWidth.minute, minute);
@@ -25,6 +28,7 @@ export function addPacket(
       const counts = variants[variant]!;
       const ref = series.variant(feature, variant, batch);
       if (ref === undefined) continue;
+      asker?.asked(feature, ref, series, batch);
       batch.counts.add(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
       if (person === undefined) continue;
       batch.users.add(ref, minute, person.high, person.low);

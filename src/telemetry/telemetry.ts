@@ -122,7 +122,7 @@ function count(
 }
 
 function addToBatch(
-  { clock, instances, dictionary, ledger }: TelemetryDeps,
+  { clock, instances, dictionary, senders, ledger }: TelemetryDeps,
   packet: Packet,
   sender: PacketSender,
   batch: Batch,
@@ -131,7 +131,8 @@ function addToBatch(
   const { application, environment, userAgent } = sender;
   const { person, use, instanceDropped } = attribute(instances, packet, application, now);
   const { folded, dropped } = batch;
-  addPacket(packet, dictionary.of(environment.number), batch, now, person);
+  const asker = senders.ofPacket(batch, environment.number, userAgent, now);
+  addPacket(packet, dictionary.of(environment.number), batch, now, person, asker);
   if (use !== undefined) batch.uses.push(use);
   ledger.packet(batch, application, environment, userAgent, now);
   if (instanceDropped) ledger.noted(sender, 'instance_dropped', batch);

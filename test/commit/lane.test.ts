@@ -172,6 +172,21 @@ test('a failed commit refuses all of its senders and none of the next commit', a
   expect(heard).toEqual([failure, 1]);
 });
 
+test('the senders that a failed batch was told of go with the next one', async () => {
+  const { lane, begun, send } = openLane();
+  const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
+  const [first, second] = [1, 2].map((ordinal) => ({ environment: 1, ordinal, slot: 9, sender }));
+  lane.submit(1, ({ senders }) => senders.push(first!));
+  await turn();
+  lane.submit(1, ({ senders }) => senders.push(second!));
+  await begun[0]?.end(new CommitFailed('no room', 28));
+  expect(begun[1]?.envelope.senders).toEqual([first, second]);
+  await begun[1]?.end(new CommitFailed('no room', 28));
+  send(1);
+  await turn();
+  expect(begun[2]?.envelope.senders).toEqual([first, second]);
+});
+
 test('the series of a failed batch go with the next one', async () => {
   const { lane, begun, send } = openLane();
   const first = { environment: 1, ordinal: 0, name: ['a', 'on'] } as const;

@@ -29,7 +29,7 @@ function commit(
   lines: LedgerLine[],
   fails = false,
 ) {
-  const envelope = new Batch().seal([], lines);
+  const envelope = new Batch().seal(undefined, lines);
   try {
     store.lmdb.transactionSync(() => {
       section.write(envelope);

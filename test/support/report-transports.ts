@@ -14,14 +14,23 @@ export interface ReportTransport {
   close(): void;
 }
 
-/** Every way to send reports to a service. A report that is refused rejects. */
-export function openTransports({ http, grpc }: { http: string; grpc: string }): ReportTransport[] {
-  return [jsonTransport(http), grpcTransport(openClient(grpc)), grpcWebTransport(`http://${http}`)];
+type Headers = Readonly<Record<string, string>>;
+
+/** Every way to send reports to a service, with these headers. A report that is refused rejects. */
+export function openTransports(
+  { http, grpc }: { http: string; grpc: string },
+  headers: Headers = {},
+): ReportTransport[] {
+  return [
+    jsonTransport(http, headers),
+    grpcTransport(openClient(grpc), headers),
+    grpcWebTransport(`http://${http}`, headers),
+  ];
 }
 
-function jsonTransport(http: string): ReportTransport {
+function jsonTransport(http: string, more: Headers): ReportTransport {
   const post = async (path: string, report: ReportBody) => {
-    const headers = { 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', ...more };
     const response = await fetch(`http://${http}${path}`, {
       method: 'POST',
       headers,
@@ -43,9 +52,9 @@ const answers: Readonly<Record<string, string>> = {
   'Metrics.MetricStat': 'Metrics.MetricResult',
 };
 
-function grpcTransport(client: Client): ReportTransport {
+function grpcTransport(client: Client, metadata: Headers): ReportTransport {
   const send = async (path: string, type: string, report: ReportBody) => {
-    const { code, details, answer } = await call(client, path, encode(type, report));
+    const { code, details, answer } = await call(client, path, encode(type, report), { metadata });
     if (answer === undefined) throw new Error(`${code}: ${details}`);
     return countIn(decode(answers[type]!, answer) as object);
   };
@@ -57,9 +66,9 @@ function grpcTransport(client: Client): ReportTransport {
   };
 }
 
-function grpcWebTransport(url: string): ReportTransport {
+function grpcWebTransport(url: string, headers: Headers): ReportTransport {
   const send = async (service: string, type: string, report: ReportBody) => {
-    const outcome = await callByWeb(url, registry.getService(service)!, messageOf(type, report));
+    const outcome = await callByWeb(url, registry.getService(service)!, messageOf(type, report), { headers });
     if (outcome.answer === undefined) throw new Error(`${outcome.status}: ${outcome.message}`);
     return countIn(outcome.answer);
   };

@@ -3,6 +3,8 @@ import { digestWords } from '../../src/commit/digest.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { digestIdentity, newInstanceId } from '../../src/store/instances.ts';
 import { subjectText } from '../../src/store/ledger.ts';
+import { slotMs } from '../../src/store/senders.ts';
+import { environmentOrdinal } from '../../src/store/sketches.ts';
 import type { UsageStore } from '../../src/store/usage.ts';
 
 /** Times that a report can have come in for, so that there are buckets of each width. */
@@ -29,6 +31,10 @@ export function addWhole(batch: Batch, application: number, environment: number,
   for (const person of people) addPerson(batch, application, environment, person, at);
   batch.messages.add([environment, environment, environment, environment], at);
   addToLedger(batch, application, environment, at);
+  const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
+  for (const ordinal of [0, environmentOrdinal]) {
+    batch.senders.push({ environment, ordinal, slot: Math.floor(at / slotMs), sender });
+  }
 }
 
 function addPerson(batch: Batch, application: number, environment: number, person: string, at: number): void {

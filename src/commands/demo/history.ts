@@ -47,7 +47,7 @@ export async function writeHistory(deps: HistoryDeps): Promise<void> {
       stopping.throwIfAborted();
       const batch = new Batch(arrays);
       fill(batch);
-      write(batch.seal([], lines));
+      write(batch.seal(undefined, lines));
       batch.release();
       lines = [];
     }

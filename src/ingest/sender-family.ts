@@ -1,0 +1,66 @@
+import { ledgerText } from '../ledger/text.ts';
+import { otherSenders } from '../store/ledger.ts';
+import type { Sender } from '../store/senders.ts';
+
+/**
+ * The names of senders. Strangers choose the headers of packets, so these are folded: a browser to its family and the first
+ * number of its version, anything else to its first product and the first number of that. Servers send reports with a key, so
+ * their versions are kept whole.
+ */
+type Named = Pick<Sender, 'name' | 'version'>;
+
+/** Browsers by the mark that they put into their `User-Agent`. Most also have the marks of those further down. */
+const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
+  ['Opera', /\bOPR\/(\d{1,4})/],
+  ['Samsung Internet', /\bSamsungBrowser\/(\d{1,4})/],
+  ['Firefox', /\b(?:Firefox|FxiOS)\/(\d{1,4})/],
+  ['Chrome', /(?:Chrome|CriOS)\/(\d{1,4})/],
+  ['Safari', /\bVersion\/(\d{1,4})\S* (?:Mobile\/\S+ )?Safari\//],
+];
+
+const nameless = 'unnamed';
+
+/** Who sends a packet with this `User-Agent`. */
+export function packetSender(userAgent = ''): Sender {
+  const found = userAgent.startsWith('Mozilla/') ? browserOf(userAgent) : productOf(userAgent);
+  const version = found.version === null ? null : (/^v?(\d{1,4})(?!\d)/.exec(found.version)?.[1] ?? null);
+  return { name: found.name, version, transport: 'http', route: 'telemetry' };
+}
+
+/**
+ * Who sends a report.
+ * @param userAgent what it calls itself
+ * @param appVersion as the report has it, which goes before the version of the product
+ */
+export function reportSender(
+  { transport, route }: Pick<Sender, 'transport' | 'route'>,
+  userAgent = '',
+  appVersion = '',
+): Sender {
+  const { name, version } = productOf(userAgent);
+  return { name, version: kept(appVersion) || version, transport, route };
+}
+
+function browserOf(userAgent: string): Named {
+  const head = userAgent.slice(0, 500);
+  for (const [name, mark] of browsers) {
+    const version = mark.exec(head)?.[1];
+    if (version !== undefined) return { name, version };
+  }
+  return { name: 'Browser', version: null };
+}
+
+/** The first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
+function productOf(userAgent: string): Named {
+  const [, name = '', version = ''] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, 500)) ?? [];
+  const isName = kept(name) !== '' && kept(name) !== otherSenders;
+  return { name: isName ? kept(name) : nameless, version: kept(version) || null };
+}
+
+const longest = 40;
+
+/** What is kept of a text from a request: short, and without secrets. */
+function kept(text: string): string {
+  return [...ledgerText(text)].slice(0, longest).join('').trim();
+}

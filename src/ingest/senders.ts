@@ -1,0 +1,153 @@
+import type { Batch } from '../commit/batch.ts';
+import type { EnvironmentSeries } from '../commit/series-dictionary.ts';
+import { otherSender, type Sender, slotMs } from '../store/senders.ts';
+import { environmentOrdinal } from '../store/sketches.ts';
+import { packetSender, reportSender } from './sender-family.ts';
+
+/** What a report says of its sender. */
+export interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
+  readonly userAgent: string | undefined;
+  readonly appVersion: string | undefined;
+}
+
+/** Marks that are kept in all: about 30 MB. */
+const maxMarks = 500_000;
+
+/**
+ * Who asks for what, in the current ten minutes. A batch is told once of each sender, and once of each feature that the
+ * sender asks for; what comes after costs two look-ups. The next ten minutes begin anew. What a batch was told goes with
+ * the next one when it is not kept (see `Lane`), so nothing that is marked gets lost.
+ */
+export class Senders {
+  readonly #environments = new Map<number, { readonly packets: Crowd; readonly reports: Crowd }>();
+  #slot = 0;
+  #marks = 0;
+
+  /** The sender of a packet, while it is added to a batch at `now` (Unix ms). */
+  ofPacket(batch: Batch, environment: number, userAgent: string | undefined, now: number): Asker {
+    const { packets } = this.#at(environment, now);
+    return packets.find(userAgent) ?? packets.meet(batch, userAgent, packetSender(userAgent));
+  }
+
+  /** The sender of a report, in the same way. */
+  ofReport(batch: Batch, environment: number, source: ReportSource, now: number): Asker {
+    const { userAgent, appVersion } = source;
+    const { reports } = this.#at(environment, now);
+    const text = `${source.route} ${source.transport} ${appVersion ?? ''}\n${userAgent ?? ''}`;
+    return reports.find(text) ?? reports.meet(batch, text, reportSender(source, userAgent, appVersion));
+  }
+
+  /** Forgets a deleted environment. */
+  forget(environment: number): void {
+    this.#environments.delete(environment);
+  }
+
+  #at(environment: number, now: number) {
+    const slot = Math.floor(now / slotMs);
+    if (slot !== this.#slot || this.#marks > maxMarks) this.#begin(slot);
+    return this.#environments.get(environment) ?? this.#open(environment);
+  }
+
+  #begin(slot: number): void {
+    this.#slot = slot;
+    this.#marks = 0;
+    this.#environments.clear();
+  }
+
+  #open(environment: number) {
+    const marked = () => {
+      this.#marks += 1;
+    };
+    const newAsker = (sender: Sender) => new Asker(environment, this.#slot, sender, marked);
+    const crowds = { packets: new Crowd(newAsker), reports: new Crowd(newAsker) };
+    this.#environments.set(environment, crowds);
+    return crowds;
+  }
+}
+
+/** A sender in one environment, in the current ten minutes. */
+export class Asker {
+  readonly #environment: number;
+  readonly #slot: number;
+  readonly #sender: Sender;
+  readonly #marked: () => void;
+  /** The series that it was seen with; of those that it asked for, each feature's first one too. */
+  readonly #series = new Set<number>();
+
+  /** @param marked is told of each mark, which takes memory */
+  constructor(environment: number, slot: number, sender: Sender, marked: () => void) {
+    this.#environment = environment;
+    this.#slot = slot;
+    this.#sender = sender;
+    this.#marked = marked;
+  }
+
+  /** It asked for a feature. @param ref of the feature's series that it was seen with */
+  asked(feature: string, ref: number, series: EnvironmentSeries, batch: Batch): void {
+    if (!this.#series.has(ref)) this.#meet(feature, ref, series, batch);
+  }
+
+  /** It sent something. */
+  seen(batch: Batch): void {
+    this.#tell(environmentOrdinal, batch);
+  }
+
+  #meet(feature: string, ref: number, series: EnvironmentSeries, batch: Batch): void {
+    const first = series.firstOf(feature);
+    const isNew = first !== undefined && !this.#series.has(first.ref);
+    this.#mark(ref);
+    if (!isNew) return;
+    this.#mark(first.ref);
+    this.#tell(first.ordinal, batch);
+  }
+
+  #mark(ref: number): void {
+    this.#series.add(ref);
+    this.#marked();
+  }
+
+  #tell(ordinal: number, batch: Batch): void {
+    batch.senders.push({ environment: this.#environment, ordinal, slot: this.#slot, sender: this.#sender });
+  }
+}
+
+/** Different headers that are remembered, and the longest of them. */
+const maxTexts = 1000;
+const maxText = 300;
+/** Senders that are told apart in ten minutes; the store keeps fewer. */
+const maxSenders = 400;
+
+/** The senders of packets, or of reports, in one environment. Many headers are of one sender. */
+class Crowd {
+  readonly #newAsker: (sender: Sender) => Asker;
+  readonly #byText = new Map<string | undefined, Asker>();
+  readonly #bySender = new Map<string, Asker>();
+
+  constructor(newAsker: (sender: Sender) => Asker) {
+    this.#newAsker = newAsker;
+  }
+
+  /** @param text what it says of itself */
+  find(text: string | undefined): Asker | undefined {
+    return this.#byText.get(text);
+  }
+
+  meet(batch: Batch, text: string | undefined, sender: Sender): Asker {
+    const asker = this.#askerOf(batch, sender);
+    if (this.#byText.size >= maxTexts) this.#byText.clear();
+    if ((text?.length ?? 0) <= maxText) this.#byText.set(text, asker);
+    return asker;
+  }
+
+  #askerOf(batch: Batch, sender: Sender): Asker {
+    const name = JSON.stringify(sender);
+    const known = this.#bySender.get(name);
+    if (known !== undefined) return known;
+    const other = otherSender(sender);
+    if (this.#bySender.size >= maxSenders && sender.name !== other.name) return this.#askerOf(batch, other);
+    const asker = this.#newAsker(sender);
+    asker.seen(batch);
+    this.#bySender.set(name, asker);
+    return asker;
+  }
+}

@@ -1,0 +1,159 @@
+import { pairKey, prefixKey } from './key-prefix.ts';
+import { type LedgerRoute, otherSenders, type Transport } from './ledger.ts';
+import { environmentOrdinal } from './sketches.ts';
+import { readAt, type Snapshot } from './snapshot.ts';
+import type { UsageStore } from './usage.ts';
+
+/**
+ * Who asks for features: the senders of each environment, and of each feature in it.
+ *
+ * Key, big-endian: environment (u32), then the ordinal (u32) of the first series that names the feature, or
+ * `environmentOrdinal` for the environment as a whole. Value: a JSON array of senders, each
+ * `[name, version, transport, route, first, last]`, where the times are slots of ten minutes since the epoch.
+ */
+export interface Sender {
+  readonly name: string;
+  /** `null` when it does not say. */
+  readonly version: string | null;
+  readonly transport: Transport;
+  readonly route: SenderRoute;
+}
+
+export type SenderRoute = Exclude<LedgerRoute, 'identities'>;
+
+/** A sender, and the slots in which it was first and last seen. */
+export interface SeenSender extends Sender {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A sender was seen in a slot: it asked for a feature, or it sent anything at all. */
+export interface SenderSight {
+  readonly environment: number;
+  /** Of the feature's first series, or `environmentOrdinal`. */
+  readonly ordinal: number;
+  readonly slot: number;
+  readonly sender: Sender;
+}
+
+export const slotMs = 600_000;
+
+/** Senders that were not seen for so many slots are forgotten: 90 days. */
+export const senderLife = 90 * 144;
+
+/** The most senders of a feature and of an environment. Packets take half of the places at most, and reports the other half. */
+const most = { feature: 50, environment: 200 };
+
+/** What the senders of one kind that are beyond the limit are counted as. */
+export function otherSender({ transport, route }: Sender): Sender {
+  return { name: otherSenders, version: null, transport, route };
+}
+
+/** Adds what was seen of senders. Call it in a transaction. */
+export function putSights(store: UsageStore, sights: readonly SenderSight[]): void {
+  const records = new Map<
+    string,
+    { readonly key: Buffer; readonly senders: SeenSender[]; changed: boolean }
+  >();
+  for (const { environment, ordinal, sender, slot } of sights) {
+    const name = `${environment} ${ordinal}`;
+    const key = pairKey(environment, ordinal);
+    const record = records.get(name) ?? {
+      key,
+      senders: [...readSenders(store, environment, ordinal)],
+      changed: false,
+    };
+    records.set(name, record);
+    const room = ordinal === environmentOrdinal ? most.environment : most.feature;
+    if (addSight(record.senders, sender, slot, room / 2)) record.changed = true;
+  }
+  for (const { key, senders, changed } of records.values()) if (changed) putSenders(store, key, senders);
+}
+
+/** Who asked for a feature, or sent anything in an environment. */
+export function readSenders(
+  store: UsageStore,
+  environment: number,
+  ordinal: number,
+  at?: Snapshot,
+): readonly SeenSender[] {
+  const value = store.senders.get(pairKey(environment, ordinal), readAt(at));
+  return value === undefined ? [] : decode(value);
+}
+
+/**
+ * Removes senders that were not seen for long. Call it in a transaction.
+ * @param from the first ordinal to visit
+ * @param limit most records to visit
+ * @returns the next ordinal to visit; `undefined` when the end is reached
+ */
+export function sweepSenders(
+  store: UsageStore,
+  environment: number,
+  from: number,
+  slot: number,
+  limit: number,
+): number | undefined {
+  const range = { start: pairKey(environment, from), end: prefixKey(environment + 1), limit };
+  const found = Array.from(store.senders.getRange(range), ({ key, value }) => {
+    return { key: Buffer.from(key), senders: decode(value) };
+  });
+  for (const { key, senders } of found) {
+    const kept = senders.filter(({ last }) => slot - last <= senderLife);
+    if (kept.length === senders.length) continue;
+    if (kept.length === 0) store.senders.removeSync(key);
+    else putSenders(store, key, kept);
+  }
+  return found.length < limit ? undefined : found.at(-1)!.key.readUInt32BE(4) + 1;
+}
+
+/** @returns whether that changed anything */
+function addSight(senders: SeenSender[], sender: Sender, slot: number, room: number): boolean {
+  const at = senders.findIndex((each) => isSame(each, sender));
+  const known = senders[at];
+  if (known !== undefined) {
+    if (slot > known.last) senders[at] = { ...known, last: slot };
+    return slot > known.last;
+  }
+  if (sender.name !== otherSenders && senders.filter((each) => isOfKind(each, sender)).length >= room) {
+    return addSight(senders, otherSender(sender), slot, room);
+  }
+  senders.push({ ...sender, first: slot, last: slot });
+  return true;
+}
+
+function isSame(one: Sender, other: Sender): boolean {
+  return (
+    one.name === other.name &&
+    one.version === other.version &&
+    one.route === other.route &&
+    one.transport === other.transport
+  );
+}
+
+function isOfKind({ name, route }: Sender, other: Sender): boolean {
+  return name !== otherSenders && (route === 'telemetry') === (other.route === 'telemetry');
+}
+
+type Stored = [
+  name: string,
+  version: string | null,
+  transport: Transport,
+  route: SenderRoute,
+  first: number,
+  last: number,
+];
+
+function putSenders(store: UsageStore, key: Buffer, senders: readonly SeenSender[]): void {
+  const stored = senders.map(({ name, version, transport, route, first, last }): Stored => {
+    return [name, version, transport, route, first, last];
+  });
+  store.senders.putSync(key, Buffer.from(JSON.stringify(stored)));
+}
+
+function decode(value: Buffer): SeenSender[] {
+  const stored = JSON.parse(value.toString()) as Stored[];
+  return stored.map(([name, version, transport, route, first, last]) => {
+    return { name, version, transport, route, first, last };
+  });
+}

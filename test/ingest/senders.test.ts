@@ -1,0 +1,70 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { Batch } from '../../src/commit/batch.ts';
+import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
+import { Senders } from '../../src/ingest/senders.ts';
+import { slotMs } from '../../src/store/senders.ts';
+import { environmentOrdinal } from '../../src/store/sketches.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { addPacket } from '../../src/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/telemetry/packet.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** Sends packets; each send gives what its batch is told: ordinals, or `all` for the environment, with the sender. */
+function open() {
+  const store = openUsageStore(temporaryDirectory());
+  onTestFinished(() => store.lmdb.close());
+  const dictionary = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 });
+  const senders = new Senders();
+  return {
+    senders,
+    send(f: object, userAgent: string | undefined, now = 0, environment = 1) {
+      const batch = new Batch();
+      const asker = senders.ofPacket(batch, environment, userAgent, now);
+      const packet = checkPacket({ k: 'k', e: 'e', f });
+      addPacket(packet, dictionary.of(environment), batch, now, undefined, asker);
+      return batch.senders.map(({ ordinal, slot, sender: { name, version } }) =>
+        [ordinal === environmentOrdinal ? 'all' : ordinal, `${name} ${version}`, slot].join(' '),
+      );
+    },
+  };
+}
+
+const counted = { on: [1] };
+
+test('a batch is told once in ten minutes of a sender and of each feature that it asks for', () => {
+  const { send } = open();
+  expect(send({ a: counted, b: counted }, 'app/1')).toEqual(['all app 1 0', '0 app 1 0', '1 app 1 0']);
+  expect(send({ a: { on: [1], off: [1] }, b: counted }, 'app/1')).toEqual([]);
+  expect(send({ a: { off: [1] } }, 'app/1', slotMs - 1)).toEqual([]);
+  expect(send({ a: { off: [1] } }, 'app/1', slotMs)).toEqual(['all app 1 1', '0 app 1 1']);
+});
+
+test('senders, features and environments are told apart, headers of one family are not', () => {
+  const { send } = open();
+  send({ a: counted }, 'app/1.0');
+  expect(send({ a: counted }, 'app/1.1')).toEqual([]);
+  expect(send({ a: counted }, 'app/2')).toEqual(['all app 2 0', '0 app 2 0']);
+  expect(send({ b: counted }, 'app/1.1')).toEqual(['1 app 1 0']);
+  expect(send({ a: counted }, 'app/1', 0, 2)).toEqual(['all app 1 0', '0 app 1 0']);
+  expect(send({}, undefined)).toEqual(['all unnamed null 0']);
+});
+
+test('a feature over the limit is known as the surplus, and an invalid name is not known', () => {
+  const { send } = open();
+  send({ a: counted, b: counted, c: counted }, 'app/1');
+  expect(send({ d: counted, e: counted, '': counted }, 'app/1')).toEqual(['3 app 1 0']);
+});
+
+test('strangers make no more than four hundred senders in ten minutes', () => {
+  const { send } = open();
+  const told = Array.from({ length: 1000 }, (_, at) => send({}, `app${at}/1`)).flat();
+  expect(told).toHaveLength(401);
+  expect(told.at(-1)).toBe('all __other__ null 0');
+});
+
+test('a deleted environment is forgotten', () => {
+  const { send, senders } = open();
+  send({ a: counted }, 'app/1');
+  senders.forget(1);
+  expect(send({ a: counted }, 'app/1')).toHaveLength(2);
+});

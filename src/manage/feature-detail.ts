@@ -10,11 +10,15 @@ import { type Staleness, showFeature } from './features-report.ts';
 import type { ReportingDeps } from './report-pool.ts';
 import { type FeatureSight, merge, neverSeen, type Sight } from './sights.ts';
 
-/** What endpoints of single features work on. */
-export interface FeatureDeps extends ReportingDeps {
-  readonly accounts: Pick<AccountStore, 'notes'>;
+/** What decides after how long silence means something. */
+export interface StalenessDeps extends Pick<ReportingDeps, 'directory'> {
   /** Days without a packet after which a feature is stale. */
   readonly staleAfter: number;
+}
+
+/** What endpoints of single features work on. */
+export interface FeatureDeps extends ReportingDeps, StalenessDeps {
+  readonly accounts: Pick<AccountStore, 'notes'>;
 }
 
 /** When a feature was seen, by the number of the environment. */
@@ -82,6 +86,6 @@ export function numbersOf({ environments }: Application): readonly number[] {
 const dayMs = 86_400_000;
 
 /** What decides now whether a feature is stale. */
-export function stalenessOf({ directory, staleAfter }: FeatureDeps): Staleness {
+export function stalenessOf({ directory, staleAfter }: StalenessDeps): Staleness {
   return { now: directory.clock.now(), staleAfterMs: staleAfter * dayMs };
 }

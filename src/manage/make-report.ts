@@ -13,8 +13,11 @@ import type { OverviewShown } from './overview-shape.ts';
 import { type OverviewUsersTask, overviewUsersReport } from './overview-users-report.ts';
 import { packJson } from './pack-json.ts';
 import type { ReportRange } from './report-range.ts';
+import { type SendersTask, sendersReport } from './senders-report.ts';
 import type { PackedJson } from './shared-results.ts';
 import { usageReport } from './usage-report.ts';
+import { type VerdictTask, verdictReport } from './verdict-report.ts';
+import { Verdicts } from './verdicts.ts';
 
 export interface UsageTask {
   readonly environment: Environment;
@@ -35,6 +38,7 @@ export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends
 
 /** The reports of a store, and the scan that finds damage. */
 export function createReports(store: UsageStore) {
+  const verdicts = new Verdicts(store);
   return {
     usage: ({ environment, range, only }: UsageTask) => inJson(usageReport(store, environment, range, only)),
     measurements: ({ environment, range, only, gauges }: MeasurementsTask) =>
@@ -42,8 +46,10 @@ export function createReports(store: UsageStore) {
     features: (task: FeaturesTask) => inJson(featuresReport(store, task)),
     metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
     ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
+    senders: (task: SendersTask) => sendersReport(store, task),
+    verdict: (task: VerdictTask) => verdictReport(store, task),
     sights: (task: SightTask) => sightsOf(store, task),
-    overview: (task: OverviewTask) => packed(overviewReport(store, task)),
+    overview: (task: OverviewTask) => packed(overviewReport(store, verdicts, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, task)),
     scan: (task: ScanTask) => scan(store, task),

@@ -8,6 +8,7 @@ import { deletions } from './deletions.ts';
 import { environments } from './environments.ts';
 import type { FeatureDeps } from './feature-detail.ts';
 import { featureNotes } from './feature-notes.ts';
+import { featureVerdict } from './feature-verdict.ts';
 import { features } from './features.ts';
 import { type IdentityDeps, identities } from './identities.ts';
 import { ingest } from './ingest-report.ts';
@@ -36,17 +37,7 @@ export type ManagementDeps = AuditDeps &
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
-  ...[
-    applications,
-    environments,
-    keys,
-    features,
-    featureNotes,
-    comparison,
-    metrics,
-    overview,
-    reports,
-    ingest,
-  ],
+  ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
+  ...[metrics, overview, reports, ingest],
   ...[identities, teams, members, apiKeys, clients, users, sessions, deletions, audit, status, unattributed],
 ];

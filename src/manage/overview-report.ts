@@ -11,13 +11,18 @@ import { type HourlyLedger, hourlyLedger, receivedIn } from './overview-ledger.t
 import type { Comparison, OverviewRange, Span } from './overview-range.ts';
 import { type Row, type Rows, readRows } from './overview-rows.ts';
 import type { OverviewFeature, OverviewShown } from './overview-shape.ts';
-import { simpleVerdict } from './overview-verdict.ts';
 import { bucketStart, minuteText, type ReportRange, stepMinutes } from './report-range.ts';
+import type { VerdictKind } from './verdict-shape.ts';
+import type { Verdicts } from './verdicts.ts';
 
 export interface OverviewTask extends OverviewRange {
   /** Number of the application. */
   readonly application: number;
   readonly environment: Environment;
+  /** All environments of the application, of which the verdicts are. */
+  readonly environments: readonly Environment[];
+  /** After how long a feature is stale. */
+  readonly staleAfterMs: number;
   /** Unix ms. */
   readonly now: number;
   readonly declared: readonly FeatureDeclaration[];
@@ -31,9 +36,14 @@ const [maxSpark, maxVariants] = [30, 8];
 const minuteMs = 60_000;
 const day = 1440;
 
-/** The whole overview of an environment, read from one snapshot. */
-export function overviewReport(store: UsageStore, task: OverviewTask): Reading<OverviewShown> {
-  return fromSnapshot(store.lmdb, function* (at) {
+/** The whole overview of an environment, read from one snapshot, with the verdicts of the application. */
+export function* overviewReport(
+  store: UsageStore,
+  verdicts: Verdicts,
+  task: OverviewTask,
+): Reading<OverviewShown> {
+  const kinds = yield* verdicts.of(task);
+  return yield* fromSnapshot(store.lmdb, function* (at) {
     const { environment, range, now } = task;
     const grid = gridOf(range);
     const counted = yield* countRows(store, task, grid, at);
@@ -49,7 +59,7 @@ export function overviewReport(store: UsageStore, task: OverviewTask): Reading<O
     const users = yield* countUsers(store, task, counted.firstSeen, at);
     const features = counted.rows
       .filter(isShown)
-      .map((row) => describe(row, now))
+      .map((row) => describe(row, kinds))
       .sort(byChecks);
     const { from, to, step } = range;
     const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
@@ -233,7 +243,7 @@ function byChecks(a: OverviewFeature, b: OverviewFeature): number {
   return b.checks - a.checks || (a.feature < b.feature ? -1 : 1);
 }
 
-function describe(row: Row, now: number): OverviewFeature {
+function describe(row: Row, kinds: ReadonlyMap<string, VerdictKind>): OverviewFeature {
   const { feature, declaration, used, viewed, spark, firstSeen, lastSeen } = row;
   const seenAt = (minute: number) => (minute === 0 ? null : minuteText(minute));
   const { archived = false, permanent = false, snoozedUntil = null } = declaration ?? {};
@@ -250,7 +260,8 @@ function describe(row: Row, now: number): OverviewFeature {
     archived,
     permanent,
     snoozedUntil: timeText(snoozedUntil),
-    verdict: simpleVerdict(row, now),
+    // What was folded is not one feature, and what is not known yet is new.
+    verdict: feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new'),
   };
 }
 

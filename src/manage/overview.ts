@@ -14,6 +14,7 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
+import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
 import { overviewRange, readOverviewRange } from './overview-range.ts';
 import { daysOf, type OverviewTask } from './overview-report.ts';
 import { Overview, type OverviewShown, OverviewUsers } from './overview-shape.ts';
@@ -22,7 +23,7 @@ import { range } from './report-range.ts';
 import type { ReportDeps } from './reports.ts';
 import type { PackedJson, SharedResults } from './shared-results.ts';
 
-export interface OverviewDeps extends ReportDeps {
+export interface OverviewDeps extends ReportDeps, StalenessDeps {
   readonly overviews: SharedResults;
 }
 
@@ -80,7 +81,9 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
         const declarations = declaredBy(deps, application);
         const { from, to, step } = ranges.range;
         const key = [environment.number, from, to, step, declarations.version].join(' ');
-        const task: OverviewTask = { ...ranges, application: number, environment, now, ...declarations };
+        const { environments } = application;
+        const place = { application: number, environment, environments };
+        const task: OverviewTask = { ...ranges, ...place, ...stalenessOf(deps), ...declarations };
         return answer(
           request,
           await deps.overviews.get(key, () => deps.reports.make(teamId, 'overview', task)),

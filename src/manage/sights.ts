@@ -13,31 +13,47 @@ export const neverSeen: Sight = { firstSeenAt: null, lastSeenAt: null };
 
 /** When a feature was seen in one environment, and each variant of it that has a name. */
 export interface FeatureSight extends Sight {
+  /** Of the first series that names the feature. */
+  readonly ordinal: number;
   readonly variants: ReadonlyMap<string, Sight>;
+}
+
+/** Records between two pauses. */
+const stride = 128;
+
+/** The sights of an environment at a moment of their own: see `sightsAt`. */
+export function readSights(
+  store: UsageStore,
+  environment: number,
+  only?: string,
+): Reading<ReadonlyMap<string, FeatureSight>> {
+  return fromSnapshot(store.lmdb, (at) => sightsAt(store, environment, at, only));
 }
 
 /**
  * Every feature that packets and reports have named in an environment, or `only` the one, without `__other__`. A feature was
  * seen when a variant or a metric of it was.
  */
-export function readSights(
+export function* sightsAt(
   store: UsageStore,
   environment: number,
+  at: Snapshot,
   only?: string,
 ): Reading<ReadonlyMap<string, FeatureSight>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const features = new Map<string, Map<string, Sight>>();
-    const seen = yield* readSeries(store, environment, at);
-    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+  const features = new Map<string, Draft>();
+  const seen = yield* readSeries(store, environment, at);
+  let left = stride;
+  for (const { ordinal, name } of seriesOf(store, environment, at)) {
+    left -= 1;
+    if (left === 0) {
+      left = stride;
       yield;
-      const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
-      if (variant === undefined || feature === surplusName || feature !== (only ?? feature)) continue;
-      const variants = features.get(feature) ?? new Map<string, Sight>();
-      features.set(feature, variants);
-      variants.set(variant, merge(variants.get(variant) ?? neverSeen, seen.get(ordinal) ?? neverSeen));
     }
-    return new Map(Array.from(features, ([feature, variants]) => [feature, sightOf(variants)]));
-  });
+    const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
+    if (variant === undefined || feature === surplusName || feature !== (only ?? feature)) continue;
+    addTo(features, feature, variant, ordinal, seen[ordinal] ?? neverSeen);
+  }
+  return features;
 }
 
 /** The earlier first sight and the later last one. */
@@ -48,10 +64,30 @@ export function merge(a: Sight, b: Sight): Sight {
   };
 }
 
-function sightOf(variants: Map<string, Sight>): FeatureSight {
-  const sight = [...variants.values()].reduce(merge, neverSeen);
-  variants.delete(featureItself); // Users whose variant is not known are a sign of the feature only.
-  return { ...sight, variants };
+interface Draft extends FeatureSight {
+  firstSeenAt: number | null;
+  lastSeenAt: number | null;
+  readonly variants: Map<string, Sight>;
+}
+
+/** Users whose variant is not known are a sign of the feature only. */
+function addTo(
+  features: Map<string, Draft>,
+  feature: string,
+  variant: string,
+  ordinal: number,
+  sight: Sight,
+): void {
+  let draft = features.get(feature);
+  if (draft === undefined) {
+    draft = { ordinal, ...neverSeen, variants: new Map() };
+    features.set(feature, draft);
+  }
+  draft.firstSeenAt = pick(Math.min, draft.firstSeenAt, sight.firstSeenAt);
+  draft.lastSeenAt = pick(Math.max, draft.lastSeenAt, sight.lastSeenAt);
+  if (variant === featureItself) return;
+  const known = draft.variants.get(variant);
+  draft.variants.set(variant, known === undefined ? sight : merge(known, sight));
 }
 
 /** When the series of an environment were seen, by ordinal. */
@@ -59,10 +95,14 @@ function* readSeries(
   store: UsageStore,
   environment: number,
   at: Snapshot,
-): Reading<ReadonlyMap<number, Sight>> {
-  const seen = new Map<number, Sight>();
+): Reading<readonly (Sight | undefined)[]> {
+  const seen: (Sight | undefined)[] = [];
+  let left = stride;
   for (const { ordinal, first, last } of seenOf(store, environment, at)) {
-    seen.set(ordinal, { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs });
+    seen[ordinal] = { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs };
+    left -= 1;
+    if (left > 0) continue;
+    left = stride;
     yield;
   }
   return seen;

@@ -32,6 +32,8 @@ PATCH  /applications/:id/features/:feature                 401  401   401  401  
 DELETE /applications/:id/features/:feature                 401  401   401  401    401   404   204  204   204      204
 POST   /applications/:id/features/:feature/notes           401  401   401  401    401   404   201  201   201      201
 DELETE /applications/:id/features/:feature/notes/:noteId   401  401   401  401    401   404   204  204   204      204
+GET    /applications/:id/features/:feature/senders         401  401   401  401    401   404   200  200   200      200
+GET    /applications/:id/features/:feature/verdict         401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/features/:feature/comparison      401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/metrics                           401  401   401  401    401   404   200  200   200      200
 PUT    /applications/:id/metrics/:metric                   401  401   401  401    401   404   200  200   200      200

@@ -11,6 +11,7 @@ import { type EnvironmentSeries, SeriesDictionary } from '../../src/commit/serie
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { featureNotes } from '../../src/manage/feature-notes.ts';
+import { featureVerdict } from '../../src/manage/feature-verdict.ts';
 import { features } from '../../src/manage/features.ts';
 import { createReports } from '../../src/manage/make-report.ts';
 import { metrics } from '../../src/manage/metrics.ts';
@@ -60,7 +61,9 @@ export async function openRegistry(): Promise<Registry> {
     accounts: fixture.store,
     retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
   };
-  const dispatch = createRouter(routesFrom([features, featureNotes, metrics, reports], parts));
+  const dispatch = createRouter(
+    routesFrom([features, featureNotes, featureVerdict, metrics, reports], parts),
+  );
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
   const ask: Registry['ask'] = async (method, path, body, headers = {}) => {

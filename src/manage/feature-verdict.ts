@@ -1,0 +1,61 @@
+import Type from 'typebox';
+import { ApiError } from '../errors.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { jsonAnswer, text } from '../http/schema.ts';
+import { endpoint } from './endpoint.ts';
+import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
+import { tooManyReports } from './report-pool.ts';
+import { FeatureSenders, type FeatureSendersShown } from './senders-shape.ts';
+import { Verdict } from './verdict-shape.ts';
+
+const none: FeatureSendersShown = { items: [], othersLeftOut: false };
+
+const refuses = { not_found: unknownFeature, backpressure: tooManyReports };
+
+/** `/api/v2/applications/{id}/features/{feature}/senders` and `…/verdict`. */
+export const featureVerdict: Group<FeatureDeps> = {
+  tag: 'Verdicts',
+  description: 'Who asks for a feature, and what can be said of it.',
+  endpoints: [
+    endpoint('GET /applications/:id/features/:feature/senders', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'listSenders',
+      summary: 'Read who asks for a feature',
+      description:
+        'A sender is kept for 90 days after it last asked for the feature in an environment. Browsers and apps are told apart by family and main version, servers by what they call themselves and the `appVersion` of their reports.',
+      query: { environment: Type.Optional(text('Only this environment.')) },
+      answers: { 200: jsonAnswer(FeatureSenders, 'The senders.') },
+      refuses: { ...refuses, unknown_environment: unknownEnvironment },
+      async handle({ directory, application, query, params: { feature } }, { reports }: FeatureDeps) {
+        const { environments: all, teamId } = application;
+        const environments =
+          query.environment === undefined ? all : [findEnvironment(all, query.environment)];
+        const task = { environments, feature, now: directory.clock.now() };
+        const senders = await reports.make(teamId, 'senders', task);
+        const isDeclared = directory.featuresOf(application.id).has(feature);
+        if (senders === undefined && !isDeclared) throw new ApiError('not_found', unknownFeature);
+        return ok(senders ?? none);
+      },
+    }),
+    endpoint('GET /applications/:id/features/:feature/verdict', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'judgeFeature',
+      summary: 'Read what can be said of a feature',
+      description:
+        'Whether it is still used, and why that can be said. Silence is never taken for safety: where nothing reports any more, the verdict is `cannot_tell`.',
+      answers: { 200: jsonAnswer(Verdict, 'The verdict, with its reasons.') },
+      refuses,
+      async handle({ directory, application, params: { feature } }, deps: FeatureDeps) {
+        const declaration = directory.featuresOf(application.id).get(feature);
+        const declared = declaration === undefined ? [] : [declaration];
+        const { environments, teamId } = application;
+        const task = { environments, declared, feature, ...stalenessOf(deps) };
+        const said = await deps.reports.make(teamId, 'verdict', task);
+        if (said === undefined) throw new ApiError('not_found', unknownFeature);
+        return ok({ ...said, nearest: said.declared ? null : nearestDeclared(deps, application, feature) });
+      },
+    }),
+  ],
+};

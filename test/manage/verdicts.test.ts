@@ -1,0 +1,157 @@
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { testClock } from '../accounts/fixture.ts';
+import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { openTransports } from '../support/report-transports.ts';
+import { startLocal } from '../support/service.ts';
+
+afterAll(cleanUp);
+
+const dayMs = 86_400_000;
+
+interface Shown {
+  readonly kind: string;
+  readonly environments: readonly string[];
+  readonly reasons: readonly { readonly text: string; readonly at: string | null }[];
+}
+
+/** A service whose time a test moves, with an application that a server reports to. */
+async function open() {
+  const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
+  const service = await startLocal({ clock });
+  onTestFinished(() => service.stop());
+  const ask = async (method: string, path: string, status: number, body?: object) => {
+    const access = await token(service.http, service.credentials);
+    return manage(service.http, access, method, path, status, body);
+  };
+  const access = await token(service.http, service.credentials);
+  const id = await createApplication(service.http, access, { name: 'shop' });
+  const { key: appKey } = await createKey(service.http, access, id, 'Backend');
+  const path = (feature: string) => `/api/v2/applications/${id}/features/${feature}`;
+  return {
+    clock,
+    declare: (name: string) => ask('POST', `/api/v2/applications/${id}/features`, 201, { name }),
+    change: (name: string, patch: object) => ask('PATCH', path(name), 200, patch),
+    verdict: async (name: string) => (await ask('GET', `${path(name)}/verdict`, 200)) as Shown,
+    refused: (name: string) => ask('GET', `${path(name)}/verdict`, 404),
+    overview: async () =>
+      (await ask('GET', `/api/v2/applications/${id}/overview?environment=Production`, 200)) as {
+        readonly features: readonly { readonly feature: string; readonly verdict: string }[];
+      },
+    /** Reports checks of variants of features. */
+    async report(
+      features: Readonly<Record<string, Readonly<Record<string, number>>>>,
+      ua = 'web/2.3',
+      environment = 'Production',
+    ) {
+      const [json] = openTransports(service, { ua });
+      const stats = Object.entries(features).map(([feature, variants]) => ({
+        feature,
+        variantStats: Object.fromEntries(
+          Object.entries(variants).map(([variant, checkCount]) => [variant, { checkCount }]),
+        ),
+      }));
+      await json!.usage({ appKey, environment, time: new Date(clock.now()).toISOString(), stats });
+    },
+  };
+}
+
+test('a feature is new, then in use, then no longer seen while its server reports, and stays so until it is asked for', async () => {
+  const { clock, report, verdict } = await open();
+  await report({ checkout: { on: 3, off: 1 } });
+  expect(await verdict('checkout')).toMatchObject({
+    kind: 'new',
+    declared: false,
+    actions: ['declare', 'copy', 'permanent', 'archive'],
+    senders: [{ environment: 'Production', name: 'web', version: '2.3', route: 'usage' }],
+  });
+  clock.advance(8 * dayMs);
+  const { reasons, ...inUse } = await verdict('checkout');
+  expect(inUse).toMatchObject({ kind: 'in_use', environments: ['Production'] });
+  expect(reasons.map(({ text }) => text)).toEqual([
+    'It is still used: it was last seen at 2026-01-02T03:04:00.000Z.',
+    '4 checks in the last 30 days: on 75% and off 25%.',
+    'web 2.3 still asks for it.',
+  ]);
+  clock.advance(23 * dayMs);
+  await report({ search: { on: 1 } }, 'web/2.4');
+  expect(await verdict('checkout')).toMatchObject({
+    kind: 'not_seen',
+    since: '2026-01-02T03:04:00.000Z',
+    environments: ['Production'],
+    reasons: [
+      { at: '2026-01-02T03:04:00.000Z' },
+      { text: 'Meanwhile 1 sender of this application kept reporting in Production: web 2.4.', at: null },
+    ],
+  });
+  await report({ checkout: { on: 1, off: 1 } });
+  expect((await verdict('checkout')).kind).toBe('in_use');
+});
+
+test('silence says nothing where nothing reports, and where who asked does not', async () => {
+  const { clock, report, verdict } = await open();
+  await report({ checkout: { on: 1 } }, 'batch/1.0');
+  clock.advance(31 * dayMs);
+  expect(await verdict('checkout')).toMatchObject({
+    kind: 'cannot_tell',
+    environments: ['Production'],
+    reasons: [{ text: 'Nothing has reported in Production since 2026-01-02T03:00:00.000Z.' }, {}, {}],
+  });
+  await report({}, 'web/2.3');
+  expect(await verdict('checkout')).toMatchObject({
+    kind: 'cannot_tell',
+    reasons: [{ text: expect.stringMatching(/^batch 1\.0 asked for it in Production, last at /) }, {}, {}],
+  });
+});
+
+test('one variant is told of with its environments, unless it is snoozed, permanent or archived', async () => {
+  const { clock, report, verdict, declare, change, overview } = await open();
+  await declare('checkout');
+  await report({ checkout: { on: 1, off: 1 } }, 'web/1', 'Staging');
+  clock.advance(35 * dayMs);
+  await report({ checkout: { on: 5 } });
+  await report({ checkout: { on: 6 } }, 'web/1', 'Staging');
+  clock.advance(10 * dayMs);
+  expect(await verdict('checkout')).toMatchObject({
+    kind: 'one_variant',
+    since: '2026-01-02T03:04:00.000Z',
+    environments: ['Production', 'Staging'],
+    declared: true,
+    actions: ['copy', 'snooze', 'permanent', 'archive'],
+    reasons: [
+      { text: 'Only the variant on was given since 2026-01-02T03:04:00.000Z, in Production and Staging.' },
+      { text: '11 checks in the last 30 days: all of them on.' },
+      { text: 'web 2.3 and web 1 still ask for it.' },
+    ],
+  });
+  const verdictsShown = async () => (await overview()).features.map((each) => each.verdict);
+  expect(await verdictsShown()).toEqual(['one_variant']);
+  await change('checkout', { permanent: true });
+  expect(await verdictsShown()).toEqual(['permanent']);
+  expect((await verdict('checkout')).kind).toBe('permanent');
+  await change('checkout', { snoozedUntil: new Date(clock.now() + dayMs).toISOString() });
+  expect(await verdict('checkout')).toMatchObject({ kind: 'snoozed', since: null });
+  clock.advance(dayMs);
+  await change('checkout', { archived: true });
+  expect((await verdict('checkout')).kind).toBe('permanent');
+  clock.advance(60_000);
+  await report({ checkout: { on: 1 } });
+  expect(await verdict('checkout')).toMatchObject({
+    kind: 'archived_but_asked',
+    environments: ['Production'],
+    actions: ['copy', 'unarchive', 'snooze'],
+  });
+});
+
+test('a name that only senders know comes with the declared one that is most like it', async () => {
+  const { declare, report, verdict, refused } = await open();
+  await declare('checkout');
+  await report({ chekcout: { on: 1 } });
+  expect(await verdict('chekcout')).toMatchObject({ declared: false, nearest: 'checkout' });
+  expect(await verdict('checkout')).toMatchObject({
+    declared: true,
+    nearest: null,
+    kind: 'new',
+    senders: [],
+  });
+  expect(await refused('nothing')).toMatchObject({ code: 'not_found' });
+});

@@ -7,7 +7,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import type { Reply, Request } from '../http/types.ts';
 import { type Attempt, endingCookie, findAttempt, verifierOf } from './attempt.ts';
 import { failurePage, signInFailed } from './failure-page.ts';
-import { callbackUrl } from './sign-in.ts';
+import { callbackUrl, sendTo } from './sign-in.ts';
 
 export type CallbackDeps = ConsoleCallerDeps & { readonly console: ConsoleCallers };
 
@@ -63,12 +63,7 @@ async function finish(
   const redemption = await redeemCode(deps, presented, remoteAddress, beginConsoleSession);
   if (redemption.outcome !== 'exchanged') return signInFailed(400, codeRefused);
   return {
-    status: 303,
-    headers: {
-      location: new URL(audience).origin + attempt.returnTo,
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-    },
+    ...sendTo(new URL(audience).origin + attempt.returnTo),
     cookies: [console.cookie.write(redemption.turn.cookie)],
   };
 }

@@ -29,10 +29,24 @@ export function callbackUrl(baseUrl: string): string {
   return `${baseUrl}/console/callback`;
 }
 
-function answer({ issuer, audience, serviceScope, randomBytes }: ConsoleCallerDeps, request: Request): Reply {
-  const wanted = parseForm(request.query).get('return');
+function answer(deps: ConsoleCallerDeps, request: Request): Reply {
+  const { audience } = deps;
+  const asked = parseForm(request.query);
+  const wanted = asked.get('return');
   const returnTo = wanted === undefined ? homePath(audience) : readReturnPath(audience, wanted);
   if (returnTo === undefined) return signInFailed(400, notHere);
+  // The callback is at the base URL, and a cookie of another name of this machine, such as localhost, does not get there.
+  // A proxy may hide which name was called, so this is done once.
+  if (request.header('host') !== new URL(audience).host && !asked.has('moved'))
+    return sendTo(`${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, moved: '1' })}`);
+  return begin(deps, request, returnTo);
+}
+
+function begin(
+  { issuer, audience, serviceScope, randomBytes }: ConsoleCallerDeps,
+  request: Request,
+  returnTo: string,
+): Reply {
   const attempt = newAttempt(randomBytes, returnTo);
   const parameters = new URLSearchParams({
     response_type: 'code',
@@ -43,13 +57,14 @@ function answer({ issuer, audience, serviceScope, randomBytes }: ConsoleCallerDe
     code_challenge: createHash('sha256').update(verifierOf(attempt)).digest('base64url'),
     code_challenge_method: 'S256',
   });
+  const cookies = startingCookies(audience, request, attempt);
+  return { ...sendTo(`${issuer}/connect/authorize?${parameters}`), cookies };
+}
+
+/** Sends a browser on. */
+export function sendTo(location: string): Reply {
   return {
     status: 303,
-    headers: {
-      location: `${issuer}/connect/authorize?${parameters}`,
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-    },
-    cookies: startingCookies(audience, request, attempt),
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
   };
 }

@@ -1,6 +1,7 @@
 import { LocationProvider, Route, Router } from 'preact-iso';
 import { ApplicationsReader } from './applications.tsx';
 import { ConnectPage } from './pages/first-run/connect.tsx';
+import { Flag } from './pages/flag/flag.tsx';
 import { ApplicationStart, Home } from './pages/home.tsx';
 import { IngestPage } from './pages/ingest/page.tsx';
 import { MetricsPage } from './pages/metrics/page.tsx';
@@ -36,6 +37,7 @@ export function App() {
               <Route path={`${environmentPath}/ingest`} component={IngestPage} />
               <Route path={`${environmentPath}/people`} component={PeoplePage} />
               <Route path={`${environmentPath}/connect`} component={ConnectPage} />
+              <Route path={`${environmentPath}/flag`} component={Flag} />
               <Route default component={NotFound} />
             </Router>
           </CheckedPlace>

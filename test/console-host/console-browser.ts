@@ -46,8 +46,10 @@ export class ConsoleBrowser {
 
   /** Begins to sign in. @returns the address of the sign-in page */
   async begin(query: Parameters = {}): Promise<URL> {
-    const response = await this.go(`/console/sign-in?${encode(query)}`);
-    return locationOf(response);
+    const location = locationOf(await this.go(`/console/sign-in?${encode(query)}`));
+    if (!location.pathname.endsWith('/console/sign-in')) return location;
+    // The base URL has another name, which a proxy in front leads here.
+    return locationOf(await this.go(`/console/sign-in${location.search}`));
   }
 
   /** Fills in the sign-in page. @returns the address of the callback */

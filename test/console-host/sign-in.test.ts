@@ -257,6 +257,18 @@ test('the console is not served in a frame, nor are its pages of failures', asyn
   }
 });
 
+test('a browser that calls the machine by another name is sent to the base URL first, once', async () => {
+  const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
+  const { service } = await openSignIn({ args });
+  const browser = new ConsoleBrowser(service);
+  const moved = locationOf(await browser.go('/console/sign-in?return=/apps'));
+  expect(moved.href).toBe('https://console.example/console/sign-in?return=%2Fapps&moved=1');
+  expect(browser.attempts).toEqual([]);
+  expect(locationOf(await browser.go(moved)).origin).toBe('https://auth.example');
+  expect((await browser.go('/console/sign-in?return=//evil.example')).status).toBe(400);
+  await service.stop();
+});
+
 test('the console is below a path of its host, when the base URL says so', async () => {
   const { service, admin } = await openSignIn({
     args: ['--base-url', 'https://tools.example/flags', '--auth-url', 'https://auth.example'],

@@ -17,8 +17,8 @@ export function Senders({ entries, leftOut, env }: SendersProps) {
   const { outcome, reason, sender, sort = '' } = query;
   const rows = filtered(entries, { outcome, reason, search: sender });
   return (
-    <section class="ingest-section" aria-labelledby="ingest-senders">
-      <h2 id="ingest-senders">Senders</h2>
+    <section class="ingest-section">
+      <h2>Senders</h2>
       <Filters entries={entries} />
       <Table
         caption="Senders"

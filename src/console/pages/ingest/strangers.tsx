@@ -19,8 +19,8 @@ export function Strangers() {
   const items = useStrangers();
   if (items.length === 0) return null;
   return (
-    <section class="ingest-section" aria-labelledby="ingest-strangers">
-      <h2 id="ingest-strangers">Refused, and of no application</h2>
+    <section class="ingest-section">
+      <h2>Refused, and of no application</h2>
       <p class="quiet">
         The last kinds since the server has started, with keys that do not exist or bodies that cannot be
         read. Is one of them yours?

@@ -52,7 +52,7 @@ export function Forget({ app, identity, onForgotten }: ForgetProps) {
           <Form
             onSubmit={send}
             submit="Forget this person"
-            done="Nothing is kept of this person any more"
+            done="This person is forgotten"
             danger
             onCancel={close}
           />

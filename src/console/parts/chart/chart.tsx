@@ -4,8 +4,10 @@
  */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { downloadCsv } from '../csv.ts';
 import type { Described } from './announcement.ts';
 import { Figures } from './figures.tsx';
+import { figuresCsv } from './figures-csv.ts';
 import { Legend } from './legend.tsx';
 import { Plotted } from './plotted.tsx';
 import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
@@ -24,6 +26,8 @@ export interface ChartProps {
   readonly onZoom?: (from: number, to: number) => void;
   /** Of figures; those of the axis are always short. @default whole numbers in the reader's locale */
   readonly format?: (value: number) => string;
+  /** Name of the CSV file of its figures; without it the chart offers none. */
+  readonly csv?: string;
   /** px @default 260 */
   readonly height?: number;
 }
@@ -35,7 +39,7 @@ const wholeNumber = (value: number) => full.format(value);
 /** A chart with its legend, a cursor for pointer and keyboard, and a table of the same figures. */
 export function Chart(props: ChartProps) {
   const { title, buckets, series, kind, unfinishedFrom, markers = noMarkers, format = wholeNumber } = props;
-  const { height = 260, onZoom } = props;
+  const { height = 260, onZoom, csv } = props;
   const { start, width, count } = buckets;
   const times = useMemo(() => chartTimes(width), [width]);
   const of: Described = useMemo(
@@ -50,7 +54,19 @@ export function Chart(props: ChartProps) {
         {times.zone && <span class="quiet">Days are UTC days</span>}
       </figcaption>
       {kind !== 'table' && <Plotted title={title} of={of} kind={kind} height={height} onZoom={onZoom} />}
-      {kind === 'table' ? <Figures caption={title} of={of} /> : <Behind title={title} of={of} />}
+      <div class="chart-foot">
+        {kind === 'table' ? <Figures caption={title} of={of} /> : <Behind title={title} of={of} />}
+        {csv !== undefined && (
+          <button
+            type="button"
+            class="csv"
+            aria-label={`CSV: ${title}`}
+            onClick={() => downloadCsv(csv, figuresCsv(of))}
+          >
+            CSV
+          </button>
+        )}
+      </div>
     </figure>
   );
 }

@@ -84,7 +84,7 @@ export class Plot {
       width: Math.max(this.#element.clientWidth, 1),
       height,
       legend: { show: false },
-      padding: [18, 16, 0, 0],
+      padding: [18, 24, 0, 0],
       ...(times.zone === 'UTC' ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
       scales: {
         x: { range: () => xRange(this.#content) },

@@ -1,0 +1,109 @@
+/*
+ * src/console/pages/flag: one flag of an environment. flag.tsx puts the sections together; each section is a file, and
+ * traffic.ts, verdict-words.ts and split.ts are what they come to without a page.
+ */
+import type { FeatureDetailShown } from '../../../manage/feature-shape.ts';
+import { environmentAddress, kept, useQuery } from '../../address.ts';
+import { withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { CopyButton } from '../../parts/copy.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { useTitle } from '../../title.ts';
+import { NotFound } from '../not-found.tsx';
+import { ComparisonSection } from './comparison.tsx';
+import { DeclareButton } from './declare.tsx';
+import { Notes } from './notes.tsx';
+import { type FlagPlace, flagPath } from './paths.ts';
+import { Seen } from './seen.tsx';
+import { Senders } from './senders.tsx';
+import { SettingsForm } from './settings-form.tsx';
+import { TrafficSection } from './traffic-section.tsx';
+import { VerdictSection } from './verdict.tsx';
+
+/** `/apps/:application/:environment/flag?name=…` */
+export function Flag({ application, environment }: { application?: string; environment?: string }) {
+  const { query } = useQuery();
+  const name = query['name'] ?? '';
+  if (application === undefined || environment === undefined || name === '') return <NotFound />;
+  return <FlagPage key={name} place={{ application, environment, name }} />;
+}
+
+const detailMs = 10_000;
+
+function FlagPage({ place }: { readonly place: FlagPlace }) {
+  const path = flagPath(place);
+  const detail = usePoll<FeatureDetailShown>(path, detailMs);
+  useTitle(place.name);
+  if (detail.error instanceof ApiProblem && detail.error.status === 404) return <UnknownFlag place={place} />;
+  if (path !== undefined && detail.data === undefined)
+    return detail.error === undefined ? <p class="waiting">Loading …</p> : <Failure error={detail.error} />;
+  return (
+    <article class="flag">
+      <Head place={place} detail={detail.data} />
+      {detail.data === undefined ? (
+        <p class="quiet">No path can name this flag, so only its figures are shown.</p>
+      ) : (
+        <VerdictSection place={place} detail={detail.data} />
+      )}
+      <TrafficSection place={place} detail={detail.data} />
+      {detail.data !== undefined && <ComparisonSection place={place} />}
+      {detail.data !== undefined && (
+        <div class="flag-columns">
+          <Senders place={place} />
+          <Seen place={place} detail={detail.data} />
+          <Notes place={place} detail={detail.data} />
+          <SettingsForm place={place} detail={detail.data} />
+        </div>
+      )}
+    </article>
+  );
+}
+
+interface HeadProps {
+  readonly place: FlagPlace;
+  readonly detail: FeatureDetailShown | undefined;
+}
+
+function Head({ place: { application, environment, name }, detail }: HeadProps) {
+  const { query } = useQuery();
+  const flags = withQuery(environmentAddress(application, environment, 'flags'), kept(query));
+  return (
+    <header class="flag-head">
+      <p>
+        <a href={flags}>Flags</a>
+      </p>
+      <h1>{name}</h1>
+      <CopyButton text={name} title="Copy the name" />
+      {detail && !detail.declared && <span class="flag-badge warn">undeclared</span>}
+      {detail?.archived && <span class="flag-badge">archived</span>}
+      {detail?.description && <p class="flag-description">{detail.description}</p>}
+    </header>
+  );
+}
+
+/** A name that was never seen, nor declared. */
+function UnknownFlag({ place }: { readonly place: FlagPlace }) {
+  const { application, environment, name } = place;
+  const { query } = useQuery();
+  useTitle('Not found');
+  const flags = environmentAddress(application, environment, 'flags');
+  return (
+    <section class="notice">
+      <h1>Not found</h1>
+      <p>
+        No sender has asked for <q class="flag-name">{name}</q>, and it is not declared. It may be a typing
+        error, or not be in use yet.
+      </p>
+      <div class="actions">
+        <a class="button primary" href={withQuery(flags, kept(query))}>
+          All flags
+        </a>
+        <a class="button" href={withQuery(flags, { ...kept(query), search: name.slice(0, 4) })}>
+          Flags with a name like it
+        </a>
+        <DeclareButton place={place} />
+      </div>
+    </section>
+  );
+}

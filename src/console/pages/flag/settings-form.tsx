@@ -1,0 +1,74 @@
+import type { FeatureDetailShown } from '../../../manage/feature-shape.ts';
+import { type ControlProperties, Field, Form } from '../../parts/form.tsx';
+import { changeFlag } from './change.ts';
+import type { FlagPlace } from './paths.ts';
+import { splitVariants, typedSplit } from './split.ts';
+
+interface SettingsProps {
+  readonly place: FlagPlace;
+  readonly detail: FeatureDetailShown;
+}
+
+/** What the team says of the flag. */
+export function SettingsForm({ place, detail }: SettingsProps) {
+  const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
+  const variants = splitVariants(detail.split, seen);
+  async function save(data: FormData) {
+    const description = String(data.get('description')).trim();
+    const split = typedSplit(variants, data.getAll('split').map(String));
+    await changeFlag(place, { description: description === '' ? null : description, split });
+  }
+  return (
+    <section aria-labelledby="flag-settings">
+      <h2 id="flag-settings">Description and split</h2>
+      <Form onSubmit={save} submit={detail.declared ? 'Save' : 'Save and declare'} done="The flag is saved">
+        <Field
+          name="description"
+          label="Description"
+          control={(properties) => (
+            <textarea {...properties} rows={3} maxLength={1000} defaultValue={detail.description ?? ''} />
+          )}
+        />
+        {variants.length > 0 && (
+          <Field
+            name="split"
+            label="Intended split"
+            hint="A weight for each variant that users are split between, such as 1 and 1, or 90 and 10. The comparison then checks whether they are. Leave all empty for no check."
+            control={(properties) => (
+              <Weights properties={properties} variants={variants} split={detail.split} />
+            )}
+          />
+        )}
+      </Form>
+    </section>
+  );
+}
+
+interface WeightsProps {
+  readonly properties: ControlProperties;
+  readonly variants: readonly string[];
+  readonly split: Readonly<Record<string, number>> | null;
+}
+
+/** One weight for each variant, all of the same name. */
+function Weights({ properties: { id, ...properties }, variants, split }: WeightsProps) {
+  return (
+    <div class="flag-weights">
+      {variants.map((variant, index) => (
+        <label key={variant} for={index === 0 ? id : `${id}-${index}`}>
+          <span>{variant}</span>
+          <input
+            {...properties}
+            id={index === 0 ? id : `${id}-${index}`}
+            type="number"
+            min="0"
+            step="any"
+            inputMode="decimal"
+            aria-label={`Weight of ${variant}`}
+            defaultValue={split?.[variant] === undefined ? '' : String(split[variant])}
+          />
+        </label>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import type { FeatureDetailShown } from '../../../manage/feature-shape.ts';
+import type { FeatureUsageShown } from '../../../manage/report-shapes.ts';
+import type { Buckets, ChartSeries, Marker, Tone } from '../../parts/chart/series.ts';
+import { toneOf } from '../../parts/chart/series.ts';
+import { type Bounds, widths } from '../../range.ts';
+
+/** What the chart shows. */
+export const measures = ['checks', 'used', 'viewed'] as const;
+export type Measure = (typeof measures)[number];
+
+/** More variants than this are folded into one series: more could not be told apart. */
+const maxSeries = 6;
+
+/** The buckets of a range. */
+export function bucketsOf({ from, to, step }: Bounds): Buckets {
+  const width = widths[step] / 1000;
+  return { start: from / 1000, width, count: Math.round((to - from) / 1000 / width) };
+}
+
+/** The variants by name: their colours stay when their order by checks changes. */
+export function variantsOf(usage: FeatureUsageShown | undefined): FeatureUsageShown['variants'] {
+  return (usage?.variants ?? []).toSorted((a, b) => (a.variant < b.variant ? -1 : 1));
+}
+
+/** The tone of each variant. Those with most checks have a colour of their own. */
+export function tonesOf(usage: FeatureUsageShown | undefined): ReadonlyMap<string, Tone> {
+  const most = (usage?.variants ?? []).toSorted((a, b) => b.checks - a.checks).slice(0, maxSeries);
+  const own = new Set(most.map(({ variant }) => variant));
+  const named = variantsOf(usage).filter(({ variant }) => own.has(variant));
+  return new Map(named.map(({ variant }, index) => [variant, toneOf(index)]));
+}
+
+/** One series for each variant that has a colour of its own, and one for the others. */
+export function seriesOf(
+  usage: FeatureUsageShown | undefined,
+  buckets: Buckets,
+  measure: Measure,
+): ChartSeries[] {
+  const tones = tonesOf(usage);
+  const series: ChartSeries[] = [];
+  const others = new Array<number>(buckets.count).fill(0);
+  for (const { variant, series: points } of variantsOf(usage)) {
+    const tone = tones.get(variant);
+    const values = tone === undefined ? others : new Array<number>(buckets.count).fill(0);
+    addPoints(values, points, buckets, measure);
+    if (tone !== undefined) series.push({ label: variant, values, tone });
+  }
+  const folded = (usage?.variants.length ?? 0) - series.length;
+  return folded > 0 ? [...series, { label: `${folded} others`, values: others, tone: 'other' }] : series;
+}
+
+function addPoints(
+  values: number[],
+  points: FeatureUsageShown['variants'][number]['series'],
+  { start, width, count }: Buckets,
+  measure: Measure,
+): void {
+  const at = measures.indexOf(measure) + 1;
+  for (const point of points) {
+    // A bucket that is wider than the step may begin before the range.
+    const index = Math.max(0, Math.floor((point[0] - start) / width));
+    if (index < count) values[index]! += point[at]!;
+  }
+}
+
+/** Variants that came this much later than the flag are new ones, ms. */
+const laterMs = 3_600_000;
+
+/** What happened to a flag in an environment. */
+export function markersOf(detail: FeatureDetailShown | undefined, environment: string): Marker[] {
+  if (detail === undefined) return [];
+  const seen = detail.environments.find((each) => each.environment === environment);
+  const first = seen?.firstSeenAt ?? null;
+  const variants = (seen?.variants ?? []).filter(
+    ({ firstSeenAt }) =>
+      firstSeenAt !== null && (first === null || Date.parse(firstSeenAt) - Date.parse(first) > laterMs),
+  );
+  const notes = detail.notes.filter((note) => note.environment === null || note.environment === environment);
+  return [
+    ...marker(first, 'First seen'),
+    ...variants.flatMap(({ variant, firstSeenAt }) => marker(firstSeenAt, `New variant: ${variant}`)),
+    ...marker(detail.archivedAt, 'Archived'),
+    ...notes.flatMap(({ at, text }) => marker(at, text)),
+  ].toSorted((a, b) => a.at - b.at);
+}
+
+function marker(at: string | null, label: string): Marker[] {
+  return at === null ? [] : [{ at: Math.floor(Date.parse(at) / 1000), label }];
+}

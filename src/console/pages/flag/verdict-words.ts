@@ -1,0 +1,61 @@
+import type { VerdictKind, VerdictShown } from '../../../manage/verdict-shape.ts';
+
+/** How times and lists are written: in the reader's locale. */
+export interface Wording {
+  time(at: string): string;
+  list(items: readonly string[]): string;
+}
+
+const beginnings: Readonly<Record<VerdictKind, string>> = {
+  not_seen: 'No sign of use',
+  one_variant: 'One variant only',
+  in_use: 'Still used',
+  archived_but_asked: 'Archived, but still asked for',
+  cannot_tell: 'Cannot tell: nothing reports here',
+  permanent: 'Permanent: meant to stay',
+  snoozed: 'Snoozed',
+  new: 'New',
+};
+
+/** What the team should make of a verdict: good news, something to do, or neither. */
+export const toneOf: Readonly<Record<VerdictKind, 'good' | 'warn' | 'bad' | 'quiet'>> = {
+  not_seen: 'warn',
+  one_variant: 'warn',
+  in_use: 'good',
+  archived_but_asked: 'bad',
+  cannot_tell: 'quiet',
+  permanent: 'good',
+  snoozed: 'quiet',
+  new: 'good',
+};
+
+/** A verdict as a sentence. */
+export function headingOf(
+  { kind, since, environments }: Pick<VerdictShown, 'kind' | 'since' | 'environments'>,
+  snoozedUntil: string | null,
+  { time, list }: Wording,
+): string {
+  const until = kind === 'snoozed' && snoozedUntil !== null ? ` until ${time(snoozedUntil)}` : '';
+  const from = since === null || kind === 'snoozed' || kind === 'permanent' ? '' : ` since ${time(since)}`;
+  const where = environments.length > 0 && placed.has(kind) ? `, in ${list(environments)}` : '';
+  return `${beginnings[kind]}${until}${from}${where}`;
+}
+
+/** The kinds that are said of some environments. */
+const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
+
+/** A reason, with its time in the reader's words. */
+export function reasonText({ text, at }: VerdictShown['reasons'][number], { time }: Wording): string {
+  return at === null ? text : text.replace(at, time(at));
+}
+
+/** What to search the code for: the flag, its variants, and a command that finds it. */
+export function cleanupText(name: string, variants: readonly string[]): string {
+  const quoted = `'${name.replaceAll("'", "'\\''")}'`;
+  return [
+    `Flag: ${name}`,
+    `Variants seen: ${variants.length === 0 ? 'none' : variants.join(', ')}`,
+    `Search: git grep -nF -e ${quoted}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,131 @@
+import type { FeatureDetailShown } from '../../../manage/feature-shape.ts';
+import type { VerdictAction, VerdictShown } from '../../../manage/verdict-shape.ts';
+import { environmentAddress, kept, useQuery } from '../../address.ts';
+import { withQuery } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
+import { messageOf } from '../../api/problem.ts';
+import { currentTime } from '../../clock.ts';
+import { format } from '../../format.ts';
+import { CopyButton } from '../../parts/copy.tsx';
+import { changeFlag, useChange } from './change.ts';
+import { DeclareButton } from './declare.tsx';
+import { type FlagPlace, flagPath } from './paths.ts';
+import { cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
+
+const everyMs = 10_000;
+
+interface SectionProps {
+  readonly place: FlagPlace;
+  readonly detail: FeatureDetailShown;
+}
+
+/** What to make of the flag, why, and what to do next. */
+export function VerdictSection({ place, detail }: SectionProps) {
+  const { data, error } = usePoll<VerdictShown>(flagPath(place, 'verdict'), everyMs);
+  if (data === undefined)
+    return error === undefined ? null : (
+      <p class="form-error">The verdict cannot be read: {messageOf(error)}</p>
+    );
+  return (
+    <section class={`flag-verdict flag-verdict-${toneOf[data.kind]}`} aria-labelledby="flag-verdict">
+      <h2 id="flag-verdict">{headingOf(data, detail.snoozedUntil, format)}</h2>
+      <ul>
+        {data.reasons.map((reason) => (
+          <li key={reason.text}>{reasonText(reason, format)}</li>
+        ))}
+        {!data.declared && <Undeclared place={place} nearest={data.nearest} />}
+      </ul>
+      <Actions place={place} detail={detail} actions={data.actions} />
+    </section>
+  );
+}
+
+/** A name that only senders know may be a typing error. */
+function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly nearest: string | null }) {
+  const { query } = useQuery();
+  const { application, environment } = place;
+  if (nearest === null) return <li>Nobody on the team has declared it.</li>;
+  const address = withQuery(environmentAddress(application, environment, 'flag'), {
+    ...kept(query),
+    name: nearest,
+  });
+  return (
+    <li>
+      It is not declared, and its name is most like <a href={address}>{nearest}</a>: perhaps a typing error.
+    </li>
+  );
+}
+
+const snoozeMs = 30 * 86_400_000;
+
+interface ActionsProps extends SectionProps {
+  readonly actions: readonly VerdictAction[];
+}
+
+/** The next steps, the best one first. */
+function Actions({ place, detail, actions }: ActionsProps) {
+  const { busy, refusal, run } = useChange();
+  const variants = [
+    ...new Set(detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant))),
+  ];
+  const change = (patch: object, done: string) => run(() => changeFlag(place, patch), done);
+  const buttons: Readonly<Record<Exclude<VerdictAction, 'copy' | 'declare'>, readonly [string, () => void]>> =
+    {
+      snooze: ['Snooze 30 days', () => change({ snoozedUntil: later(snoozeMs) }, 'Snoozed for 30 days')],
+      permanent: ['Permanent', () => change({ permanent: true }, 'The flag is permanent')],
+      archive: ['Archive', () => change({ archived: true }, 'The flag is archived')],
+      unarchive: ['Unarchive', () => change({ archived: false }, 'The flag is not archived any more')],
+    };
+  return (
+    <div class="actions">
+      {actions.map((action) => {
+        if (action === 'declare') return <DeclareButton key={action} place={place} />;
+        if (action === 'copy')
+          return (
+            <CopyButton
+              key={action}
+              label="Copy for cleanup"
+              text={() => cleanupText(place.name, variants)}
+            />
+          );
+        const [label, run] = buttons[action];
+        return (
+          <button key={action} type="button" disabled={busy} onClick={run}>
+            {label}
+          </button>
+        );
+      })}
+      {detail.permanent && (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => change({ permanent: false }, 'Not permanent any more')}
+        >
+          Not permanent
+        </button>
+      )}
+      {isSnoozed(detail) && (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => change({ snoozedUntil: null }, 'Not snoozed any more')}
+        >
+          End the snooze
+        </button>
+      )}
+      {refusal && (
+        <p class="form-error" role="alert">
+          {refusal}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function isSnoozed({ snoozedUntil }: FeatureDetailShown): boolean {
+  return snoozedUntil !== null && Date.parse(snoozedUntil) > currentTime();
+}
+
+function later(ms: number): string {
+  return new Date(currentTime() + ms).toISOString();
+}

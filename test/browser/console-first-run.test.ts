@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+const run = promisify(execFile);
+
+let console_: Console;
+beforeAll(async () => {
+  console_ = await openConsole();
+});
+afterAll(async () => {
+  await console_?.close();
+  cleanUp();
+});
+
+/** Runs what the page shows, as a reader does who copies it. */
+async function runShown(page: Page): Promise<string> {
+  const code = await page.locator('.connect-text').textContent();
+  return (await run('bash', ['-c', code ?? ''])).stdout;
+}
+
+/** Opens the Connect page of a new application with a Frontend key. */
+async function connect(fields: object = {}, options: VisitOptions = {}) {
+  const sender = await openSender(console_, 'Shop', { ...fields });
+  const path = `/apps/${sender.application}/Production/connect`;
+  const visit = await console_.visit(path, options);
+  await visit.page.getByText('Waiting for a packet').waitFor();
+  return { ...sender, ...visit, path };
+}
+
+test('from an empty console to the first packet', async () => {
+  const { page } = await console_.visit('/');
+  await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('Name').fill("Jane's shop");
+  await page.getByLabel('Environments').fill('Live, Test');
+  await page.getByRole('button', { name: 'Create the application' }).click();
+  await page.getByRole('heading', { name: "Send to Live of Jane's shop" }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/^\/apps\/app_\w+\/Live\/connect$/);
+
+  await page.getByLabel('A web page').check();
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByText('Waiting for a packet').waitFor();
+  expect(await page.getByText('Connected').count()).toBe(0);
+
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy the sender for curl' }).click();
+  const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
+  expect(copied).toContain(`${console_.origin}/api/frontend/telemetry`);
+  expect((await run('bash', ['-c', copied])).stdout).toMatch(/^HTTP\/1.1 202/);
+
+  await page.getByText('✓ Connected.').waitFor();
+  await page.getByText(/The flag checkout was seen/).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  // The sender stays, also for those who come later.
+  await page.reload();
+  await page.getByText('✓ Connected.').waitFor();
+  expect(await page.locator('.connect-text').textContent()).toBe(copied);
+});
+
+test('a server gets its key once, and its sender', async () => {
+  const { application, page } = await connect();
+  await page.getByRole('button', { name: 'Another key' }).click();
+  await page.getByLabel('A server').check();
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByText('is not shown again').waitFor();
+  expect(await runShown(page)).toMatch(/^HTTP\/1.1 200/);
+  await page.getByText('✓ Connected.').waitFor();
+  await page.getByRole('button', { name: 'Browser' }).click();
+  await page.getByText('A Backend key is a secret').waitFor();
+  const { items } = (await console_.manage('GET', `/api/v2/applications/${application}/keys`, 200)) as {
+    items: { type: string }[];
+  };
+  expect(items.map(({ type }) => type)).toEqual(['Frontend', 'Backend']);
+  await page.reload();
+  await page.getByText('A Backend key is shown only once').waitFor();
+});
+
+test('the sender of a page sends from an allowed page, and is counted', async () => {
+  const { page } = await connect();
+  await page.getByRole('button', { name: 'Browser' }).click();
+  const code = (await page.locator('.connect-text').textContent()) ?? '';
+  const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
+  const visitor = await page.context().newPage();
+  const answered = visitor.waitForEvent('console', (message) => message.text() === '202');
+  await visitor.goto(site);
+  await answered;
+  await visitor.close();
+  await page.getByText('✓ Connected.').waitFor();
+});
+
+/** A page on an origin of its own. @returns its address */
+async function startSite(html: string): Promise<string> {
+  const server: Server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(html);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+describe('a packet that is refused is shown at once, with what to do', () => {
+  test.each([
+    [
+      'of another origin',
+      /-H 'Origin: [^']*'/,
+      "-H 'Origin: https://copy.example'",
+      'is not in the list',
+      'https://copy.example',
+    ],
+    [
+      'for a misspelt environment',
+      '"e":"Production"',
+      '"e":"Prodction"',
+      'no environment of this name',
+      'Prodction',
+    ],
+    ['with a misspelt key', '"k":"fm_fe_', '"k":"fm_fe_x', 'a key that does not exist', 'fm_fe_x'],
+  ])('%s', async (_, part, replacement, means, fact) => {
+    const { page } = await connect({ allowedOrigins: ['https://shop.example'] });
+    const code = (await page.locator('.connect-text').textContent()) ?? '';
+    const wrong = code.replace(part, replacement);
+    expect(wrong).not.toBe(code);
+    expect((await run('bash', ['-c', wrong])).stdout).toMatch(/^HTTP\/1.1 40[34]/);
+    const trouble = page.locator('.connect-trouble');
+    await trouble.getByText(means).first().waitFor();
+    await trouble.getByText(fact).first().waitFor();
+    await trouble.getByText('What to do:').first().waitFor();
+    expect(await page.getByText('✓ Connected.').count()).toBe(0);
+    expect(await axeFaults(page)).toEqual([]);
+    expect(await runShown(page)).toMatch(/^HTTP\/1.1 202/);
+    await page.getByText('✓ Connected.').waitFor();
+  });
+});
+
+test('silence is explained after 30 seconds', async () => {
+  const { page } = await connect();
+  // The page's clock goes on; the server's stays as it is.
+  await page.clock.install();
+  await page.reload();
+  await page.getByText('Waiting for a packet').waitFor();
+  await page.clock.fastForward(31_000);
+  await page
+    .getByText(/Packets that never reach this server|may be yours/)
+    .first()
+    .waitFor();
+  await page.getByText('Not connected yet.').waitFor();
+  expect(await page.getByText('✓ Connected.').count()).toBe(0);
+});
+
+test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+  const { page } = await connect({}, { ...phone, colorScheme });
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await axeFaults(page)).toEqual([]);
+});
+
+test('a name that is refused is shown beside its field, and what was typed stays', async () => {
+  const { page } = await console_.visit('/');
+  await page.route('**/api/v2/applications?**', (route) =>
+    route.fulfill({ json: { items: [], nextCursor: null } }),
+  );
+  await page.goto(`${console_.origin}/`);
+  await page.getByLabel('Name').fill('x'.repeat(200) + 'é'.repeat(56));
+  await page.getByLabel('Environments').fill('Live');
+  await page.getByRole('button', { name: 'Create the application' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByLabel('Name').inputValue()).toHaveLength(256);
+  expect(await page.getByLabel('Environments').inputValue()).toBe('Live');
+});

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+let console_: Console;
+let shop: Sender;
+beforeAll(async () => {
+  console_ = await openConsole();
+  shop = await openSender(console_, 'Shop', { allowedOrigins: ['https://shop.example'] });
+  await shop.packet({ checkout: { on: [1] } });
+  for (let time = 0; time < 3; time += 1) await refused({}, 'https://copy.example');
+  await refused({ e: 'Prodction' });
+  await refused({ f: { checkout: { on: ['x'] } } });
+  await refused({ k: `fm_fe_${'c0ffee'.repeat(6)}` });
+});
+afterAll(async () => {
+  await console_?.close();
+  cleanUp();
+});
+
+/** Sends a packet that is refused. */
+async function refused(wrong: object, origin = 'https://shop.example'): Promise<void> {
+  const packet = { k: shop.key, e: 'Production', f: { checkout: { on: [1] } }, ...wrong };
+  const response = await fetch(`${console_.origin}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin, 'user-agent': `sender of ${origin}` },
+    body: JSON.stringify(packet),
+  });
+  expect(response.status).toBeGreaterThanOrEqual(400);
+}
+
+const ingest = (query = '') => `/apps/${shop.application}/Production/ingest?range=24h${query}`;
+
+test('every reason has its count, its last example and what to do', async () => {
+  const { page } = await console_.visit(ingest());
+  const reason = (name: RegExp) => page.getByRole('listitem').filter({ hasText: name });
+  const origin = reason(/3 refused/);
+  await origin.getByText('https://copy.example', { exact: true }).waitFor();
+  await origin.getByText('What to do: If the page is yours, add its origin').waitFor();
+  // A misspelt environment is shown in the one that was meant.
+  await reason(/no environment of this name/)
+    .getByText('Prodction')
+    .waitFor();
+  await reason(/not a whole number/).waitFor();
+  await page
+    .getByRole('row', { name: /unknown_key fm_fe_c0ffee… https:\/\/shop.example Production/ })
+    .waitFor();
+  expect(await page.getByText(shop.key).count()).toBe(0);
+  expect(await axeFaults(page)).toEqual([]);
+});
+
+test('what the server does now is live', async () => {
+  const { page } = await console_.visit(ingest());
+  const figure = page.locator('.ingest-figure', { hasText: 'Packets a second' }).locator('dd');
+  await figure.waitFor();
+  const accepted = page
+    .locator('.ingest-sums')
+    .getByText(/accepted$/)
+    .locator('strong');
+  await accepted.waitFor();
+  const before = Number(await accepted.textContent());
+  await shop.packet({ checkout: { on: [1] } });
+  await expect.poll(async () => Number(await accepted.textContent()), { timeout: 15_000 }).toBe(before + 1);
+  await expect.poll(async () => Number(await figure.textContent()), { timeout: 15_000 }).toBeGreaterThan(0);
+  await page.locator('.ingest-figure', { hasText: 'Takes data' }).getByText('Yes').waitFor();
+});
+
+test('the filters are in the address, and the CSV has what they let through', async () => {
+  const { page } = await console_.visit(ingest());
+  await page.getByLabel('Reason').selectOption('origin_not_allowed');
+  const rows = page.getByRole('region', { name: 'Senders' }).getByRole('row');
+  await expect.poll(() => rows.count()).toBe(2);
+  expect(new URL(page.url()).searchParams.get('reason')).toBe('origin_not_allowed');
+  await page.reload();
+  await expect.poll(() => rows.count()).toBe(2);
+  const downloading = page.waitForEvent('download');
+  await page
+    .locator('section', { has: page.getByRole('heading', { name: 'Senders' }) })
+    .getByRole('button', { name: 'CSV' })
+    .click();
+  const csv = readFileSync(await (await downloading).path(), 'utf8').replace('\ufeff', '');
+  const [head, row, ...more] = csv.split('\r\n');
+  expect(head).toBe('Sender,What,Environment,Outcome,Reason,Count,Last');
+  expect(row).toMatch(/^sender of https:\/\/copy.example,Packets,Production,refused,origin_not_allowed,3,2/);
+  expect(more).toEqual(['']);
+  await page.getByLabel('Sender', { exact: true }).fill('no such sender');
+  await page.getByText('No sender is like this.').waitFor();
+});
+
+test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+  const { page } = await console_.visit(ingest(), { ...phone, colorScheme });
+  await page.getByText('What is wrong, and what to do').waitFor();
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await axeFaults(page)).toEqual([]);
+});

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+let console_: Console;
+let shop: Sender;
+beforeAll(async () => {
+  console_ = await openConsole();
+  shop = await openSender(console_);
+  for (const value of [10, 30, 20]) await measure({ counters: [{ metric: 'basket', value }] });
+  const variantValues = { on: 12.5, off: 3 };
+  await measure({ counters: [{ metric: 'revenue', feature: 'checkout', variantValues }] });
+});
+afterAll(async () => {
+  await console_?.close();
+  cleanUp();
+});
+
+async function measure(report: object): Promise<void> {
+  const time = new Date().toISOString();
+  const response = await fetch(`${console_.origin}/api/metrics`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ appKey: shop.key, environment: 'Production', time, ...report }),
+  });
+  expect(response.status).toBe(200);
+}
+
+const metrics = (query = '') => `/apps/${shop.application}/Production/metrics?range=24h${query}`;
+
+test('a metric is declared, holds for earlier numbers, and is undeclared', async () => {
+  const { page } = await console_.visit(metrics());
+  await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
+  await page.getByRole('button', { name: 'Change basket' }).click();
+  await page.getByRole('menuitem', { name: 'Declare' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Declare basket' });
+  await dialog.getByLabel('Kind').selectOption('gauge');
+  await dialog.getByLabel('Unit').fill('EUR');
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Declare' }).click();
+  await page.getByRole('row', { name: /basket gauge 20 EUR/ }).waitFor();
+  await page.getByRole('button', { name: 'basket', exact: true }).click();
+  const detail = page.getByRole('region', { name: 'basket', exact: true });
+  for (const fact of ['20 EUR', '10 EUR', '30 EUR']) await detail.getByText(fact, { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Change basket' }).click();
+  await page.getByRole('menuitem', { name: 'Undeclare' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Undeclare' }).click();
+  await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
+});
+
+test('a metric that is not yet sent is declared by its name; a refusal is shown, and what was typed stays', async () => {
+  const { page } = await console_.visit(metrics());
+  await page.getByRole('button', { name: 'Declare a metric' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('__other__');
+  await dialog.getByLabel('Unit').fill('ms');
+  await dialog.getByRole('button', { name: 'Declare' }).click();
+  await dialog.getByRole('alert').waitFor();
+  expect(await dialog.getByLabel('Unit').inputValue()).toBe('ms');
+  await dialog.getByLabel('Name').fill('load-time');
+  await dialog.getByRole('button', { name: 'Declare' }).click();
+  await page.getByRole('row', { name: /load-time counter/ }).waitFor();
+});
+
+test('a metric of a flag is drawn by variant; the address has it, and its CSV has its figures', async () => {
+  const { page } = await console_.visit(metrics('&metric=revenue&feature=checkout'));
+  const detail = page.getByRole('region', { name: 'revenue of checkout, by variant' });
+  await detail.getByText('15.5').first().waitFor();
+  await detail.getByText('Show as a table').click();
+  await detail.getByRole('columnheader', { name: 'off' }).waitFor();
+  const downloading = page.waitForEvent('download');
+  await detail.getByRole('button', { name: 'CSV' }).click();
+  const csv = readFileSync(await (await downloading).path(), 'utf8').replace('\ufeff', '');
+  const lines = csv.trim().split('\r\n');
+  expect(lines).toHaveLength(25);
+  expect(lines[0]).toMatch(/^Time,(on,off|off,on)$/);
+  expect(lines.filter((line) => /,(12.5,3|3,12.5)$/.test(line))).toHaveLength(1);
+  expect(await axeFaults(page)).toEqual([]);
+});
+
+test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+  const { page } = await console_.visit(metrics('&metric=basket'), { ...phone, colorScheme });
+  await page.getByRole('region', { name: 'basket', exact: true }).waitFor();
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await axeFaults(page)).toEqual([]);
+});

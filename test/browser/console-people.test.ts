@@ -1,0 +1,92 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { phone } from './support/chromium.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+let console_: Console;
+let shop: Sender;
+beforeAll(async () => {
+  console_ = await openConsole();
+  shop = await openSender(console_, 'Shop', { acceptClientIdentities: true });
+});
+afterAll(async () => {
+  await console_?.close();
+  cleanUp();
+});
+
+async function show(page: Page, identity: string): Promise<void> {
+  await page.getByLabel('Identity').fill(identity);
+  await page.getByRole('button', { name: 'Show' }).click();
+}
+
+const people = () => `/apps/${shop.application}/Production/people`;
+
+test('a person is shown in every environment, and forgotten after a question', async () => {
+  const jane = 'jane+1@shop.example/ü';
+  await shop.packet({ checkout: { on: [3, 2, 1] } }, 'Production', jane);
+  await shop.packet({ search: { fast: [1] } }, 'Staging', jane);
+  const { page } = await console_.visit(people());
+  await show(page, jane);
+  await page.getByRole('row', { name: /checkout on 3 2 1/ }).waitFor();
+  await page.getByRole('row', { name: /search fast 1 0 0/ }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  // An identity names a person: it is not in the address, and so not in the history.
+  expect(decodeURIComponent(page.url())).not.toContain('jane');
+
+  await page.getByRole('button', { name: 'Forget this person' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Forget this person?' });
+  await dialog.getByText('Removed at once').waitFor();
+  await dialog.getByText('What stays').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByRole('row', { name: /checkout/ }).count()).toBe(1);
+
+  await page.getByRole('button', { name: 'Forget this person' }).click();
+  await dialog.getByRole('button', { name: 'Forget this person' }).click();
+  await page.getByText('Nothing is kept of').waitFor();
+  const path = `/api/v2/applications/${shop.application}/identities/${encodeURIComponent(jane)}/exposures`;
+  for (const environment of ['Production', 'Staging'])
+    expect(await console_.manage('GET', `${path}?environment=${environment}`, 200)).toMatchObject({
+      exposures: [],
+    });
+});
+
+test('when it fails, the reason is shown and what was typed stays', async () => {
+  await shop.packet({ checkout: { on: [1] } }, 'Production', 'tom');
+  const { page } = await console_.visit(people(), { expected: /net::ERR_FAILED/ });
+  await page.route('**/identities/**', (route) => route.abort());
+  await show(page, 'tom');
+  await page.getByRole('alert').getByText('cannot be reached').waitFor();
+  expect(await page.getByLabel('Identity').inputValue()).toBe('tom');
+  await page.unroute('**/identities/**');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByRole('row', { name: /checkout/ }).waitFor();
+
+  await page.route('**/identities?**', (route) => route.abort());
+  await page.getByRole('button', { name: 'Forget this person' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Forget this person' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await page.unroute('**/identities?**');
+  await dialog.getByRole('button', { name: 'Forget this person' }).click();
+  await page.getByText('Nothing is kept of').waitFor();
+});
+
+test.each(['ann', '..', '<b>bold</b>'])('of %j, of whom nothing is kept, that is said', async (identity) => {
+  const { page } = await console_.visit(people());
+  await show(page, identity);
+  await page.getByText(identity === '..' ? 'It can be forgotten' : 'Nothing is kept of').waitFor();
+  await page.getByRole('button', { name: 'Forget this person' }).waitFor();
+});
+
+test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+  await shop.packet({ checkout: { on: [1] } }, 'Production', 'eve');
+  const { page } = await console_.visit(people(), { ...phone, colorScheme });
+  await show(page, 'eve');
+  await page.getByRole('row', { name: /checkout/ }).waitFor();
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+  expect(await axeFaults(page)).toEqual([]);
+});

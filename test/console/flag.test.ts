@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { splitVariants, typedSplit } from '../../src/console/pages/flag/split.ts';
+import { bucketsOf, markersOf, seriesOf, tonesOf } from '../../src/console/pages/flag/traffic.ts';
+import {
+  cleanupText,
+  headingOf,
+  reasonText,
+  toneOf,
+  type Wording,
+} from '../../src/console/pages/flag/verdict-words.ts';
+import type { FeatureDetailShown } from '../../src/manage/feature-shape.ts';
+import type { FeatureUsageShown } from '../../src/manage/report-shapes.ts';
+import { verdictKinds } from '../../src/manage/verdict-shape.ts';
+
+const words: Wording = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
+const since = '2026-05-03T10:00:00.000Z';
+
+describe('a verdict in words', () => {
+  it.each([
+    ['one_variant', ['Production', 'Test'], 'One variant only since <2026-05-03>, in Production and Test'],
+    ['not_seen', ['Production'], 'No sign of use since <2026-05-03>'],
+    ['in_use', ['Production'], 'Still used since <2026-05-03>, in Production'],
+    ['snoozed', [], 'Snoozed until <2026-06-01>'],
+    ['permanent', [], 'Permanent: meant to stay'],
+    ['cannot_tell', [], 'Cannot tell: nothing reports here since <2026-05-03>'],
+  ] as const)('of %s is a sentence', (kind, environments, sentence) => {
+    const verdict = { kind, since, environments: [...environments] };
+    expect(headingOf(verdict, '2026-06-01T00:00:00.000Z', words)).toBe(sentence);
+  });
+
+  it.each(verdictKinds)('of %s has a beginning and a tone, also without a time', (kind) => {
+    expect(headingOf({ kind, since: null, environments: [] }, null, words)).toMatch(/^[A-Z][a-z ,:]+$/);
+    expect(toneOf[kind]).toBeDefined();
+  });
+
+  it("shows the time of a reason in the reader's words", () => {
+    expect(reasonText({ text: `Only on was given since ${since}.`, at: since }, words)).toBe(
+      'Only on was given since <2026-05-03>.',
+    );
+    expect(reasonText({ text: '3 senders kept reporting.', at: null }, words)).toBe(
+      '3 senders kept reporting.',
+    );
+  });
+
+  it('gives what to search the code for, quoted for a shell', () => {
+    expect(cleanupText("it's-on", ['on', 'off'])).toBe(
+      "Flag: it's-on\nVariants seen: on, off\nSearch: git grep -nF -e 'it'\\''s-on'\n",
+    );
+    expect(cleanupText('a', [])).toContain('Variants seen: none');
+  });
+});
+
+const hour = 3_600_000;
+const from = Date.UTC(2026, 4, 3);
+const bounds = { from, to: from + 4 * hour, step: 'hour' } as const;
+const at = (index: number) => from / 1000 + index * 3600;
+
+function usageOf(
+  variants: Readonly<Record<string, readonly (readonly [number, number, number, number])[]>>,
+): FeatureUsageShown {
+  const counts = { checks: 0, used: 0, viewed: 0, uniqueUsers: 0 };
+  return {
+    feature: 'checkout',
+    ...counts,
+    variants: Object.entries(variants).map(([variant, series]) => ({
+      variant,
+      ...counts,
+      checks: series.reduce((sum, [, checks]) => sum + checks, 0),
+      series: series.map((point) => [...point]),
+    })),
+  };
+}
+
+describe('the series of a flag', () => {
+  it('have a figure for each bucket, whatever came', () => {
+    const usage = usageOf({ on: [[at(1), 5, 3, 2]], off: [[at(0), 1, 0, 0]] });
+    expect(bucketsOf(bounds)).toEqual({ start: at(0), width: 3600, count: 4 });
+    expect(seriesOf(usage, bucketsOf(bounds), 'used')).toEqual([
+      { label: 'off', values: [0, 0, 0, 0], tone: 1 },
+      { label: 'on', values: [0, 3, 0, 0], tone: 2 },
+    ]);
+    expect(seriesOf(undefined, bucketsOf(bounds), 'checks')).toEqual([]);
+  });
+
+  it('put a bucket that begins before the range into the first, and leave out what comes after it', () => {
+    const usage = usageOf({
+      on: [
+        [at(-3), 7, 0, 0],
+        [at(9), 1, 0, 0],
+      ],
+    });
+    expect(seriesOf(usage, bucketsOf(bounds), 'checks')[0]!.values).toEqual([7, 0, 0, 0]);
+  });
+
+  it('keep all counts, and fold what could not be told apart', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1000), { maxLength: 20 }), (checks) => {
+        const usage = usageOf(
+          Object.fromEntries(
+            checks.map((each, index) => [`v${index}`, [[at(index % 4), each, 0, 0] as const]]),
+          ),
+        );
+        const series = seriesOf(usage, bucketsOf(bounds), 'checks');
+        const total = series.flatMap(({ values }) => values).reduce((sum, value) => sum + value, 0);
+        expect(total).toBe(checks.reduce((sum, each) => sum + each, 0));
+        expect(series.length).toBeLessThanOrEqual(7);
+        expect(new Set(series.map(({ tone }) => tone)).size).toBe(series.length);
+        expect(series.filter(({ tone }) => tone === 'other')).toHaveLength(checks.length > 6 ? 1 : 0);
+      }),
+    );
+  });
+
+  it('give the tones to the variants with most checks, in the order of their names', () => {
+    const usage = usageOf(
+      Object.fromEntries(
+        [9, 1, 8, 7, 6, 5, 4].map((each, index) => [`v${index}`, [[at(0), each, 0, 0] as const]]),
+      ),
+    );
+    expect([...tonesOf(usage)]).toEqual([
+      ['v0', 1],
+      ['v2', 2],
+      ['v3', 3],
+      ['v4', 4],
+      ['v5', 5],
+      ['v6', 6],
+    ]);
+  });
+});
+
+describe('the markers of a flag', () => {
+  const detail = {
+    archivedAt: '2026-05-20T00:00:00.000Z',
+    notes: [
+      { id: '1', at: '2026-05-04T00:00:00.000Z', environment: 'Production', text: 'Rollout', by: 'ada' },
+      { id: '2', at: '2026-05-05T00:00:00.000Z', environment: null, text: 'Everywhere', by: 'ada' },
+      { id: '3', at: '2026-05-06T00:00:00.000Z', environment: 'Test', text: 'Elsewhere', by: 'ada' },
+    ],
+    environments: [
+      {
+        environment: 'Production',
+        firstSeenAt: since,
+        lastSeenAt: since,
+        variants: [
+          { variant: 'on', firstSeenAt: since, lastSeenAt: since },
+          { variant: 'blue', firstSeenAt: '2026-05-10T00:00:00.000Z', lastSeenAt: since },
+          { variant: 'old', firstSeenAt: null, lastSeenAt: null },
+        ],
+      },
+    ],
+  } as unknown as FeatureDetailShown;
+
+  it('are what happened in the environment, by time', () => {
+    expect(markersOf(detail, 'Production').map(({ label }) => label)).toEqual([
+      'First seen',
+      'Rollout',
+      'Everywhere',
+      'New variant: blue',
+      'Archived',
+    ]);
+  });
+
+  it('of an environment that has not seen it are those of all environments', () => {
+    expect(markersOf(detail, 'Staging').map(({ label }) => label)).toEqual(['Everywhere', 'Archived']);
+    expect(markersOf(undefined, 'Production')).toEqual([]);
+  });
+});
+
+describe('a split', () => {
+  it('is of the variants that it has and of those that were seen', () => {
+    expect(splitVariants({ on: 1, gone: 1 }, ['on', 'off', 'off'])).toEqual(['gone', 'off', 'on']);
+    expect(splitVariants(null, [])).toEqual([]);
+  });
+
+  it.each([
+    [['1', '3'], { off: 1, on: 3 }],
+    [['', ' 2.5 '], { on: 2.5 }],
+    [['', ''], null],
+    [['0', '-1'], { off: 0, on: -1 }],
+  ])('that was typed as %j is sent as such: the API says what is wrong with it', (weights, split) => {
+    expect(typedSplit(['off', 'on'], weights)).toEqual(split);
+  });
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  figureOf,
+  gridFrom,
+  latest,
+  metricRows,
+  trendOf,
+  valuesIn,
+} from '../../src/console/pages/metrics/rows.ts';
+import type { MetricMeasurements } from '../../src/manage/report-shapes.ts';
+
+const grid = { start: 600, width: 60, count: 5 };
+
+function measured(metric: string, more: Partial<MetricMeasurements> = {}): MetricMeasurements {
+  const figures = { sum: 6, count: 3, last: 2, min: 1, max: 3, value: 6 };
+  const series: MetricMeasurements['series'] = [
+    [660, 4],
+    [780, 2],
+  ];
+  return { metric, kind: 'counter', lastAt: '2026-01-31T12:00:00.000Z', ...figures, series, ...more };
+}
+
+test('there is a row for each metric that is declared or was measured, by name', () => {
+  const rows = metricRows(
+    [
+      { name: 'cart', kind: 'gauge', unit: 'EUR', declared: true },
+      { name: 'absent', kind: 'counter', declared: true },
+    ],
+    [measured('seen'), measured('cart', { kind: 'gauge' })],
+  );
+  expect(
+    rows.map(({ name, kind, unit, declared, series }) => [name, kind, unit, declared, series.length]),
+  ).toEqual([
+    ['absent', 'counter', undefined, true, 0],
+    ['cart', 'gauge', 'EUR', true, 1],
+    ['seen', 'counter', undefined, false, 1],
+  ]);
+  expect(rows.map(figureOf)).toEqual([undefined, 2, 6]);
+});
+
+test('a metric of a flag is one row, which sums up its variants', () => {
+  const of = { feature: 'checkout' };
+  const [own, flag, ...more] = metricRows(
+    [],
+    [
+      measured('revenue', { ...of, variant: 'on' }),
+      measured('revenue', { ...of, variant: 'off' }),
+      measured('revenue'),
+    ],
+  );
+  expect(more).toEqual([]);
+  expect(own?.feature).toBeUndefined();
+  expect(flag).toMatchObject({ name: 'revenue', feature: 'checkout' });
+  expect(figureOf(flag!)).toBe(12);
+  expect(trendOf(flag!, grid)).toEqual([0, 8, 0, 4, 0]);
+});
+
+test('a gauge shows what was measured last', () => {
+  const series = [
+    measured('load', { variant: 'on', last: 7, lastAt: '2026-01-31T13:00:00.000Z' }),
+    measured('load', { variant: 'off', last: 9 }),
+  ];
+  expect(latest(series)?.variant).toBe('on');
+  const [row] = metricRows([{ name: 'load', kind: 'gauge', declared: true }], series);
+  expect(figureOf(row!)).toBe(7);
+});
+
+describe('the values of all buckets', () => {
+  test('of a counter are 0 where nothing was measured', () => {
+    expect(valuesIn(grid, 'counter', measured('m').series)).toEqual([0, 4, 0, 2, 0]);
+  });
+
+  test('of a gauge go on with what was measured before', () => {
+    expect(valuesIn(grid, 'gauge', measured('m').series)).toEqual([4, 4, 4, 2, 2]);
+    expect(valuesIn(gridFrom(grid, [measured('m')]), 'gauge', measured('m').series)).toEqual([4, 4, 2, 2]);
+  });
+
+  test('leave out what is outside of the range', () => {
+    expect(
+      valuesIn(grid, 'counter', [
+        [540, 9],
+        [600, 1],
+        [899, 2],
+        [900, 9],
+      ]),
+    ).toEqual([1, 0, 0, 0, 2]);
+  });
+
+  test('of a counter have the same sum, whatever the buckets', () => {
+    const point = fc.tuple(fc.integer({ min: 600, max: 899 }), fc.integer({ min: 0, max: 1000 }));
+    fc.assert(
+      fc.property(fc.array(point), (points) => {
+        const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+        expect(sum(valuesIn(grid, 'counter', points))).toBe(sum(points.map(([, value]) => value)));
+      }),
+    );
+  });
+});

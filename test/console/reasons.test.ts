@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { filtered, reasonsOf, senderName } from '../../src/console/pages/ingest/reasons.ts';
+import type { LedgerEntryShown } from '../../src/manage/ledger-shape.ts';
+
+function entry(more: Partial<LedgerEntryShown> = {}): LedgerEntryShown {
+  return {
+    environment: 'Production',
+    transport: 'http',
+    route: 'telemetry',
+    sender: { userAgent: 'shop/1', instance: null },
+    outcome: 'refused',
+    status: 403,
+    code: 'origin_not_allowed',
+    count: 1,
+    lastAt: '2026-01-31T12:00:00.000Z',
+    example: null,
+    ...more,
+  };
+}
+
+const accepted = { outcome: 'accepted', status: 202, code: null } as const;
+const noted = { outcome: 'noted', status: 202, code: 'repeated' } as const;
+const other = { sender: { userAgent: 'shop/2', instance: null } } as const;
+
+test('a reason has the sum of its senders, the most frequent first, and the example of the last one', () => {
+  const example = { origin: 'https://late.example' };
+  const reasons = reasonsOf([
+    entry({ count: 2, example: { origin: 'https://early.example' } }),
+    entry({ ...other, count: 5, lastAt: '2026-01-31T12:30:00.000Z', example }),
+    entry({ count: 4, environment: 'Staging' }),
+    entry({ ...accepted, count: 100 }),
+  ]);
+  expect(reasons).toEqual([
+    expect.objectContaining({
+      code: 'origin_not_allowed',
+      outcome: 'refused',
+      count: 11,
+      lastAt: '2026-01-31T12:30:00.000Z',
+      senders: [
+        { name: 'shop/1', count: 6 },
+        { name: 'shop/2', count: 5 },
+      ],
+      example,
+    }),
+  ]);
+});
+
+test('refused reasons come before noted ones, and the frequent before the rare', () => {
+  const reasons = reasonsOf([
+    entry({ ...noted, count: 900 }),
+    entry({ code: 'invalid_json', status: 400, count: 3 }),
+    entry({ count: 30 }),
+  ]);
+  expect(reasons.map(({ code }) => code)).toEqual(['origin_not_allowed', 'invalid_json', 'repeated']);
+});
+
+test.each([
+  [{ userAgent: 'shop/1', instance: null }, 'shop/1'],
+  [{ userAgent: 'sdk/2', instance: 'web-7' }, 'web-7 (sdk/2)'],
+  [{ userAgent: null, instance: 'web-7' }, 'web-7'],
+  [{ userAgent: null, instance: null }, 'A sender without a name'],
+  [{ userAgent: '__other__', instance: null }, 'Other senders'],
+])('the sender %j is called %s', (sender, name) => {
+  expect(senderName({ sender })).toBe(name);
+});
+
+test.each([
+  [{}, 4],
+  [{ outcome: 'refused' }, 2],
+  [{ outcome: 'accepted' }, 1],
+  [{ reason: 'repeated' }, 1],
+  [{ search: 'SHOP/2' }, 1],
+  [{ outcome: 'noted', search: 'shop/2' }, 0],
+])('the filter %j lets %d through', (filter, count) => {
+  const entries = [entry(), entry(other), entry(accepted), entry(noted)];
+  expect(filtered(entries, filter)).toHaveLength(count);
+});

@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environmentNames } from '../../src/console/pages/first-run/environment-names.ts';
+import { safeJson, safeText, safeUrl, shellWord } from '../../src/console/pages/first-run/quoting.ts';
+import { type KeyType, originFor, snippetsFor } from '../../src/console/pages/first-run/snippets.ts';
+import { cleanUp, createApplication, createKey, freshDirectory, manage, token } from '../support/binary.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+const run = promisify(execFile);
+
+let service: LocalService;
+let access: string;
+beforeAll(async () => {
+  service = await startLocal();
+  access = await token(service.http, service.credentials);
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+/** Names that would break out of a quoted text, if one could. */
+const environments = ['Production', `it's "quoted" $(id) \`id\` \\ \${x} %s {{x}} """ <now> --> Büro 🙂`];
+const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
+const allowedOrigins = ['https://*.shop.example', 'http://localhost:*'];
+
+/** The snippets of an application that was just made. */
+async function snippetsOf(environment: string, keyType: KeyType) {
+  const fields = { name: 'shop', environments: [environment], allowedOrigins };
+  const id = await createApplication(service.http, access, fields);
+  const { key } = await createKey(service.http, access, id, keyType);
+  const metricsUrl = `http://${service.http}`;
+  const snippets = snippetsFor({ metricsUrl, environment, key, keyType, allowedOrigins });
+  const codeOf = (wanted: string) => snippets.find(({ id }) => id === wanted)!.code;
+  return { id, key, snippets, codeOf };
+}
+
+/** What was counted of the flag of the snippets. */
+async function counted(id: string, environment: string): Promise<unknown> {
+  const query = new URLSearchParams({ environment, feature: 'checkout' });
+  const report = await manage(service.http, access, 'GET', `/api/v2/applications/${id}/usage?${query}`, 200);
+  return (report as { features: { variants: object[] }[] }).features[0]?.variants[0];
+}
+
+const once = expect.objectContaining({ variant: 'on', checks: 1, used: 1 });
+
+/** Saves a program. @returns its path */
+function saved(name: string, code: string): string {
+  const path = join(freshDirectory(), name);
+  writeFileSync(path, code);
+  return path;
+}
+
+const cases = environments.flatMap((environment) => types.map((type) => ({ environment, type })));
+
+describe.each(cases)('a $type key, for $environment', ({ environment, type }) => {
+  test('curl sends, and is counted', async () => {
+    const { id, codeOf } = await snippetsOf(environment, type);
+    const { stdout } = await run('bash', ['-c', codeOf('curl')]);
+    expect(stdout).toMatch(type === 'Backend' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 202/);
+    expect(await counted(id, environment)).toEqual(once);
+  });
+
+  test('Node.js sends, and is counted', async () => {
+    const { id, codeOf } = await snippetsOf(environment, type);
+    const { stdout } = await run('node', [saved('send.mjs', codeOf('node'))]);
+    expect(stdout).toBe('200 {"featureCount":1}\n');
+    expect(await counted(id, environment)).toEqual(once);
+  });
+
+  test.each([
+    // The rules by which each language reads its quoted text.
+    ['dotnet', /= """(.*)"""/, (text: string) => text],
+    ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
+    ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
+  ])('the report of %s is counted', async (language, pattern, read) => {
+    const { id, key, codeOf } = await snippetsOf(environment, type);
+    const quoted = pattern.exec(codeOf(language))?.[1] ?? '';
+    const body = read(quoted).replace('<now>', new Date().toISOString());
+    expect(JSON.parse(body)).toMatchObject({ appKey: key, environment });
+    const address = /"?'?(http[^"']*\/api\/usage\/stats)/.exec(codeOf(language))?.[1] ?? '';
+    const headers = { 'content-type': 'application/json' };
+    expect((await fetch(address, { method: 'POST', headers, body })).status).toBe(200);
+    expect(await counted(id, environment)).toEqual(once);
+  });
+
+  test('a page gets a sender only with a key that it may have', async () => {
+    const { snippets, key } = await snippetsOf(environment, type);
+    const { code, why } = snippets.find(({ id }) => id === 'browser')!;
+    expect(code.includes(key)).toBe(type !== 'Backend');
+    expect(why === undefined).toBe(type !== 'Backend');
+  });
+});
+
+test.runIf(existsSync('/usr/bin/java'))(
+  'Java sends, and is counted',
+  async () => {
+    for (const environment of environments) {
+      const { id, codeOf } = await snippetsOf(environment, 'Backend');
+      const { stdout } = await run('java', [saved('Send.java', codeOf('java'))]);
+      expect(stdout).toBe('200 {"featureCount":1}\n');
+      expect(await counted(id, environment)).toEqual(once);
+    }
+  },
+  60_000,
+);
+
+test.each([
+  [[], 'http://localhost'],
+  [['https://shop.example'], 'https://shop.example'],
+  [['https://*.shop.example'], 'https://www.shop.example'],
+  [['http://localhost:*'], 'http://localhost'],
+  [['null'], 'null'],
+])('of the allowed origins %j, curl names %s', (allowed, origin) => {
+  expect(originFor(allowed)).toBe(origin);
+});
+
+describe('quoting', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('', "'", '</script>', '$(x)'),
+  );
+
+  test('keeps every text', () => {
+    fc.assert(
+      fc.property(text, (each) => {
+        expect(JSON.parse(safeText(each))).toBe(each);
+        expect(JSON.parse(safeJson({ k: each, list: [each, 1, null, true] }))).toEqual({
+          k: each,
+          list: [each, 1, null, true],
+        });
+      }),
+    );
+  });
+
+  test('leaves nothing that ends a quoted text, or that a shell or a template expands', () => {
+    fc.assert(
+      fc.property(text, (each) => {
+        const inner = safeText(each).slice(1, -1);
+        expect(inner.replaceAll(/\\u[0-9a-f]{4}/g, '')).not.toMatch(/["'`\\${}<>%\p{C}\u2028\u2029]/u);
+      }),
+    );
+  });
+
+  test('makes one word for a shell of any text', async () => {
+    const texts = fc.sample(fc.string({ unit: 'grapheme' }), 40).filter((each) => !each.includes('\0'));
+    const { stdout } = await run('bash', ['-c', `printf '%s\\n' ${texts.map(shellWord).join(' ')}`]);
+    expect(stdout).toBe(texts.map((each) => `${each}\n`).join(''));
+  });
+
+  test.each([
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/api/x'],
+    ['https://shop.example/flags/', 'https://shop.example/flags/api/x'],
+    ["https://shop.example/o'neil/$HOME", 'https://shop.example/o%27neil/%24HOME/api/x'],
+  ])('of the address %s: %s', (base, address) => {
+    expect(safeUrl(base, '/api/x')).toBe(address);
+  });
+});
+
+test.each([
+  ['Production, Staging', ['Production', 'Staging']],
+  [' a ,, b,a ', ['a', 'b']],
+  ['', []],
+])('the environments in %j are %j', (text, names) => {
+  expect(environmentNames(text)).toEqual(names);
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { patienceMs, type Sight, watch } from '../../src/console/pages/first-run/watch.ts';
+import type { LedgerEntryShown, LedgerShown } from '../../src/manage/ledger-shape.ts';
+import type { UnattributedRefusalShown } from '../../src/manage/unattributed-shape.ts';
+
+const since = Date.UTC(2026, 0, 31, 12);
+const at = (seconds: number) => new Date(since + seconds * 1000).toISOString();
+
+function entry(more: Partial<LedgerEntryShown>): LedgerEntryShown {
+  return {
+    environment: 'Production',
+    transport: 'http',
+    route: 'telemetry',
+    sender: { userAgent: 'shop/1', instance: null },
+    outcome: 'accepted',
+    status: 202,
+    code: null,
+    count: 1,
+    lastAt: at(1),
+    example: null,
+    ...more,
+  };
+}
+
+function ledger(...entries: LedgerEntryShown[]): LedgerShown {
+  const counts = { accepted: 0, refused: 0, noted: 0, entriesLeftOut: 0 };
+  return { environment: 'Production', from: at(-3600), to: at(3600), ...counts, entries };
+}
+
+const refusal = { outcome: 'refused', status: 403, code: 'origin_not_allowed' } as const;
+
+function stranger(seconds: number): UnattributedRefusalShown {
+  const unknown = { keyPrefix: 'fm_fe_c0ffee', origin: null, userAgent: null, environment: null };
+  return {
+    at: at(seconds),
+    route: 'telemetry',
+    transport: 'http',
+    code: 'unknown_key',
+    ...unknown,
+    count: 1,
+  };
+}
+
+function seen(seconds: number, sight: Partial<Sight> = {}) {
+  return watch({ since, now: since + seconds * 1000, ledger: ledger(), strangers: [], ...sight });
+}
+
+test('it waits, and does not say that anything is connected', () => {
+  expect(seen(0, { ledger: undefined })).toEqual({ kind: 'waiting', leftMs: patienceMs });
+  expect(seen(10)).toEqual({ kind: 'waiting', leftMs: patienceMs - 10_000 });
+});
+
+test.each([
+  ['an accepted packet', entry({}), 'arrived'],
+  ['an accepted report', entry({ route: 'usage', transport: 'grpc' }), 'arrived'],
+  ['an id that was minted', entry({ route: 'identities', environment: null }), 'waiting'],
+  ['a packet of an environment that is deleted by now', entry({ environment: null }), 'waiting'],
+  ['a note', entry({ outcome: 'noted', code: 'repeated' }), 'waiting'],
+  ['a refused packet', entry(refusal), 'trouble'],
+])('after %s: %s', (_, only, kind) => {
+  expect(seen(5, { ledger: ledger(only) }).kind).toBe(kind);
+});
+
+test('an accepted packet outweighs refusals, and the last one is shown', () => {
+  const last = entry({ lastAt: at(9), count: 3 });
+  const sight = { ledger: ledger(entry(refusal), entry({}), last), strangers: [stranger(5)] };
+  expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last });
+});
+
+test('a refusal is shown at once if it came since; an earlier one when the patience is over', () => {
+  const earlier = entry({ ...refusal, lastAt: at(-60) });
+  expect(seen(5, { ledger: ledger(earlier) }).kind).toBe('waiting');
+  expect(seen(30, { ledger: ledger(earlier) })).toEqual({
+    kind: 'trouble',
+    refused: [earlier],
+    strangers: [],
+    late: true,
+  });
+  const fresh = entry({ ...refusal, lastAt: at(4) });
+  expect(seen(5, { ledger: ledger(fresh, earlier) })).toMatchObject({ refused: [fresh], late: false });
+});
+
+test('a key that does not exist is shown, too', () => {
+  expect(seen(5, { strangers: [stranger(-5)] }).kind).toBe('waiting');
+  expect(seen(5, { strangers: [stranger(4), stranger(-5)] })).toMatchObject({ strangers: [stranger(4)] });
+  expect(seen(31, { strangers: [stranger(4), stranger(-5)] })).toMatchObject({
+    strangers: [stranger(4), stranger(-5)],
+  });
+});
+
+test('silence is said after 30 seconds', () => {
+  expect(seen(29.9).kind).toBe('waiting');
+  expect(seen(30)).toEqual({ kind: 'trouble', refused: [], strangers: [], late: true });
+});
+
+test('few are shown of many', () => {
+  const many = Array.from({ length: 40 }, () => entry(refusal));
+  expect(seen(5, { ledger: ledger(...many) })).toMatchObject({ refused: many.slice(0, 5) });
+});

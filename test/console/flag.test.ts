@@ -45,7 +45,7 @@ describe('a verdict in words', () => {
 
   it('gives what to search the code for, quoted for a shell', () => {
     expect(cleanupText("it's-on", ['on', 'off'])).toBe(
-      "Flag: it's-on\nVariants seen: on, off\nSearch: git grep -nF -e 'it'\\''s-on'\n",
+      "Flag: it's-on\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s-on'\n",
     );
     expect(cleanupText('a', [])).toContain('Variants seen: none');
   });

@@ -1,4 +1,5 @@
-import type { VerdictKind, VerdictShown } from '../../../manage/verdict-shape.ts';
+import type { FeatureDetailShown } from '../../../manage/feature-shape.ts';
+import type { VerdictAction, VerdictKind, VerdictShown } from '../../../manage/verdict-shape.ts';
 
 /** How times and lists are written: in the reader's locale. */
 export interface Wording {
@@ -49,12 +50,26 @@ export function reasonText({ text, at }: VerdictShown['reasons'][number], { time
   return at === null ? text : text.replace(at, time(at));
 }
 
+/** What can be done with a flag whatever the verdict is. */
+export function usualActions({
+  archived,
+  declared,
+}: Pick<FeatureDetailShown, 'archived' | 'declared'>): readonly VerdictAction[] {
+  return [
+    'copy',
+    archived ? 'unarchive' : 'archive',
+    'snooze',
+    'permanent',
+    ...(declared ? [] : ['declare' as const]),
+  ];
+}
+
 /** What to search the code for: the flag, its variants, and a command that finds it. */
 export function cleanupText(name: string, variants: readonly string[]): string {
   const quoted = `'${name.replaceAll("'", "'\\''")}'`;
   return [
     `Flag: ${name}`,
-    `Variants seen: ${variants.length === 0 ? 'none' : variants.join(', ')}`,
+    `Variants seen: ${variants.length === 0 ? 'none' : variants.toSorted().join(', ')}`,
     `Search: git grep -nF -e ${quoted}`,
     '',
   ].join('\n');

@@ -10,7 +10,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { changeFlag, useChange } from './change.ts';
 import { DeclareButton } from './declare.tsx';
 import { type FlagPlace, flagPath } from './paths.ts';
-import { cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
+import { cleanupText, headingOf, reasonText, toneOf, usualActions } from './verdict-words.ts';
 
 const everyMs = 10_000;
 
@@ -22,22 +22,27 @@ interface SectionProps {
 /** What to make of the flag, why, and what to do next. */
 export function VerdictSection({ place, detail }: SectionProps) {
   const { data, error } = usePoll<VerdictShown>(flagPath(place, 'verdict'), everyMs);
-  if (data === undefined)
-    return error === undefined ? null : (
-      <p class="form-error">The verdict cannot be read: {messageOf(error)}</p>
-    );
+  const tone = data === undefined ? 'quiet' : toneOf[data.kind];
   return (
-    <section class={`flag-verdict flag-verdict-${toneOf[data.kind]}`} aria-labelledby="flag-verdict">
-      <h2 id="flag-verdict">{headingOf(data, detail.snoozedUntil, format)}</h2>
+    <section class={`flag-verdict flag-verdict-${tone}`} aria-labelledby="flag-verdict">
+      <h2 id="flag-verdict">
+        {data === undefined ? beforeVerdict(error) : headingOf(data, detail.snoozedUntil, format)}
+      </h2>
       <ul>
-        {data.reasons.map((reason) => (
+        {data?.reasons.map((reason) => (
           <li key={reason.text}>{reasonText(reason, format)}</li>
         ))}
-        {!data.declared && <Undeclared place={place} nearest={data.nearest} />}
+        {!detail.declared && <Undeclared place={place} nearest={detail.nearest} />}
       </ul>
-      <Actions place={place} detail={detail} actions={data.actions} />
+      <Actions place={place} detail={detail} actions={data?.actions ?? usualActions(detail)} />
     </section>
   );
+}
+
+function beforeVerdict(error: unknown): string {
+  return error === undefined
+    ? 'Looking at what was seen …'
+    : `The verdict cannot be read: ${messageOf(error)}`;
 }
 
 /** A name that only senders know may be a typing error. */

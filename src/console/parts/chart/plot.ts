@@ -105,6 +105,8 @@ export class Plot {
 
   #listen(): void {
     const { over } = this.#chart;
+    // What is above the chart may have grown: uPlot looks where it is only after scrolling.
+    over.addEventListener('mouseenter', () => this.#chart.syncRect());
     over.addEventListener('mousemove', ({ clientX }) => {
       this.#options.onPoint(this.#chart.posToIdx(clientX - over.getBoundingClientRect().left));
     });

@@ -1,0 +1,252 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+const hourMs = 3_600_000;
+
+let console: Console;
+let sender: Sender;
+
+beforeAll(async () => {
+  console = await openConsole();
+  sender = await openSender(console, 'Shop', { acceptClientIdentities: true });
+  const now = Date.now();
+  for (let hour = 1; hour <= 30; hour++)
+    await sender.report(new Date(now - hour * hourMs), {
+      checkout: { on: [40 + hour, 20, 10], off: [30, 5, 1] },
+      chekout: { on: [1] },
+      '..': { on: [7] },
+    });
+  await sender.packet({ checkout: { on: [2, 1] } }, 'Production', 'ada');
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+const address = (name: string, query = '') =>
+  `/apps/${sender.application}/Production/flag?name=${encodeURIComponent(name)}${query}`;
+
+/** Opens a flag that no other test changes. */
+async function openFresh(name: string, options: Parameters<Console['visit']>[1] = {}) {
+  await sender.packet({ [name]: { on: [3, 2, 1], off: [1] } });
+  const visit = await console.visit(address(name), options);
+  await visit.page.getByRole('heading', { level: 1, name }).waitFor();
+  return visit;
+}
+
+const chart = (page: Page) => page.getByRole('application', { name: 'Checks by variant' });
+
+/** How long the range of the address is, hours; `undefined` when it is not a fixed one. */
+function zoomedHours(page: Page): number | undefined {
+  const { searchParams } = new URL(page.url());
+  const [from, to] = [searchParams.get('from'), searchParams.get('to')];
+  return from === null || to === null ? undefined : (Date.parse(to) - Date.parse(from)) / hourMs;
+}
+
+describe('a flag', () => {
+  test('shows what was counted, by variant', async () => {
+    const { page } = await console.visit(address('checkout'));
+    const table = page.getByRole('region', { name: 'From checks to uses and views, by variant' });
+    const rows = table.locator('tbody tr');
+    await rows.nth(1).waitFor();
+    const on = 30 * 40 + (30 * 31) / 2 + 2;
+    expect((await rows.nth(0).innerText()).split(/\s+/)).toEqual([
+      'off',
+      '900',
+      '150',
+      '17%',
+      '30',
+      '3.3%',
+      '0',
+    ]);
+    expect((await rows.nth(1).innerText()).split(/\s+/)).toEqual([
+      'on',
+      on.toLocaleString('en-GB'),
+      '601',
+      '36%',
+      '300',
+      '18%',
+      '1',
+    ]);
+    await page
+      .getByText(/^(off|on) has 0 users on these days; .* at least 100\.$|whole UTC days; .* at least 7/)
+      .waitFor();
+    expect(await page.title()).toMatch(/^checkout · Production · Shop/);
+  });
+
+  test('zooms by dragging, and back', async () => {
+    const { page } = await console.visit(address('checkout'));
+    await page.getByRole('region', { name: /^From checks/ }).waitFor();
+    await page.locator('.u-over').hover();
+    const box = (await page.locator('.u-over').boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(() => zoomedHours(page)).toBeGreaterThan(38);
+    expect(zoomedHours(page)).toBeLessThan(46);
+    await page.getByRole('button', { name: 'Back to 7 days' }).click();
+    await expect.poll(() => zoomedHours(page)).toBeUndefined();
+  });
+
+  test('zooms by keyboard, and says what is under the cursor', async () => {
+    const { page } = await console.visit(address('checkout', '&range=24h'));
+    await page.getByRole('region', { name: /^From checks/ }).waitFor();
+    await chart(page).focus();
+    await page.keyboard.press('End');
+    const said = page.locator('.chart [aria-live]');
+    await expect.poll(() => said.textContent()).toMatch(/, so far: off \d+, on \d+/);
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => said.textContent()).toMatch(/\d: off 30, on 4\d/);
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.keyboard.press('Shift+ArrowLeft');
+    await expect.poll(() => said.textContent()).toMatch(/^Selected .* Enter zooms in, Escape clears\.$/);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => zoomedHours(page)).toBe(3);
+  });
+
+  test('is a table too, and can be saved', async () => {
+    const { page } = await console.visit(address('checkout', '&range=24h'));
+    await page.getByRole('radio', { name: 'Table' }).check();
+    const rows = page.getByRole('region', { name: 'Table: Checks by variant' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(24);
+    await expect.poll(() => rows.nth(1).locator('td').allTextContents()).toContain('30');
+    await page.getByRole('radio', { name: 'Used', exact: true }).first().check();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV: Used by variant' }).click(),
+    ]);
+    const csv = await readFile(await download.path(), 'utf8');
+    expect(csv).toMatch(/^\ufeffTime,off,on,What happened\r\n/);
+    expect(csv.match(/Z,5,20,/g)!.length).toBeGreaterThanOrEqual(22);
+  });
+
+  test('whose name no path can have shows its figures', async () => {
+    const { page } = await console.visit(address('..'));
+    await page.getByRole('heading', { level: 1, name: '..' }).waitFor();
+    await page
+      .getByRole('region', { name: /^From checks/ })
+      .getByText('210')
+      .waitFor();
+  });
+
+  test('that was never seen leads back, and can be declared', async () => {
+    const { page } = await console.visit(address('nothing-yet'));
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    const back = page.locator('main').getByRole('link', { name: 'All flags' });
+    expect(await back.getAttribute('href')).toBe(`/apps/${sender.application}/Production/flags`);
+    await page.getByRole('button', { name: 'Declare it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'nothing-yet' }).waitFor();
+    await page.getByText('It was not seen in any environment yet.').waitFor();
+  });
+});
+
+describe('what the team does about a flag', () => {
+  test('is archived, and back', async () => {
+    const { page } = await openFresh('to-archive');
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.locator('.flag-head').getByText('archived').waitFor();
+    await page.getByRole('button', { name: 'Unarchive' }).click();
+    await page.locator('.flag-head').getByText('archived').waitFor({ state: 'detached' });
+  });
+
+  test.each([
+    ['Snooze 30 days', 'End the snooze'],
+    ['Permanent', 'Not permanent'],
+  ])('%s is done, and undone', async (action, undo) => {
+    const { page } = await openFresh(`to-${action.toLowerCase()}`);
+    await page.getByRole('button', { name: action, exact: true }).click();
+    await page.getByRole('button', { name: undo }).click();
+    await page.getByRole('button', { name: undo }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: action, exact: true }).waitFor();
+  });
+
+  test('its names are copied for a search in the code', async () => {
+    const { page, context } = await openFresh("it's");
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy for cleanup' }).click();
+    await page.locator('.copy-text', { hasText: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      "Flag: it's\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s'\n",
+    );
+  });
+
+  test('notes are markers of the chart', async () => {
+    const { page } = await openFresh('noted');
+    await page.getByLabel('New note').fill('Rollout to everyone');
+    await page.getByRole('button', { name: 'Add the note' }).click();
+    const remove = page.getByRole('button', { name: 'Delete the note: Rollout to everyone' });
+    await remove.waitFor();
+    expect(await page.getByLabel('New note').inputValue()).toBe('');
+    await page.getByText('Show as a table').click();
+    await page
+      .getByRole('region', { name: /^Table/ })
+      .getByText('Rollout to everyone')
+      .waitFor();
+    await remove.click();
+    await remove.waitFor({ state: 'detached' });
+  });
+
+  test('what was typed stays when there is no network', async () => {
+    const { page, context } = await openFresh('offline', { expected: /ERR_INTERNET_DISCONNECTED/ });
+    await page.getByLabel('New note').fill('Not to be lost');
+    await context.setOffline(true);
+    await page.getByRole('button', { name: 'Add the note' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/cannot be reached/)
+      .waitFor();
+    expect(await page.getByLabel('New note').inputValue()).toBe('Not to be lost');
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Add the note' }).click();
+    await page.getByRole('button', { name: 'Delete the note: Not to be lost' }).waitFor();
+  });
+
+  test('a split that the API refuses says why beside the field, and a good one is kept', async () => {
+    const { page } = await openFresh('split');
+    await page.getByRole('textbox', { name: 'Description' }).fill('Half and half');
+    await page.getByLabel('Weight of on').fill('0');
+    await page.getByRole('button', { name: /^Save/ }).click();
+    const fault = page.locator('.field', { hasText: 'Intended split' }).getByRole('alert');
+    await fault.waitFor();
+    expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Half and half');
+    await page.getByLabel('Weight of on').fill('1');
+    await page.getByLabel('Weight of off').fill('3');
+    await page.getByRole('button', { name: /^Save/ }).click();
+    await page.locator('.flag-head').getByText('Half and half').waitFor();
+    const path = `/api/v2/applications/${sender.application}/features/split`;
+    expect(await console.manage('GET', path, 200)).toMatchObject({ split: { on: 1, off: 3 } });
+    await page.reload();
+    await expect.poll(() => page.getByLabel('Weight of off').inputValue()).toBe('3');
+  });
+});
+
+describe('the page of a flag', () => {
+  test.each(['light', 'dark'] as const)('is free of faults that axe finds, in %s', async (colorScheme) => {
+    const { page } = await console.visit(address('checkout'), { colorScheme });
+    await page.getByRole('region', { name: /^From checks/ }).waitFor();
+    await page.getByText('Show as a table').click();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  test('fits a phone', async () => {
+    const { page } = await console.visit(address('checkout'), { viewport: { width: 390, height: 844 } });
+    await page.getByRole('region', { name: /^From checks/ }).waitFor();
+    expect(await widthOf(page)).toBe(390);
+  });
+
+  test('draws the chart in the colours of another theme', async () => {
+    const { page } = await console.visit(address('checkout'), { colorScheme: 'light' });
+    await page.getByRole('region', { name: /^From checks/ }).waitFor();
+    const picture = () => page.evaluate("document.querySelector('.uplot canvas').toDataURL()");
+    const light = await picture();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(picture).not.toBe(light);
+  });
+});

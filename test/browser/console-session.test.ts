@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../src/http/bind-failure.ts';
 import { cleanUp, startBinary, stop } from '../support/binary.ts';
 import { axeFaults } from './support/axe.ts';
-import { type Console, openConsole, openSender, type Visit } from './support/console.ts';
+import { type Console, openConsole, openSender, signIn, type Visit } from './support/console.ts';
 
 let console: Console;
 let start: string;
@@ -50,9 +50,9 @@ test('signing in leads to the address that was asked for, and the page holds no 
 
 test('a tab opened later needs no sign-in', async () => {
   const { tab } = await visit();
-  const page = await tab('/settings');
+  const page = await tab('/settings/applications');
   await page.locator('main').waitFor();
-  expect(new URL(page.url()).pathname).toBe('/settings');
+  expect(new URL(page.url()).pathname).toBe('/settings/applications');
 });
 
 test('signing out in one tab leaves the console in all of them', async () => {
@@ -103,6 +103,54 @@ test('a session that ends in mid-work is begun again in another tab, and the pag
   if (!popup.isClosed()) await popup.getByRole('heading', { name: 'You are signed in' }).waitFor();
 });
 
+test('a change that is sent too late is made after signing in again, with what was typed', async () => {
+  const { page, context, tab } = await console.visit('/settings/applications', { ownSession: true });
+  await page.getByRole('button', { name: 'Create an application' }).click();
+  const form = page.getByRole('dialog', { name: /application/ });
+  await form.getByLabel('Name', { exact: true }).fill('Typed before');
+  await endSessions({ page: await tab(start) });
+  await form.getByRole('button', { name: 'Create the application' }).click();
+  await sessionOver(page).waitFor();
+  expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Typed before');
+  const [popup] = await Promise.all([
+    context.waitForEvent('page'),
+    sessionOver(page).getByRole('link', { name: 'Sign in again' }).click(),
+  ]);
+  await fillIn(popup);
+  await page.getByRole('heading', { name: 'Typed before', level: 1 }).waitFor();
+  const { items } = (await console.manage('GET', '/api/v2/applications', 200)) as {
+    items: { name: string }[];
+  };
+  expect(items.filter(({ name }) => name === 'Typed before')).toHaveLength(1);
+});
+
+test('a tab of another user is read again, so that nothing is done in the name of someone else', async () => {
+  const other = { email: 'grace@example.com', password: 'the first compiler' };
+  await console.manage('POST', '/api/v2/users', 201, { ...other, name: 'Grace', role: 'User' });
+  const { page, tab } = await visit();
+  await page.evaluate('globalThis.before = true');
+  const second = await tab(start);
+  await second.evaluate(
+    "fetch('/console/session', { method: 'DELETE', headers: { 'flagmeter-console': '1' } })",
+  );
+  await second.goto(console.origin + start);
+  await onSignInPage(second);
+  await signIn(second, other.email, other.password);
+  await page.getByRole('button', { name: 'Account: Grace' }).waitFor();
+  expect(await page.evaluate('globalThis.before')).toBeUndefined();
+});
+
+test('the console opened by another name of the machine signs in at its base URL', async () => {
+  const context = await console.chromium.newContext();
+  const page = await context.newPage();
+  const [, port] = console.service.http.split(':');
+  await page.goto(`http://localhost:${port}${start}`);
+  await fillIn(page);
+  await page.waitForURL(console.origin + start);
+  await page.locator('main').waitFor();
+  await context.close();
+});
+
 test('ten tabs whose session has ended sign in again with one sign-in', async () => {
   const { page, tab } = await visit();
   const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => tab(start))))];
@@ -142,9 +190,9 @@ test('the auth host may be another site: the cookie is not sent on the way back,
     ...['--listen', `127.0.0.1:${port}`],
     ...['--auth-url', `http://localhost:${port}`, '--base-url', `http://127.0.0.1:${port}`],
   ]);
-  const { page } = await own.visit('/settings?x=1', { ownSession: true });
+  const { page } = await own.visit('/settings/applications?x=1', { ownSession: true });
   await page.locator('main').waitFor();
-  expect(page.url()).toBe(`http://127.0.0.1:${port}/settings?x=1`);
+  expect(page.url()).toBe(`http://127.0.0.1:${port}/settings/applications?x=1`);
   expect(await page.evaluate(statusOf('/api/v2/users/me'))).toBe(200);
   await own.close();
 });

@@ -6,6 +6,7 @@ import { ApplicationStart, Home } from './pages/home.tsx';
 import { IngestPage } from './pages/ingest/page.tsx';
 import { MetricsPage } from './pages/metrics/page.tsx';
 import { NotFound } from './pages/not-found.tsx';
+import { Overview } from './pages/overview/overview.tsx';
 import { PeoplePage } from './pages/people/page.tsx';
 import { Settings } from './pages/settings/settings-page.tsx';
 import { Announcer } from './parts/announce.tsx';
@@ -38,6 +39,7 @@ export function App() {
               <Route path={`${environmentPath}/people`} component={PeoplePage} />
               <Route path={`${environmentPath}/connect`} component={ConnectPage} />
               <Route path={`${environmentPath}/flag`} component={Flag} />
+              <Route path={`${environmentPath}/flags`} component={Overview} />
               <Route default component={NotFound} />
             </Router>
           </CheckedPlace>

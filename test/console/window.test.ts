@@ -34,6 +34,8 @@ describe('the rows that are drawn', () => {
     [{ first: 10, end: 13 }, 90, [10, 11, 12, 90]],
     [{ first: 10, end: 13 }, -1, [10, 11, 12]],
     [{ first: 0, end: 0 }, 5, [5]],
+    [{ first: 98, end: 110 }, 98, [98, 99]],
+    [{ first: 105, end: 110 }, 3, [3]],
   ])('of %j, where row %d is active', (view, active, indices) => {
     expect(drawn(view, active, 100)).toEqual(indices);
   });

@@ -96,13 +96,15 @@ function SortHead<Row>({ column, sort, onSort }: HeadProps<Row>) {
 /** The head of a column that sorts by it. */
 export function SortButton<Row>({ column, sort, onSort }: HeadProps<Row>) {
   const { key, title, number } = column;
-  const order = sortKey(sort) === key ? (descending(sort) ? ' ↓' : ' ↑') : '';
+  const order = sortKey(sort) === key ? (descending(sort) ? '↓' : '↑') : '';
   return (
     <button type="button" class="sort" onClick={() => onSort(nextSort(sort, key, number === true))}>
       {title}
-      <span class="order" aria-hidden="true">
-        {order}
-      </span>
+      {order && (
+        <span class="order" aria-hidden="true">
+          {order}
+        </span>
+      )}
     </button>
   );
 }

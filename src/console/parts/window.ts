@@ -37,7 +37,9 @@ export function moveTo(key: string, at: number, count: number, page: number): nu
 
 /** Indices to draw: those in view, and the active one wherever it is, so that it keeps the focus. */
 export function drawn({ first, end }: View, active: number, count: number): number[] {
-  const indices = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
+  // Rows may have become fewer since the view was measured.
+  const last = Math.min(end, count);
+  const indices = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   if (active < 0 || active >= count) return indices;
   if (active < first) return [active, ...indices];
   return active >= end ? [...indices, active] : indices;

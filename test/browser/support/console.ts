@@ -125,9 +125,14 @@ export interface Sender {
   readonly application: string;
   readonly key: string;
   /** Sends a usage report of a time; counts by feature and variant: `{checkout: {on: [checks, used, viewed]}}`. */
-  report(at: Date, counts: Counts, more?: Readonly<Record<string, unknown>>): Promise<void>;
+  report(at: Date, counts: Counts, more?: ReportMore): Promise<void>;
   /** Sends a telemetry packet, now; resolves when it is on disk. */
   packet(counts: Counts, environment?: string, instance?: string): Promise<void>;
+}
+
+export interface ReportMore extends Readonly<Record<string, unknown>> {
+  /** Hashes of the people who were given each flag. */
+  readonly users?: readonly number[];
 }
 
 export type Counts = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
@@ -157,13 +162,14 @@ export async function openSender(
   return {
     application,
     key,
-    report: (at, counts, more = {}) =>
+    report: (at, counts, { users = [], ...more } = {}) =>
       post('/api/usage/stats', 200, {
         appKey: key,
         environment: 'Production',
         time: at.toISOString(),
         stats: Object.entries(counts).map(([feature, variants]) => ({
           feature,
+          uniqueUserHashes: users,
           variantStats: Object.fromEntries(
             Object.entries(variants).map(([variant, [checkCount = 0, usedCount = 0, viewedCount = 0]]) => [
               variant,

@@ -1,0 +1,172 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { OverviewFeature, OverviewShown } from '../../../manage/overview-shape.ts';
+import type { VerdictKind } from '../../../manage/verdict-shape.ts';
+import { environmentAddress, kept } from '../../address.ts';
+import { withQuery } from '../../api/client.ts';
+import { now } from '../../clock.ts';
+import { format } from '../../format.ts';
+import { toneOf } from '../../parts/chart/series.ts';
+import type { Column } from '../../parts/table.tsx';
+import { variantsText } from './rows.ts';
+import { sparkOf, trendOf } from './spark.ts';
+import { stateText } from './states.ts';
+
+interface ColumnOptions {
+  readonly app: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly overview: OverviewShown;
+  readonly usersOf: ReadonlySignal<ReadonlyMap<string, { readonly users: number }>>;
+}
+
+/** The columns of the flags. */
+export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Column<OverviewFeature>[] {
+  const unfinished = isUnfinished(overview);
+  const href = (flag: string) =>
+    withQuery(environmentAddress(app, overview.environment, 'flag'), { name: flag, ...kept(query) });
+  return [
+    {
+      key: 'flag',
+      title: 'Flag',
+      value: ({ feature }) => feature,
+      cell: ({ feature }) => (
+        <a class="overview-link" tabIndex={-1} href={href(feature)} title={feature}>
+          {feature}
+        </a>
+      ),
+    },
+    {
+      key: 'trend',
+      title: 'Trend',
+      value: ({ spark }) => trendOf(spark, unfinished),
+      cell: ({ spark }) => <Trend spark={spark} unfinished={unfinished} />,
+    },
+    count('checks', 'Checks', ({ checks }) => checks),
+    rate('used', 'Used', ({ used }) => used),
+    rate('viewed', 'Viewed', ({ viewed }) => viewed),
+    {
+      key: 'users',
+      title: 'Users',
+      number: true,
+      value: ({ feature }) => usersOf.value.get(feature)?.users,
+      cell: ({ feature }) => <Users users={usersOf.value.get(feature)?.users} />,
+    },
+    {
+      key: 'variants',
+      title: 'Variants',
+      value: ({ variants }) => variants.length,
+      csv: ({ variants }) => variants.map(([name, checks]) => `${name}: ${checks}`).join('; '),
+      cell: (row) => <Variants row={row} />,
+    },
+    {
+      key: 'last',
+      title: 'Last seen',
+      value: ({ lastSeenAt }) => lastSeenAt,
+      cell: ({ lastSeenAt }) => <LastSeen at={lastSeenAt} />,
+    },
+    {
+      key: 'state',
+      title: 'State',
+      value: stateText,
+      cell: (row) => <StateOf kind={row.verdict} text={stateText(row)} />,
+    },
+  ];
+}
+
+function count(key: string, title: string, of: (row: OverviewFeature) => number): Column<OverviewFeature> {
+  return {
+    key,
+    title,
+    number: true,
+    value: of,
+    cell: (row) => <span title={format.full(of(row))}>{format.compact(of(row))}</span>,
+  };
+}
+
+/** A part of the checks: shown as a share, saved as a count. */
+function rate(key: string, title: string, of: (row: OverviewFeature) => number): Column<OverviewFeature> {
+  return {
+    key,
+    title,
+    number: true,
+    value: (row) => (row.checks === 0 ? undefined : of(row) / row.checks),
+    csv: of,
+    cell: (row) => (
+      <span title={`${format.full(of(row))} of ${format.full(row.checks)} checks`}>
+        {format.rate(of(row), row.checks)}
+      </span>
+    ),
+  };
+}
+
+/** Whether the last bucket of the sparklines is unfinished. */
+export function isUnfinished({ at, spark }: OverviewShown): boolean {
+  return Date.parse(at) / 1000 < spark.start + spark.length * spark.width;
+}
+
+function Trend({ spark, unfinished }: { readonly spark: readonly number[]; readonly unfinished: boolean }) {
+  const { path, soFar } = sparkOf(spark, unfinished);
+  const trend = trendOf(spark, unfinished);
+  const words =
+    trend === undefined
+      ? 'nothing to compare'
+      : `${trend < 0 ? 'down' : 'up'} ${format.percent(Math.abs(trend))} from the first half to the second`;
+  return (
+    <>
+      <svg class="overview-spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+        <path d={path} />
+        <path d={soFar} class="overview-spark-so-far" />
+      </svg>
+      <span class="hidden">{words}</span>
+    </>
+  );
+}
+
+function Users({ users }: { readonly users: number | undefined }) {
+  if (users === undefined)
+    return (
+      <span class="quiet" title="Being counted">
+        …
+      </span>
+    );
+  return <span title={format.full(users)}>{users === 0 ? '–' : `≈${format.compact(users)}`}</span>;
+}
+
+function Variants({ row }: { readonly row: OverviewFeature }) {
+  const { variants } = row;
+  if (variants.length === 0) return <span class="quiet">–</span>;
+  const text = variantsText(row, format.percent);
+  const [[first, most] = ['', 0]] = variants;
+  const all = variants.reduce((sum, [, checks]) => sum + checks, 0);
+  return (
+    <span class="overview-variants" title={text}>
+      <span class="overview-bar" aria-hidden="true">
+        {variants.map(([name, checks], index) => (
+          <span
+            key={name}
+            class={`overview-tone-${name === '…' ? 'other' : toneOf(index)}`}
+            style={{ flexGrow: checks }}
+          />
+        ))}
+      </span>
+      <span class="overview-first" aria-hidden="true">
+        {first} {format.percent(most / all)}
+      </span>
+      <span class="hidden">{text}</span>
+    </span>
+  );
+}
+
+function LastSeen({ at }: { readonly at: string | null }) {
+  if (at === null) return <span class="quiet">never here</span>;
+  // Times of the API are those of minutes: what is that near is now.
+  const passed = now.value - Date.parse(at);
+  return (
+    <time dateTime={at} title={format.time(at)}>
+      {passed < 120_000 ? 'now' : format.relative(at, now.value)}
+    </time>
+  );
+}
+
+function StateOf({ kind, text }: { readonly kind: VerdictKind; readonly text: string }) {
+  return <span class={`overview-kind overview-kind-${kind}`}>{text}</span>;
+}

@@ -1,0 +1,43 @@
+import type { OverviewFeature } from '../../../manage/overview-shape.ts';
+import { isIn, type State } from './states.ts';
+
+/** Which flags the table shows. */
+export interface Filter {
+  readonly search: string;
+  readonly state: State | undefined;
+}
+
+/** The flags whose names have all the words that were searched for. */
+export function filterRows(
+  features: readonly OverviewFeature[],
+  { search, state }: Filter,
+): OverviewFeature[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return features.filter((row) => {
+    const name = row.feature.toLowerCase();
+    return words.every((word) => name.includes(word)) && (state === undefined || isIn(row, state));
+  });
+}
+
+/**
+ * Keeps rows where they are while a reader looks at one of them: the order of before, with what is new at the end.
+ * @param before keys in their order
+ */
+export function holdOrder<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  before: readonly string[],
+): readonly Row[] {
+  const places = new Map(before.map((key, index) => [key, index]));
+  const place = (row: Row) => places.get(keyOf(row)) ?? places.size;
+  return [...rows].sort((one, other) => place(one) - place(other));
+}
+
+/** The names of a flag's variants with their shares: `on 60%, off 40%`. */
+export function variantsText(
+  { variants }: Pick<OverviewFeature, 'variants'>,
+  percent: (share: number) => string,
+): string {
+  const all = variants.reduce((sum, [, checks]) => sum + checks, 0);
+  return variants.map(([name, checks]) => `${name} ${percent(checks / all)}`).join(', ');
+}

@@ -1,0 +1,98 @@
+import type { OverviewShown } from '../../../manage/overview-shape.ts';
+import { format } from '../../format.ts';
+import { type Range, rangeLabel } from '../../range.ts';
+import { changeOf } from './change.ts';
+import { compared, type Figure, figures, names } from './figures.ts';
+
+interface TilesProps {
+  readonly overview: OverviewShown;
+  readonly range: Range;
+  readonly shown: Figure;
+  readonly onShow: (figure: Figure) => void;
+}
+
+/** The totals of the range. Each selects what the chart shows. */
+export function Tiles({ overview, range, shown, onShow }: TilesProps) {
+  return (
+    <fieldset class="overview-tiles">
+      <legend class="hidden">What the chart shows</legend>
+      {figures.map((figure) => (
+        <button
+          key={figure}
+          type="button"
+          class="overview-tile"
+          aria-pressed={figure === shown}
+          onClick={() => onShow(figure)}
+        >
+          <span class="overview-tile-name">{names[figure]}</span>
+          <span class="overview-tile-line">
+            <Value overview={overview} figure={figure} />
+            <Changed overview={overview} figure={figure} range={range} />
+          </span>
+          {figure === 'users' && <UserDays overview={overview} />}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface FigureProps {
+  readonly overview: OverviewShown;
+  readonly figure: Figure;
+}
+
+function Value({ overview, figure }: FigureProps) {
+  const { value } = compared(overview, figure);
+  return (
+    <span class="overview-tile-value" title={format.full(value)}>
+      {figure === 'users' && value > 0 ? '≈' : ''}
+      {format.compact(value)}
+    </span>
+  );
+}
+
+/** Users are those of whole days: adding up the users of hours would count many twice. */
+function UserDays({ overview }: { readonly overview: OverviewShown }) {
+  const { from, to } = overview.users;
+  return <span class="overview-tile-note">whole UTC days, {format.days(from, to)}</span>;
+}
+
+interface ChangedProps extends FigureProps {
+  readonly range: Range;
+}
+
+/** The change against the range before, over as much time; nothing when there is nothing to compare with. */
+function Changed({ overview, figure, range }: ChangedProps) {
+  const { against, before } = compared(overview, figure);
+  const change = against === undefined ? undefined : changeOf(against, before);
+  if (change === undefined) return null;
+  const { direction, size } = change;
+  const [sign, word] = { up: ['▲', 'up'], down: ['▼', 'down'], same: ['=', 'no change:'] }[direction];
+  return (
+    <span class="overview-tile-note" title={spansText(overview, figure)}>
+      <span aria-hidden="true">{sign} </span>
+      <span class="hidden">{word} </span>
+      <strong>{size}</strong> {comparedText(overview, figure, range)}
+    </span>
+  );
+}
+
+/** Of users only days that are over are compared, so their text names the days of both sides. */
+function comparedText({ usersBefore }: OverviewShown, figure: Figure, range: Range): string {
+  if (figure === 'users' && usersBefore !== null) {
+    const { from, to, against } = usersBefore;
+    return `${format.days(against.from, against.to)} against ${format.days(from, to)}`;
+  }
+  return `against ${'preset' in range ? `the ${rangeLabel(range)} before` : 'as long before'}`;
+}
+
+/** Exactly what is compared with what. */
+function spansText({ before, usersBefore }: OverviewShown, figure: Figure): string {
+  if (figure === 'users' && usersBefore !== null) {
+    const { against } = usersBefore;
+    return `${format.days(against.from, against.to)} against ${format.days(usersBefore.from, usersBefore.to)} (UTC)`;
+  }
+  if (before === null) return '';
+  const { against } = before;
+  return `${format.span(against.from, against.to)} against ${format.span(before.from, before.to)}: as much time`;
+}

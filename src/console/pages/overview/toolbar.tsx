@@ -1,0 +1,143 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { OverviewFeature } from '../../../manage/overview-shape.ts';
+import { useQuery } from '../../address.ts';
+import { messageOf } from '../../api/problem.ts';
+import { format, plural } from '../../format.ts';
+import { useKeys } from '../../keys.ts';
+import { announce } from '../../parts/announce.tsx';
+import { downloadCsv } from '../../parts/csv.ts';
+import type { ChosenRange } from '../../parts/range.tsx';
+import { nextSort, type Sort, sortKey } from '../../parts/sort.ts';
+import { type Column, csvOf } from '../../parts/table.tsx';
+import { CopyLink } from './copy-link.tsx';
+import type { Filter } from './rows.ts';
+import { countStates, type State, states } from './states.ts';
+
+interface ToolbarProps {
+  readonly filter: Filter;
+  readonly features: readonly OverviewFeature[];
+  readonly found: readonly OverviewFeature[];
+  readonly columns: readonly Column<OverviewFeature>[];
+  readonly sort: Sort;
+  readonly range: ChosenRange;
+  /** Name of the file. */
+  readonly csv: string;
+  /** Resolves when the rows have all their figures. */
+  readonly complete: () => Promise<void>;
+}
+
+/** Search, filter, and what takes the table elsewhere. */
+export function Toolbar(props: ToolbarProps) {
+  const { filter, features, found, columns, sort, range, csv, complete } = props;
+  const { change } = useQuery();
+  const input = useRef<HTMLInputElement>(null);
+  useKeys([{ keys: '/', help: 'Search the flags', run: () => input.current?.select() }]);
+  return (
+    <search class="overview-toolbar">
+      <input
+        ref={input}
+        type="search"
+        class="overview-search"
+        aria-label="Search the flags"
+        placeholder="Search the flags   /"
+        value={filter.search}
+        onInput={(event) => change({ search: event.currentTarget.value || undefined })}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      <StateFilter features={features} state={filter.state} />
+      <SortChoice columns={columns} sort={sort} />
+      <span class="quiet" aria-live="polite">
+        {found.length === features.length
+          ? plural(features.length, 'flag')
+          : `${format.full(found.length)} of ${plural(features.length, 'flag')}`}
+      </span>
+      <span class="spacer" />
+      <Save name={csv} columns={columns} rows={found} complete={complete} />
+      <CopyLink {...range} />
+    </search>
+  );
+}
+
+interface StateFilterProps {
+  readonly features: readonly OverviewFeature[];
+  readonly state: State | undefined;
+}
+
+function StateFilter({ features, state }: StateFilterProps) {
+  const { change } = useQuery();
+  const counts = countStates(features);
+  const offered = (Object.keys(states) as State[]).filter((each) => counts.get(each)! > 0 || each === state);
+  return (
+    <select
+      aria-label="State"
+      value={state ?? ''}
+      onChange={(event) => change({ state: event.currentTarget.value || undefined })}
+    >
+      <option value="">All states</option>
+      {offered.map((each) => (
+        <option key={each} value={each}>
+          {states[each]} ({format.full(counts.get(each)!)})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Small screens have no room for the heads of the columns. */
+function SortChoice({ columns, sort }: Pick<ToolbarProps, 'columns' | 'sort'>) {
+  const { change } = useQuery();
+  return (
+    <select
+      class="overview-sort"
+      aria-label="Sort by"
+      value={sortKey(sort)}
+      onChange={({ currentTarget: { value } }) => {
+        const chosen = columns.find(({ key }) => key === value);
+        change({ sort: nextSort('', value, chosen?.number === true) });
+      }}
+    >
+      {columns.map(({ key, title }) => (
+        <option key={key} value={key}>
+          By {title.toLowerCase()}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface SaveProps {
+  readonly name: string;
+  readonly columns: readonly Column<OverviewFeature>[];
+  readonly rows: readonly OverviewFeature[];
+  readonly complete: () => Promise<void>;
+}
+
+/** Saves all rows, also those that are not in view. Their users are counted first. */
+function Save({ name, columns, rows, complete }: SaveProps) {
+  const busy = useSignal(false);
+  async function save() {
+    busy.value = true;
+    try {
+      await complete();
+      downloadCsv(name, csvOf(columns, rows));
+    } catch (error) {
+      announce(messageOf(error));
+    } finally {
+      busy.value = false;
+    }
+  }
+  return (
+    <button
+      type="button"
+      class="csv"
+      aria-busy={busy.value}
+      disabled={busy.value}
+      onClick={() => void save()}
+    >
+      CSV
+    </button>
+  );
+}

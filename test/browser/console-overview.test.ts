@@ -1,0 +1,294 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+import { widthOf } from './support/looks.ts';
+
+/** Whole UTC days, both included. */
+interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
+const day = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * day);
+
+let console: Console;
+let shop: Sender;
+let wide: Sender;
+
+/** Three weeks of two flags, of which one has one variant only, and a name that a spreadsheet would run. */
+async function fillShop(): Promise<void> {
+  shop = await openSender(console, 'Shop');
+  await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, {
+    name: 'checkout',
+  });
+  for (const [ago, checks] of [
+    [20, 50],
+    [10, 100],
+    [3, 150],
+    [2, 150],
+  ] as const)
+    await shop.report(
+      daysAgo(ago),
+      {
+        checkout: { on: [checks * 0.6, checks * 0.3, checks * 0.2], off: [checks * 0.4] },
+        'search-ranking': { on: [20, 10, 5] },
+        '=dangerous': { on: [1] },
+      },
+      { users: Array.from({ length: checks / 10 }, (_, index) => index) },
+    );
+}
+
+/** More flags than a screen has room for. */
+async function fillWide(): Promise<void> {
+  wide = await openSender(console, 'Wide');
+  const flags = Array.from({ length: 400 }, (_, index) => [`flag-${index}`, { on: [1000 - index] }] as const);
+  await wide.report(daysAgo(1), Object.fromEntries(flags));
+}
+
+beforeAll(async () => {
+  console = await openConsole(['--max-features', '5000']);
+  await Promise.all([fillShop(), fillWide()]);
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+const addressOf = ({ application }: Sender, query = '', environment = 'Production') =>
+  `/apps/${application}/${environment}/flags${query}`;
+
+const tile = (page: Page, name: string) =>
+  page
+    .getByRole('group', { name: 'What the chart shows' })
+    .getByRole('button', { name: new RegExp(`^${name}`) });
+/** Waits for what a page comes to show. */
+const eventually = <T>(read: () => Promise<T> | T) => expect.poll(read, { timeout: 15_000 });
+const rows = (page: Page) => page.getByRole('grid').locator('[data-index]');
+const firstRow = (page: Page) => page.locator('[data-index="0"]');
+const names = (page: Page) => rows(page).getByRole('rowheader').allInnerTexts();
+const search = (page: Page) => page.getByRole('searchbox', { name: 'Search the flags' });
+
+describe('the figures', () => {
+  test('are those that were sent, compared with as long before', async () => {
+    const { page } = await console.visit(addressOf(shop));
+    const checks = tile(page, 'Checks');
+    await checks.waitFor();
+    // 2 × (150 + 20 + 1) against 100 + 20 + 1.
+    await eventually(() => checks.innerText()).toMatch(/342/);
+    expect(await checks.innerText()).toMatch(/▲\s+up\s+183%\s+against the 7 days before/);
+    await eventually(() => firstRow(page).innerText()).toMatch(/^checkout/);
+    expect(await firstRow(page).innerText()).toMatch(/300\s+30%\s+20%/);
+    expect(await firstRow(page).getByText('on 60%, off 40%').count()).toBe(1);
+    expect(await tile(page, 'Users').innerText()).toContain('whole UTC days');
+  });
+
+  test('select what the chart shows, and the address keeps it', async () => {
+    const { page } = await console.visit(addressOf(shop));
+    await page.getByRole('application', { name: 'Checks by hour' }).waitFor();
+    await tile(page, 'Users').click();
+    await page.getByRole('application', { name: 'Users by UTC day' }).waitFor();
+    await page.reload();
+    await page.getByRole('application', { name: 'Users by UTC day' }).waitFor();
+    expect(await tile(page, 'Users').getAttribute('aria-pressed')).toBe('true');
+  });
+
+  test('of users are compared by days that are over, as many on both sides', async () => {
+    const { page } = await console.visit(addressOf(shop));
+    const answer = await page.waitForResponse((response) => /overview\?/.test(response.url()));
+    const { usersBefore } = (await answer.json()) as { usersBefore: Days & { against: Days } };
+    const daysIn = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1;
+    expect(daysIn(usersBefore)).toBe(daysIn(usersBefore.against));
+    expect(Date.parse(usersBefore.against.to) + day).toBeLessThanOrEqual(Date.now());
+    const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    const text = ({ from, to }: Days) =>
+      short.formatRange(new Date(from), new Date(to)).replaceAll(/\s/g, ' ');
+    // The same people came on both days.
+    expect(await tile(page, 'Users').innerText()).toContain('≈15');
+    await eventually(async () => (await tile(page, 'Users').innerText()).replaceAll(/\s/g, ' ')).toContain(
+      `${text(usersBefore.against)} against ${text(usersBefore)}`,
+    );
+  });
+
+  test('are compared with nothing where nothing was kept', async () => {
+    const { page } = await console.visit(addressOf(wide, '?range=1h'));
+    await tile(page, 'Checks').waitFor();
+    expect(await page.getByText('before').count()).toBe(0);
+  });
+});
+
+describe('the flags', () => {
+  test('are searched, filtered and sorted, and the address keeps it', async () => {
+    const { page } = await console.visit(addressOf(shop));
+    await firstRow(page).waitFor();
+    await page.getByRole('button', { name: '2 undeclared' }).click();
+    await eventually(() => names(page)).toEqual(['search-ranking', '=dangerous']);
+    await page.getByRole('button', { name: /^Flag/ }).click();
+    await eventually(() => names(page)).toEqual(['=dangerous', 'search-ranking']);
+    await page.keyboard.press('/');
+    await page.keyboard.type('RANK');
+    await eventually(() => names(page)).toEqual(['search-ranking']);
+    await page.reload();
+    await eventually(() => names(page)).toEqual(['search-ranking']);
+    expect(await search(page).inputValue()).toBe('RANK');
+    expect(await page.getByRole('columnheader', { name: 'Flag' }).getAttribute('aria-sort')).toBe(
+      'ascending',
+    );
+    await search(page).fill('nothing has this name');
+    await page.getByRole('button', { name: 'Show all flags' }).click();
+    await eventually(() => names(page)).toHaveLength(3);
+  });
+
+  test('are drawn only where they are in view, and reached by keyboard', async () => {
+    const { page } = await console.visit(addressOf(wide));
+    await firstRow(page).waitFor();
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('401');
+    expect(await rows(page).count()).toBeLessThan(60);
+    await firstRow(page).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('PageDown');
+    await page.keyboard.press('End');
+    const last = page.locator('[data-index="399"]');
+    await page.locator('[data-index="399"]:focus').waitFor();
+    expect(await last.getAttribute('aria-rowindex')).toBe('401');
+    await eventually(() => last.innerText()).toMatch(/^flag-399/);
+    expect(await rows(page).count()).toBeLessThan(60);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/flag\?name=flag-398/);
+  });
+
+  test('keep the focus when new figures come', async () => {
+    const sender = await openSender(console, 'Moving');
+    await sender.packet({ first: { on: [5] }, second: { on: [3] } });
+    const { page } = await console.visit(addressOf(sender, '?range=1h'));
+    await firstRow(page).waitFor();
+    await page.locator('[data-index="1"]').focus();
+    await sender.packet({ second: { on: [40] } });
+    const focused = page.locator('[role=row]:focus');
+    await eventually(() => focused.innerText()).toMatch(/second[\s\S]*43/);
+  });
+
+  test('show when there are none yet', async () => {
+    const { page } = await console.visit(addressOf(shop, '', 'Staging'));
+    await page.getByRole('heading', { name: 'No flag was seen in Staging yet' }).waitFor();
+    expect(await tile(page, 'Checks').innerText()).toMatch(/0/);
+  });
+});
+
+describe('what is taken elsewhere', () => {
+  test('a file has every row, and no formula', async () => {
+    const { page } = await console.visit(addressOf(shop));
+    await firstRow(page).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('flags-Production.csv');
+    const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+    expect(lines[0]).toBe('\ufeffFlag,Trend,Checks,Used,Viewed,Users,Variants,Last seen,State');
+    expect(lines.find((line) => line.startsWith('checkout'))).toMatch(/,300,90,60,15,on: 180; off: 120,/);
+    expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);
+  });
+
+  test('a link keeps moving, or has the times of now', async () => {
+    const { page, context } = await console.visit(addressOf(shop, '?search=check'));
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await firstRow(page).waitFor();
+    const copy = async (item: RegExp) => {
+      await page.getByRole('button', { name: 'Copy link' }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      const text = (await page.evaluate('navigator.clipboard.readText()')) as string;
+      await page.getByRole('button', { name: 'Copy link' }).waitFor();
+      return new URL(text).searchParams;
+    };
+    const moving = await copy(/^Always/);
+    expect(Object.fromEntries(moving)).toEqual({ search: 'check', range: '7d' });
+    const fixed = await copy(/^These times/);
+    expect(Date.parse(fixed.get('to')!) - Date.parse(fixed.get('from')!)).toBe(7 * day);
+  });
+});
+
+describe('live', () => {
+  test('figures move without a reload, and unchanged ones cost a 304', async () => {
+    const { page } = await console.visit(addressOf(shop, '?range=1h'));
+    await eventually(() => tile(page, 'Checks').innerText()).toMatch(/Checks\s+0/);
+    const unchanged = page.waitForResponse((response) => response.status() === 304);
+    await shop.packet({ checkout: { on: [7, 3] } });
+    await eventually(() => tile(page, 'Checks').innerText()).toMatch(/Checks\s+7/);
+    await unchanged;
+    expect(await page.getByText('live', { exact: true }).count()).toBe(1);
+  });
+
+  test('a hidden tab asks for nothing, and one that is seen again asks at once', async () => {
+    const { page } = await console.visit(addressOf(shop));
+    await firstRow(page).waitFor();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().includes('/overview')) asked += 1;
+    });
+    const show = (hidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
+        document.dispatchEvent(new Event('visibilitychange'));`);
+    await show(true);
+    // A request that is under way comes to its end.
+    await page.waitForTimeout(500);
+    asked = 0;
+    await page.waitForTimeout(5000);
+    expect(asked).toBe(0);
+    await show(false);
+    await eventually(() => asked).toBeGreaterThan(0);
+    expect(await rows(page).count()).toBe(3);
+  });
+
+  test('a fixed range is read once, and leads back', async () => {
+    const { page } = await console.visit(addressOf(shop, '?range=30d'));
+    const chart = page.getByRole('application', { name: 'Checks by day' });
+    await chart.focus();
+    for (const key of ['Home', 'Shift+End', 'Enter']) await page.keyboard.press(key);
+    await page.waitForURL(/from=.*to=/);
+    await page.getByText('fixed range').waitFor();
+    await page.getByRole('button', { name: 'Back to 30 days' }).click();
+    await page.waitForURL(/\?range=30d$/);
+    await page.getByText('live', { exact: true }).waitFor();
+  });
+
+  test('without a network the page says since when, keeps its figures, and goes on after', async () => {
+    const { page, context } = await console.visit(addressOf(shop), {
+      expected: /net::ERR_INTERNET_DISCONNECTED/,
+    });
+    await firstRow(page).waitFor();
+    await context.setOffline(true);
+    await page.getByText(/^offline since \d/).waitFor();
+    expect(await rows(page).count()).toBe(3);
+    await context.setOffline(false);
+    await page.getByText('live', { exact: true }).waitFor();
+  });
+});
+
+describe('everyone', () => {
+  test.each(['light', 'dark'] as const)('axe-core finds nothing in %s', async (colorScheme) => {
+    const { page } = await console.visit(addressOf(shop), { colorScheme });
+    await firstRow(page).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  test.each([320, 390, 768, 1280, 2560])(
+    'nothing is cut off, nor scrolled sideways, at %d px',
+    async (width) => {
+      const { page } = await console.visit(addressOf(shop), { viewport: { width, height: 800 } });
+      await firstRow(page).waitFor();
+      expect(await widthOf(page)).toBe(width);
+      for (const name of ['Checks', 'Used', 'Viewed', 'Users', 'Refused']) {
+        const { x = -1, width: wide = 0 } = (await tile(page, name).boundingBox()) ?? {};
+        expect(x).toBeGreaterThanOrEqual(0);
+        expect(x + wide).toBeLessThanOrEqual(width);
+      }
+    },
+  );
+});

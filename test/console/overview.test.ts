@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { changeOf } from '../../src/console/pages/overview/change.ts';
+import { drawnOf } from '../../src/console/pages/overview/figures.ts';
+import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
+import { sparkOf, trendOf } from '../../src/console/pages/overview/spark.ts';
+import { countStates, isIn, stateText } from '../../src/console/pages/overview/states.ts';
+import type { OverviewFeature, OverviewShown } from '../../src/manage/overview-shape.ts';
+
+const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeature => ({
+  feature,
+  checks: 10,
+  used: 4,
+  viewed: 3,
+  spark: [1, 2],
+  variants: [['on', 10]],
+  firstSeenAt: null,
+  lastSeenAt: null,
+  declared: true,
+  archived: false,
+  permanent: false,
+  snoozedUntil: null,
+  verdict: 'in_use',
+  ...more,
+});
+
+describe('a change', () => {
+  test.each([
+    ['up', 103, 100, { direction: 'up', size: '3%' }],
+    ['down', 40, 100, { direction: 'down', size: '60%' }],
+    ['down to nothing', 0, 100, { direction: 'down', size: '100%' }],
+    ['of nothing', 100, 100, { direction: 'same', size: '0%' }],
+    ['too small to show', 100_001, 100_000, { direction: 'same', size: '0%' }],
+    ['of many times', 1200, 100, { direction: 'up', size: '×12' }],
+    ['from nothing', 5, 0, undefined],
+    ['without a range before', 5, undefined, undefined],
+  ])('%s', (_, now, before, change) => {
+    expect(changeOf(now, before)).toEqual(change);
+  });
+});
+
+describe('a sparkline', () => {
+  test('ends in a dashed part when the last bucket is unfinished', () => {
+    expect(sparkOf([0, 10, 5], true)).toEqual({ path: 'M0 22L50 2', soFar: 'M50 2L100 12' });
+    expect(sparkOf([0, 10, 5], false)).toEqual({ path: 'M0 22L50 2L100 12', soFar: '' });
+  });
+
+  test('stays inside of its box', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (values, unfinished) => {
+        const { path, soFar } = sparkOf(values, unfinished);
+        const points = [...`${path}${soFar}`.matchAll(/([\d.-]+) ([\d.-]+)/g)];
+        for (const [, x, y] of points) {
+          expect(Number(x)).toBeGreaterThanOrEqual(0);
+          expect(Number(x)).toBeLessThanOrEqual(100);
+          expect(Number(y)).toBeGreaterThanOrEqual(0);
+          expect(Number(y)).toBeLessThanOrEqual(24);
+        }
+      }),
+    );
+  });
+
+  test.each([
+    [[1, 1, 2, 2], false, 1],
+    [[2, 2, 1, 1], false, -0.5],
+    [[1, 1, 5, 2, 2, 100], true, 1],
+    [[0, 0, 3, 3], false, undefined],
+    [[], true, undefined],
+  ])('of %j (unfinished: %s) has the trend %s', (values, unfinished, trend) => {
+    expect(trendOf(values, unfinished)).toBe(trend);
+  });
+});
+
+describe('flags', () => {
+  const rows = [
+    row('checkout'),
+    row('Checkout-express', { declared: false }),
+    row('old-banner', { verdict: 'not_seen' }),
+    row('__other__', { declared: false }),
+  ];
+
+  test.each([
+    ['', undefined, ['checkout', 'Checkout-express', 'old-banner', '__other__']],
+    ['CHECK', undefined, ['checkout', 'Checkout-express']],
+    [' express  check ', undefined, ['Checkout-express']],
+    ['', 'not_seen', ['old-banner']],
+    ['', 'undeclared', ['Checkout-express']],
+    ['banner', 'undeclared', []],
+  ] as const)('are found by "%s" and state %s', (search, state, found) => {
+    expect(filterRows(rows, { search, state }).map(({ feature }) => feature)).toEqual(found);
+  });
+
+  test('are counted by state as they are filtered', () => {
+    for (const [state, count] of countStates(rows))
+      expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
+    expect(countStates(rows).get('undeclared')).toBe(1);
+  });
+
+  test('say what can be said of them', () => {
+    expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
+    expect(stateText(row('a', { verdict: 'in_use', declared: false }))).toBe('in use · undeclared');
+  });
+
+  test('keep their places while a reader looks at one of them', () => {
+    const sorted = [row('new'), row('b'), row('a')];
+    expect(
+      holdOrder(sorted, ({ feature }) => feature, ['a', 'gone', 'b']).map(({ feature }) => feature),
+    ).toEqual(['a', 'b', 'new']);
+  });
+
+  test('name their variants with shares', () => {
+    const percent = (share: number) => `${Math.round(share * 100)}%`;
+    expect(
+      variantsText(
+        {
+          variants: [
+            ['on', 3],
+            ['off', 1],
+          ],
+        },
+        percent,
+      ),
+    ).toBe('on 75%, off 25%');
+  });
+});
+
+describe('the chart', () => {
+  const [hour, day] = [3600, 86_400];
+  const start = Date.UTC(2026, 10, 19) / 1000;
+  const overview = {
+    at: new Date((start + day + 5 * hour + 60) * 1000).toISOString(),
+    start,
+    width: day,
+    length: 2,
+    series: { checks: [4, 1], used: [2, 1], viewed: [2, 0] },
+    hourly: { start, length: 30, accepted: new Array(30).fill(1), refused: new Array(30).fill(2) },
+    days: [
+      [start, 7],
+      [start + day, 3],
+    ],
+  } as unknown as OverviewShown;
+
+  test.each([
+    ['checks', 'Checks by day', [4, 1]],
+    ['users', 'Users by UTC day', [7, 3]],
+    ['refused', 'Refused by day', [48, 12]],
+  ] as const)('of %s', (figure, title, values) => {
+    const drawn = drawnOf(overview, figure);
+    expect(drawn.title).toBe(title);
+    expect(drawn.series.map((each) => each.values)).toEqual([values]);
+    expect(drawn.buckets).toEqual({ start, width: day, count: 2 });
+    expect(drawn.unfinishedFrom).toBe(1);
+  });
+
+  test('of a range that is over has no unfinished bucket', () => {
+    const over = { ...overview, at: new Date((start + 9 * day) * 1000).toISOString() };
+    expect(drawnOf(over, 'checks').unfinishedFrom).toBeUndefined();
+  });
+
+  test('shows what was refused by hour where the buckets are hours', () => {
+    const drawn = drawnOf({ ...overview, width: hour }, 'refused');
+    expect(drawn.buckets).toEqual({ start, width: hour, count: 30 });
+  });
+});

@@ -13,6 +13,7 @@ export const names: Readonly<Record<Figure, string>> = {
   refused: 'Refused',
 };
 
+/** Whether a word of an address names a figure. */
 export function isFigure(text: string | undefined): text is Figure {
   return (figures as readonly (string | undefined)[]).includes(text);
 }
@@ -26,6 +27,7 @@ export interface Compared {
   readonly before: number | undefined;
 }
 
+/** A figure of the range, beside the same of the range before. */
 export function compared(overview: OverviewShown, figure: Figure): Compared {
   const { totals, before, users, usersBefore } = overview;
   if (figure === 'users')
@@ -43,6 +45,7 @@ export interface Drawn {
 
 const [hour, day] = [3600, 86_400];
 
+/** The chart of a figure. */
 export function drawnOf(overview: OverviewShown, figure: Figure): Drawn {
   const { start, width, values } = bucketsOf(overview, figure);
   const unit = width === day ? 'day' : width === hour ? 'hour' : 'minute';

@@ -21,6 +21,7 @@ export const pressing: readonly State[] = ['not_seen', 'one_variant', 'archived_
 /** What counts the flags for which there was no more room. It is no flag itself, so none can declare it. */
 const surplus = '__other__';
 
+/** Whether a word of an address names a state. */
 export function isState(text: string | undefined): text is State {
   return text !== undefined && Object.hasOwn(states, text);
 }

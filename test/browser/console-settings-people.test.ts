@@ -33,13 +33,13 @@ test('a member is created with a password that is shown once, gets a role, and i
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Grace');
   await dialog.getByLabel('E-mail address').fill(console.credentials.adminEmail);
-  await dialog.getByRole('button', { name: 'Create the user' }).click();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await dialog.getByText('Another user has this e-mail address already').waitFor();
   expect(await dialog.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true');
   expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Grace');
   await dialog.getByLabel('E-mail address').fill('grace@example.com');
-  await dialog.getByRole('button', { name: 'Create the user' }).click();
-  await page.getByText('This is the only time that the password is shown').waitFor();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText('This is the only time').waitFor();
   const [email = '', password = ''] = await dialog.locator('code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const { page: hers } = await console.visit('/settings/team', { signedIn: false });
@@ -61,8 +61,8 @@ test('an API key works with the secret that is shown once, until it is deleted',
   await page.getByRole('button', { name: 'Create an API key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Deployment');
-  await dialog.getByRole('button', { name: 'Create the API key' }).click();
-  await page.getByText('This is the only time that the secret is shown').waitFor();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText('This is the only time').waitFor();
   const [clientId = '', clientSecret = ''] = await dialog.locator('.copy-line code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const grant = () => token(console.service.http, { ...console.credentials, clientId, clientSecret });
@@ -75,19 +75,19 @@ test('an API key works with the secret that is shown once, until it is deleted',
 
 test('a redirect URI that cannot be is refused beside its field, and nothing typed is lost', async () => {
   const { page } = await console.visit('/settings/team');
-  await page.getByRole('button', { name: 'Register a sign-in client' }).click();
+  await page.getByRole('button', { name: 'Create a sign-in client' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Dashboard');
   await dialog.getByLabel('Type').selectOption('confidential');
   const uris = dialog.getByLabel('Redirect URIs');
   await uris.fill('https://dash.example/callback\nhttp://dash.example/');
-  await dialog.getByRole('button', { name: 'Register' }).click();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await dialog.getByText('Cannot take redirectUris[1]').waitFor();
   expect(await uris.getAttribute('aria-invalid')).toBe('true');
   expect(await dialog.getByLabel('Type').inputValue()).toBe('confidential');
   await uris.fill('https://dash.example/callback');
-  await dialog.getByRole('button', { name: 'Register' }).click();
-  await page.getByText('This is the only time that the secret is shown').waitFor();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText('This is the only time').waitFor();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('row', { name: 'Dashboard' }).getByText('https://dash.example/callback').waitFor();
 });

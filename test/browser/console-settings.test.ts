@@ -44,7 +44,7 @@ async function createBackendKey(page: Page, name: string): Promise<string> {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Backend').check();
   await dialog.getByLabel('Name', { exact: true }).fill(name);
-  await dialog.getByRole('button', { name: 'Create the key' }).click();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('dialog', { name: `Copy the key ${name} now` }).waitFor();
   return page.getByRole('dialog').locator('code').innerText();
 }
@@ -56,7 +56,7 @@ describe('keys', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name', { exact: true }).fill('Created here');
     await dialog.getByLabel('Environments').fill('Production\n\n Test ');
-    await dialog.getByRole('button', { name: 'Create the application' }).click();
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { name: 'Created here', level: 1 }).waitFor();
     expect(await page.getByRole('table', { name: 'Environments' }).locator('a').allInnerTexts()).toEqual([
       'Production',
@@ -86,7 +86,7 @@ describe('keys', () => {
     await page.getByRole('dialog', { name: 'Copy the key Server now' }).waitFor();
     const fresh = await dialog.locator('code').innerText();
     expect(fresh).not.toBe(old);
-    await dialog.getByRole('button', { name: 'I have stored it: go on' }).click();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByRole('dialog', { name: 'Change over' }).waitFor();
     expect(await report(old)).toBe(200);
     expect(await report(fresh)).toBe(200);

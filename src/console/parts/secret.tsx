@@ -2,44 +2,39 @@ import type { ComponentChildren } from 'preact';
 import { CopyButton } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 
-export interface CopyLineProps {
-  readonly label: string;
-  readonly text: string;
-}
-
-/** A text to be copied, with what it is. */
-export function CopyLine({ label, text }: CopyLineProps) {
-  return (
-    <div class="copy-line">
-      <span class="copy-line-label">{label}</span>
-      <code>{text}</code>
-      <CopyButton text={text} title={`Copy: ${label}`} />
-    </div>
-  );
-}
-
-export interface SecretProps {
+/** Something that was made, to be copied. */
+export interface Shown {
   readonly title: string;
   /** Names and texts. */
   readonly values: readonly (readonly [label: string, text: string])[];
-  /** What the button says that closes it. */
-  readonly confirm?: string;
-  readonly onDone: () => void;
+  /** Whether it is never shown again. */
+  readonly once: boolean;
   /** What to do with it. */
-  readonly children: ComponentChildren;
+  readonly note?: ComponentChildren;
 }
 
-/** Shows a secret that is never shown again: it stays until the reader says that it is kept. */
-export function Secret({ title, values, confirm = 'I have stored it', onDone, children }: SecretProps) {
+export interface SecretProps extends Shown {
+  readonly onDone: () => void;
+}
+
+/** Shows what was made. A secret stays until the reader says that it is kept. */
+export function Secret({ title, values, once, note, onDone }: SecretProps) {
   return (
-    <Dialog title={title}>
-      {children}
+    <Dialog title={title} {...(once ? {} : { onClose: onDone })}>
+      {once && (
+        <p class="warn">This is the only time that it is shown. Store it where your secrets are kept.</p>
+      )}
+      {note && <p>{note}</p>}
       {values.map(([label, text]) => (
-        <CopyLine key={label} label={label} text={text} />
+        <div key={label} class="copy-line">
+          <span class="copy-line-label">{label}</span>
+          <code>{text}</code>
+          <CopyButton text={text} title={`Copy: ${label}`} />
+        </div>
       ))}
       <p class="actions">
         <button type="button" class="primary" onClick={onDone}>
-          {confirm}
+          {once ? 'I have stored it' : 'Done'}
         </button>
       </p>
     </Dialog>

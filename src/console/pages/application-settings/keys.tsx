@@ -42,17 +42,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         empty="There is no key: nothing can send yet. Create one."
         columns={[...columns, ...actionsColumn((key: ApplicationKey) => <Actions {...parts} of={key} />)]}
       />
-      {isAdmin() && (
-        <p class="actions">
-          <button
-            type="button"
-            class="primary"
-            onClick={() => dialog.open(<NewKey application={id} onClose={close} />)}
-          >
-            Create a key …
-          </button>
-        </p>
-      )}
+      {isAdmin() && <NewKey application={id} onDone={() => void list.reload()} />}
       {dialog.element}
     </section>
   );

@@ -5,9 +5,10 @@ import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
+import { Secret } from '../../parts/secret.tsx';
 import type { ApplicationKey, NewApplicationKey } from '../settings/shapes.ts';
 import { LastUse } from './last-use.tsx';
-import { createKey, KeyShown } from './new-key.tsx';
+import { createKey, shownKey } from './new-key.tsx';
 
 export interface RotateKeyProps {
   readonly application: string;
@@ -22,9 +23,7 @@ export function RotateKey(props: RotateKeyProps) {
   const stored = useSignal(false);
   if (made.value !== undefined) {
     if (stored.value) return <SwitchOver {...props} made={made.value} />;
-    return (
-      <KeyShown made={made.value} confirm="I have stored it: go on" onDone={() => (stored.value = true)} />
-    );
+    return <Secret {...shownKey(made.value)} onDone={() => (stored.value = true)} />;
   }
   return (
     <Dialog title={`Rotate the key ${old.name}`} onClose={onClose}>

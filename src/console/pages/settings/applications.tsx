@@ -4,10 +4,9 @@ import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { refreshApplications } from '../../applications.tsx';
 import { format } from '../../format.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Form } from '../../parts/form.tsx';
+import { CreateButton } from '../../parts/create-button.tsx';
+import { Field } from '../../parts/form.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
-import { useDialog } from '../../parts/open-dialog.ts';
 import { user } from '../../session.ts';
 import { Removals } from '../application-settings/environments.tsx';
 import { linesOf } from './lines.ts';
@@ -19,7 +18,6 @@ import { TeamField } from './team-field.tsx';
 export function Applications() {
   const list = useList<Application>(resource('applications'));
   const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
-  const dialog = useDialog();
   return (
     <>
       <h1>Applications</h1>
@@ -50,56 +48,38 @@ export function Applications() {
         ]}
       />
       <Removals />
-      {isAdmin() && (
-        <p class="actions">
-          <button
-            type="button"
-            class="primary"
-            onClick={() => dialog.open(<NewApplication teams={teams} onClose={dialog.close} />)}
-          >
-            Create an application …
-          </button>
-        </p>
-      )}
-      {dialog.element}
+      {isAdmin() && <NewApplication teams={teams} />}
     </>
   );
 }
 
-interface NewApplicationProps {
-  readonly teams: readonly Team[];
-  readonly onClose: () => void;
-}
-
-function NewApplication({ teams, onClose }: NewApplicationProps) {
+function NewApplication({ teams }: { readonly teams: readonly Team[] }) {
   const { route } = useLocation();
   return (
-    <Dialog title="Create an application" onClose={onClose}>
-      <Form
-        submit="Create the application"
-        done="The application is created"
-        codes={{ plan_limit: 'name', not_found: 'teamId' }}
-        onCancel={onClose}
-        onSubmit={async (data) => {
-          const { name, teamId } = Object.fromEntries(data);
-          const environments = linesOf(data, 'environments');
-          const body = { name, environments, ...(teamId === undefined ? {} : { teamId }) };
-          const made = await call<Application>('POST', resource('applications'), { body });
-          refreshApplications();
-          route(applicationSettingsAddress(made.id));
-        }}
-      >
-        <Field name="name" label="Name" required autoFocus />
-        <Field
-          name="environments"
-          label="Environments, one a line"
-          hint="Each has its own counts. Your packets name one of them."
-          control={(properties) => (
-            <textarea {...properties} rows={4} defaultValue={'Production\nStaging\nDevelopment'} />
-          )}
-        />
-        <TeamField teams={teams} value={user.value?.primaryTeam} />
-      </Form>
-    </Dialog>
+    <CreateButton
+      primary
+      label="Create an application"
+      codes={{ plan_limit: 'name', not_found: 'teamId' }}
+      onDone={refreshApplications}
+      create={async (data) => {
+        const { name, teamId } = Object.fromEntries(data);
+        const environments = linesOf(data, 'environments');
+        const body = { name, environments, ...(teamId === undefined ? {} : { teamId }) };
+        const { id } = await call<Application>('POST', resource('applications'), { body });
+        route(applicationSettingsAddress(id));
+        return undefined;
+      }}
+    >
+      <Field name="name" label="Name" required autoFocus />
+      <Field
+        name="environments"
+        label="Environments, one a line"
+        hint="Each has its own counts. Your packets name one of them."
+        control={(properties) => (
+          <textarea {...properties} rows={4} defaultValue={'Production\nStaging\nDevelopment'} />
+        )}
+      />
+      <TeamField teams={teams} value={user.value?.primaryTeam} />
+    </CreateButton>
   );
 }

@@ -53,11 +53,7 @@ export function Members({ team }: { readonly team: Team }) {
       {isAdmin() && (
         <>
           <AddMember team={team} members={list.items ?? []} onAdded={() => void list.reload()} />
-          <p class="actions">
-            <button type="button" onClick={() => dialog.open(<NewUser teams={[team]} onClose={close} />)}>
-              Create a user in this team …
-            </button>
-          </p>
+          <NewUser label="Create a user in this team" teams={[team]} onDone={() => void list.reload()} />
         </>
       )}
       {dialog.element}

@@ -6,9 +6,8 @@ import { ApiProblem } from '../../api/problem.ts';
 import { useThing } from '../../api/thing.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { ConflictDialog } from '../../parts/conflict.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { CreateButton } from '../../parts/create-button.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { useDialog } from '../../parts/open-dialog.ts';
 import { Reason } from '../../parts/reason.tsx';
 import { user } from '../../session.ts';
 import { NotFound } from '../not-found.tsx';
@@ -65,33 +64,8 @@ function OneTeam({ id }: { readonly id: string }) {
 function Choice({ current }: { readonly current: ShownTeam }) {
   const teams = useList<ShownTeam>(resource('teams')).items ?? [];
   const { change } = useQuery();
-  const dialog = useDialog();
-  const add = () =>
-    dialog.open(
-      <Dialog title="Create a team" onClose={dialog.close}>
-        <Form
-          submit="Create the team"
-          done="The team is created, and you are in it"
-          codes={{ plan_limit: 'name', conflict: 'name' }}
-          onCancel={dialog.close}
-          onSubmit={async (data) => {
-            const body = { name: data.get('name') };
-            const { id } = await call<ShownTeam>('POST', resource('teams'), { body });
-            change({ team: id }, true);
-          }}
-        >
-          <Field
-            name="name"
-            label="Name"
-            required
-            autoFocus
-            hint="It has applications and members of its own."
-          />
-        </Form>
-      </Dialog>,
-    );
   return (
-    <p class="actions">
+    <div class="actions">
       {teams.length > 1 && (
         <select
           aria-label="Team"
@@ -106,12 +80,27 @@ function Choice({ current }: { readonly current: ShownTeam }) {
         </select>
       )}
       {isAdmin() && (
-        <button type="button" onClick={add}>
-          Create a team …
-        </button>
+        <CreateButton
+          label="Create a team"
+          codes={{ plan_limit: 'name', conflict: 'name' }}
+          onDone={() => undefined}
+          create={async (data) => {
+            const body = { name: data.get('name') };
+            const { id } = await call<ShownTeam>('POST', resource('teams'), { body });
+            change({ team: id }, true);
+            return undefined;
+          }}
+        >
+          <Field
+            name="name"
+            label="Name"
+            required
+            autoFocus
+            hint="It has applications and members of its own."
+          />
+        </CreateButton>
       )}
-      {dialog.element}
-    </p>
+    </div>
   );
 }
 

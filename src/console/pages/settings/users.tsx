@@ -49,17 +49,7 @@ export function Users() {
           teamsOf: (user) => user.teams.map(nameOf).join(', '),
         })}
       />
-      {isAdmin() && (
-        <p class="actions">
-          <button
-            type="button"
-            class="primary"
-            onClick={() => dialog.open(<NewUser teams={teams} onClose={close} />)}
-          >
-            Create a user …
-          </button>
-        </p>
-      )}
+      {isAdmin() && <NewUser label="Create a user" teams={teams} onDone={() => void list.reload()} />}
       {dialog.element}
     </>
   );

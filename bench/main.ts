@@ -11,6 +11,7 @@ import { micro } from './micro.ts';
 import { mint } from './mint.ts';
 import { noisyNeighbour } from './noisy-neighbour.ts';
 import { overload } from './overload.ts';
+import { report } from './report.ts';
 import { retention } from './retention.ts';
 import { start } from './start.ts';
 import { token, verify } from './tokens.ts';
@@ -30,6 +31,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['hostile-http', hostileHttp],
   ['invalidation', invalidation],
   ['retention', retention],
+  ['report', report],
   ['micro', micro],
 ]);
 
@@ -50,7 +52,7 @@ async function main([name = 'help', ...args]: string[]): Promise<void> {
     await benchmark.run(args);
   } catch (error) {
     const usage = error instanceof TypeError && error.message.startsWith('Option');
-    const wrong = usage || (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+    const wrong = usage || String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
     fail((error as Error).message, wrong ? wrongUsage : 1);
   }
 }

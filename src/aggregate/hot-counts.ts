@@ -25,6 +25,8 @@ export class HotCounts {
   readonly #cells: HotCells<Counts>;
   readonly #carried = new Map<number, Carried>();
   readonly #marked = new Set<number>();
+  /** Environments that something late was added to since the last `put`. */
+  readonly #late = new Set<number>();
   /** The environment that was added to last: records of one packet are of one environment. */
   #environment = -1;
   #ofEnvironment = notCarried;
@@ -77,6 +79,7 @@ export class HotCounts {
       putCarried(this.#store.carried, environment, this.#carried.get(environment)!);
     }
     this.#marked.clear();
+    this.#late.clear();
   }
 
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
@@ -84,6 +87,7 @@ export class HotCounts {
     this.#cells.forget();
     this.#carried.clear();
     this.#marked.clear();
+    this.#late.clear();
     this.#environment = -1;
   }
 
@@ -101,7 +105,11 @@ export class HotCounts {
 
   /** Adds to the wider cells what came when its cell was carried. What comes for an hour or a day is in no narrower cell. */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
-    const { hours, minutesFrom, hoursFrom } = this.#ofEnvironment;
+    const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;
+    if (!this.#late.has(this.#environment)) {
+      this.#late.add(this.#environment);
+      this.mark(this.#environment, { late: late + 1 });
+    }
     if (width === bucketWidth.minute) this.addToHour(ref, floorTo(minute, hour), counts);
     else if (width === bucketWidth.hour) {
       if (minutesFrom < minute + hour) this.mark(this.#environment, { minutesFrom: minute + hour });

@@ -27,14 +27,38 @@ export interface CountsWanted {
   readonly only?: readonly number[];
 }
 
-/** Receives what a series counted in the bucket that starts at a minute. A bucket may come in several parts. */
-export type TakeCounts = (
-  ordinal: number,
-  minute: number,
-  checks: number,
-  used: number,
-  viewed: number,
-) => void;
+/** What some neighbouring series counted in one bucket. It is reused: what matters has to be taken out at once. */
+export class CountsBlock {
+  /** At which the bucket starts. A bucket may come in several parts. */
+  minute = 0;
+  /** How many series there are. */
+  size = 0;
+  readonly ordinals = new Uint32Array(cellsPerBlock);
+  readonly checks = new Float64Array(cellsPerBlock);
+  readonly used = new Float64Array(cellsPerBlock);
+  readonly viewed = new Float64Array(cellsPerBlock);
+
+  /** Reads a stored block (see `BlockEncoder`). */
+  read(value: Buffer, first: number, minute: number): this {
+    const view = new DataView(value.buffer, value.byteOffset, value.length);
+    const mask = view.getUint32(0, true);
+    let size = 0;
+    for (let place = 0, at = 4; place < cellsPerBlock; place += 1) {
+      if ((mask & (1 << place)) === 0) continue;
+      this.ordinals[size] = first + place;
+      this.checks[size] = view.getFloat64(at, true);
+      this.used[size] = view.getFloat64(at + 8, true);
+      this.viewed[size] = view.getFloat64(at + 16, true);
+      size += 1;
+      at += 24;
+    }
+    this.minute = minute;
+    this.size = size;
+    return this;
+  }
+}
+
+export type TakeCounts = (block: CountsBlock) => void;
 
 /** A part of the time, and the width of the cells that it is read from. */
 interface Segment {
@@ -61,12 +85,44 @@ export function* readCounts(
   take: TakeCounts,
 ): Reading<void> {
   const carried = readCarried(store.carried, environment, at);
-  const read = wanted.only === undefined ? scanPart : seekPart(wanted.only);
-  for (const segment of planSegments(wanted, carried)) {
-    for (const [width, places] of partsOf(segment, carried)) {
-      yield* read(store, environment, width, places, at, take);
-    }
+  yield* readCarriedCounts(store, environment, wanted, carried, at, take);
+  yield* readNewCounts(store, environment, wanted, carried, at, take);
+}
+
+/** Reads what is carried: it stays the same as long as `carried` does. */
+export function* readCarriedCounts(
+  store: UsageStore,
+  environment: number,
+  wanted: CountsWanted,
+  carried: Carried,
+  at: Snapshot,
+  take: TakeCounts,
+): Reading<void> {
+  const read = readerFor(wanted);
+  for (const { width, from, to } of planSegments(wanted, carried)) {
+    const end = width === bucketWidth.minute ? Math.min(placeOf(to), carried.minutes) : placeOf(to);
+    yield* read(store, environment, width, { from: placeOf(from), to: end }, at, take);
+    if (width !== bucketWidth.day) continue;
+    const hours = { from: Math.max(placeOf(from), carried.hours), to: placeOf(Math.min(to, wanted.to)) };
+    yield* read(store, environment, bucketWidth.hour, hours, at, take);
   }
+}
+
+/** Reads what is not carried: the last minutes. */
+export function readNewCounts(
+  store: UsageStore,
+  environment: number,
+  wanted: CountsWanted,
+  { minutes }: Carried,
+  at: Snapshot,
+  take: TakeCounts,
+): Reading<void> {
+  const places = { from: Math.max(placeOf(wanted.from), minutes), to: placeOf(wanted.to) };
+  return readerFor(wanted)(store, environment, bucketWidth.minute, places, at, take);
+}
+
+function readerFor({ only }: CountsWanted): ReadPart {
+  return only === undefined ? scanPart : seekPart(only);
 }
 
 type ReadPart = (
@@ -78,12 +134,16 @@ type ReadPart = (
   take: TakeCounts,
 ) => Reading<void>;
 
-/** Which cells to read, in the order of time. A cell that is wider than the time it is read for counts where it starts. */
+/**
+ * Which cells to read, in the order of time. A cell that is wider than the time it is read for counts where it starts. When
+ * nothing from the end on is carried, as it is when the end is now, the last hour and the last day are read whole.
+ */
 export function planSegments(
   { from, to, grain }: CountsWanted,
-  { minutesFrom, hoursFrom }: Carried,
+  { minutes, hours, minutesFrom, hoursFrom }: Carried,
 ): readonly Segment[] {
   const widest = widthOfGrain[grain];
+  const isOpen = placeOf(to) >= Math.max(minutes, hours);
   const segments: Segment[] = [];
   const add = (width: BucketWidth, start: number, end: number) => {
     const last = segments.at(-1);
@@ -94,8 +154,10 @@ export function planSegments(
     const [nextHour, nextDay] = [after(minute, hour), after(minute, day)];
     const noHours = nextDay <= hoursFrom;
     const noMinutes = noHours || nextHour <= minutesFrom;
-    const isDay = minute % day === 0 && (noHours || (widest === bucketWidth.day && nextDay <= to));
-    const isHour = minute % hour === 0 && (noMinutes || (widest !== bucketWidth.minute && nextHour <= to));
+    const isDay =
+      minute % day === 0 && (noHours || (widest === bucketWidth.day && (isOpen || nextDay <= to)));
+    const isHour =
+      minute % hour === 0 && (noMinutes || (widest !== bucketWidth.minute && (isOpen || nextHour <= to)));
     const next = isDay || noHours ? nextDay : isHour || noMinutes ? nextHour : Math.min(nextHour, to);
     if (isDay) add(bucketWidth.day, minute, next);
     else if (isHour && !noHours) add(bucketWidth.hour, minute, next);
@@ -105,21 +167,13 @@ export function planSegments(
   return segments;
 }
 
-/** The cells of a segment, and the narrower ones that these do not have yet. */
-function* partsOf({ width, from, to }: Segment, carried: Carried): Generator<readonly [BucketWidth, Places]> {
-  const places = { from: placeOf(from), to: placeOf(to) };
-  yield [width, places];
-  const since = (mark: number) => ({ from: Math.max(places.from, mark), to: places.to });
-  if (width === bucketWidth.day) yield [bucketWidth.hour, since(carried.hours)];
-  if (width !== bucketWidth.minute) yield [bucketWidth.minute, since(carried.minutes)];
-}
-
 /** Reads all blocks of a part. */
 function* scanPart(...[store, environment, width, places, at, take]: Parameters<ReadPart>): Reading<void> {
   if (places.from >= places.to) return;
+  const block = new CountsBlock();
   let left = stride;
   for (const { minute, first, value } of rawBlocks(store.counts, environment, width, places, at)) {
-    takeBlock(value, first, minute, take);
+    take(block.read(value, first, minute));
     left -= 1;
     if (left > 0) continue;
     left = stride;
@@ -132,6 +186,7 @@ const minutesOf = { [bucketWidth.minute]: 1, [bucketWidth.hour]: hour, [bucketWi
 /** Gets the blocks of some series, bucket by bucket. */
 function seekPart(only: readonly number[]): ReadPart {
   const blocks = [...new Set(only.map((ordinal) => Math.floor(ordinal / cellsPerBlock)))];
+  const found = new CountsBlock();
   return function* (store, environment, width, { from, to }, at, take) {
     const each = minutesOf[width];
     const first = Math.floor(Math.floor(from / blocksPerEnvironment) / each) * each;
@@ -140,7 +195,7 @@ function seekPart(only: readonly number[]): ReadPart {
         if (placeOf(minute, block) < from || placeOf(minute, block) >= to) continue;
         const number = blockOf(seriesRef(environment, block * cellsPerBlock));
         const value = store.counts.get(blockKey(number, bucketOf(width, minute)), readAt(at));
-        if (value !== undefined) takeBlock(value, block * cellsPerBlock, minute, take);
+        if (value !== undefined) take(found.read(value, block * cellsPerBlock, minute));
       }
       left -= 1;
       if (left > 0) continue;
@@ -148,23 +203,6 @@ function seekPart(only: readonly number[]): ReadPart {
       yield;
     }
   };
-}
-
-/** Gives the cells of a stored block (see `BlockEncoder`), as fast as can be. */
-function takeBlock(value: Buffer, first: number, minute: number, take: TakeCounts): void {
-  const view = new DataView(value.buffer, value.byteOffset, value.length);
-  const mask = view.getUint32(0, true);
-  for (let place = 0, at = 4; place < cellsPerBlock; place += 1) {
-    if ((mask & (1 << place)) === 0) continue;
-    take(
-      first + place,
-      minute,
-      view.getFloat64(at, true),
-      view.getFloat64(at + 8, true),
-      view.getFloat64(at + 16, true),
-    );
-    at += 24;
-  }
 }
 
 function after(minute: number, width: number): number {

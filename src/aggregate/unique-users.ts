@@ -59,36 +59,32 @@ export function* countUniqueUsers(
   return users;
 }
 
-/** The users of an environment: by day, and of each of the spans that were asked for. */
+/** The users of an environment: of each day, and of all of them. */
 export interface EnvironmentUsers {
-  readonly byDay: ReadonlyMap<number, number>;
-  readonly of: readonly number[];
+  readonly byDay: readonly number[];
+  readonly all: HyperLogLog;
 }
 
-/** Counts the unique users of an environment as a whole, day by day and over some spans of days. */
+/** Counts the unique users of an environment as a whole, day by day and over all days. */
 export function* environmentUsers(
   store: UsageStore,
   environment: number,
-  spans: readonly Days[],
+  { from, to }: Days,
   at: Snapshot,
 ): Reading<EnvironmentUsers> {
-  const unions = spans.map(() => new HyperLogLog());
-  const byDay = new Map<number, number>();
-  const first = Math.max(0, Math.min(...spans.map(({ from }) => from)));
-  const end = Math.max(...spans.map(({ to }) => to));
-  for (let day = first; day < end; day += 1) {
-    const sketch = new HyperLogLog();
-    const [from, to] = [environmentOrdinal, environmentOrdinal + 1];
-    for (const { chunk, content } of sketchChunks(store, environment, day, from, to, at)) {
-      sketch.mergeChunk(chunk, content);
+  const all = new HyperLogLog();
+  const byDay: number[] = [];
+  for (let day = from; day < to; day += 1) {
+    const ofDay = new HyperLogLog();
+    const [first, end] = [environmentOrdinal, environmentOrdinal + 1];
+    for (const { chunk, content } of sketchChunks(store, environment, day, first, end, at)) {
+      all.mergeChunk(chunk, content);
+      ofDay.mergeChunk(chunk, content);
     }
-    for (const [index, span] of spans.entries()) {
-      if (day >= span.from && day < span.to) unions[index]!.merge(sketch);
-    }
-    byDay.set(day, sketch.estimate());
+    byDay.push(ofDay.estimate());
     yield;
   }
-  return { byDay, of: unions.map((union) => union.estimate()) };
+  return { byDay, all };
 }
 
 type NumberedGroup = readonly [index: number, ordinals: readonly number[]];
@@ -117,17 +113,38 @@ function* read(
   days: Days,
   sketches: ReadonlyMap<number, HyperLogLog>,
 ): Reading<void> {
-  const ordinals = [...sketches.keys()];
-  const from = Math.min(...ordinals);
-  const to = Math.max(...ordinals) + 1;
-  for (let day = days.from; day < days.to && ordinals.length > 0; day++) {
+  const runs = runsOf([...sketches.keys()]);
+  let left = stride;
+  for (let day = days.from; day < days.to && runs.length > 0; day++) {
     yield* fromSnapshot(store.lmdb, function* (at) {
-      for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, from, to, at)) {
-        sketches.get(ordinal)?.mergeChunk(chunk, content);
-        yield;
+      for (const { from, to } of runs) {
+        for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, from, to, at)) {
+          sketches.get(ordinal)?.mergeChunk(chunk, content);
+          left -= 1;
+          if (left > 0) continue;
+          left = stride;
+          yield;
+        }
       }
     });
   }
+}
+
+/** Chunks between two pauses. */
+const stride = 64;
+
+/** The most ordinals that are passed over, instead of seeking the next one. */
+const maxGap = 4;
+
+/** The ranges of ordinals that lie close together: `from` included, `to` not. */
+function runsOf(ordinals: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
+  const runs: { from: number; to: number }[] = [];
+  for (const ordinal of ordinals.toSorted((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last !== undefined && ordinal - last.to <= maxGap) last.to = ordinal + 1;
+    else runs.push({ from: ordinal, to: ordinal + 1 });
+  }
+  return runs;
 }
 
 function unite(group: readonly number[], sketches: ReadonlyMap<number, HyperLogLog>): HyperLogLog {

@@ -10,7 +10,7 @@ import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { ComparisonShown } from './comparison-shape.ts';
 import { outcomeOf } from './comparison-text.ts';
-import { daysText } from './overview-report.ts';
+import { daysText } from './overview-range.ts';
 import { PointBudget } from './point-budget.ts';
 import { sumUp } from './sum-up.ts';
 

@@ -8,6 +8,7 @@ import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './f
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
+import { OverviewBases } from './overview-base.ts';
 import { type OverviewTask, overviewReport } from './overview-report.ts';
 import type { OverviewShown } from './overview-shape.ts';
 import { type OverviewUsersTask, overviewUsersReport } from './overview-users-report.ts';
@@ -39,6 +40,7 @@ export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends
 /** The reports of a store, and the scan that finds damage. */
 export function createReports(store: UsageStore) {
   const verdicts = new Verdicts(store);
+  const bases = new OverviewBases(store);
   return {
     usage: ({ environment, range, only }: UsageTask) => inJson(usageReport(store, environment, range, only)),
     measurements: ({ environment, range, only, gauges }: MeasurementsTask) =>
@@ -49,7 +51,7 @@ export function createReports(store: UsageStore) {
     senders: (task: SendersTask) => sendersReport(store, task),
     verdict: (task: VerdictTask) => verdictReport(store, task),
     sights: (task: SightTask) => sightsOf(store, task),
-    overview: (task: OverviewTask) => packed(overviewReport(store, verdicts, task)),
+    overview: (task: OverviewTask) => packed(overviewReport(store, { verdicts, bases }, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, task)),
     scan: (task: ScanTask) => scan(store, task),

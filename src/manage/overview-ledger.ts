@@ -17,15 +17,14 @@ export interface Received {
 
 const stride = 64;
 
-/** Adds up what an application's ledger says of one environment, hour by hour: whole hours that the span touches. */
+/** Adds up what an application's ledger says of one environment, hour by hour. @param hours since the epoch */
 export function* hourlyLedger(
   store: UsageStore,
   application: number,
   environment: number,
-  span: Span,
+  { from, to }: Span,
   at: Snapshot,
 ): Reading<HourlyLedger> {
-  const [from, to] = [Math.floor(span.from / 60), Math.ceil(span.to / 60)];
   const zeros = () => new Array<number>(to - from).fill(0);
   const hourly = { from, accepted: zeros(), refused: zeros() };
   let left = stride;

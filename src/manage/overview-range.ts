@@ -1,7 +1,15 @@
 import Type from 'typebox';
+import type { Days } from '../aggregate/unique-users.ts';
 import type { QueryOf } from '../http/query-reader.ts';
 import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../store/retention.ts';
-import { type ReportRange, range, readReportRange, type Step } from './report-range.ts';
+import {
+  bucketStart,
+  type ReportRange,
+  range,
+  readReportRange,
+  type Step,
+  stepMinutes,
+} from './report-range.ts';
 
 /** A part of time in minutes since the epoch: `from` included, `to` not. */
 export interface Span {
@@ -80,4 +88,42 @@ export function compare({ from, to }: Span, now: number, horizons: Horizons): Co
     return { against: { from, to: until }, before: { from: from - shift, to: until - shift } };
   }
   return undefined;
+}
+
+/** The buckets of an overview: every one that the range touches. Times are Unix seconds. */
+export interface Grid {
+  readonly start: number;
+  readonly width: number;
+  readonly length: number;
+  readonly spark: { readonly start: number; readonly width: number; readonly length: number };
+}
+
+/** The most points of a sparkline. */
+const maxSpark = 30;
+
+export function gridOf({ from, to, step }: ReportRange): Grid {
+  const start = bucketStart(from, step);
+  const width = stepMinutes[step] * 60;
+  const length = Math.ceil((to * 60 - start) / width);
+  const each = Math.ceil(length / maxSpark);
+  return { start, width, length, spark: { start, width: each * width, length: Math.ceil(length / each) } };
+}
+
+/** The whole hours that a range and the one before it touch, as hours since the epoch. */
+export function hoursAround({ range, comparison }: OverviewRange): Span {
+  const from = Math.min(range.from, comparison?.before.from ?? range.from);
+  return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
+}
+
+/** The UTC days that a range touches and that have begun, at least one. @param now Unix ms */
+export function daysOf({ from: first, to: end }: Span, now: number): Days {
+  const today = Math.floor(now / minuteMs / day);
+  const from = Math.min(Math.floor(first / day), today);
+  return { from, to: Math.max(from + 1, Math.min(Math.ceil(end / day), today + 1)) };
+}
+
+/** The first and the last day, as dates. */
+export function daysText({ from, to }: Days): { readonly from: string; readonly to: string } {
+  const text = (each: number) => new Date(each * day * minuteMs).toISOString().slice(0, 10);
+  return { from: text(from), to: text(to - 1) };
 }

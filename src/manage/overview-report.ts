@@ -1,186 +1,178 @@
-import { addCounts } from '../aggregate/merge.ts';
-import { readCounts } from '../aggregate/read-counts.ts';
-import { type Days, environmentUsers } from '../aggregate/unique-users.ts';
-import { type Counts, countsCodec } from '../store/cells.ts';
+import { readNewCounts } from '../aggregate/read-counts.ts';
+import { environmentUsers } from '../aggregate/unique-users.ts';
+import { readCarried } from '../store/carried.ts';
+import type { Counts } from '../store/cells.ts';
 import type { Environment, FeatureDeclaration } from '../store/records.ts';
 import { surplusName } from '../store/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
+import {
+  daysParted,
+  hoursOver,
+  type OverviewBase,
+  type OverviewBases,
+  type OverviewWanted,
+  summer,
+} from './overview-base.ts';
 import { type HourlyLedger, hourlyLedger, receivedIn } from './overview-ledger.ts';
-import type { Comparison, OverviewRange, Span } from './overview-range.ts';
-import { type Row, type Rows, readRows } from './overview-rows.ts';
+import { readSights, type Sights } from './overview-names.ts';
+import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
+import { rowsOf } from './overview-rows.ts';
 import type { OverviewFeature, OverviewShown } from './overview-shape.ts';
-import { bucketStart, minuteText, type ReportRange, stepMinutes } from './report-range.ts';
-import type { VerdictKind } from './verdict-shape.ts';
+import { Tally } from './overview-tally.ts';
+import { minuteText } from './report-range.ts';
 import type { Verdicts } from './verdicts.ts';
 
-export interface OverviewTask extends OverviewRange {
-  /** Number of the application. */
-  readonly application: number;
+export interface OverviewTask extends OverviewWanted {
   readonly environment: Environment;
   /** All environments of the application, of which the verdicts are. */
   readonly environments: readonly Environment[];
   /** After how long a feature is stale. */
   readonly staleAfterMs: number;
-  /** Unix ms. */
-  readonly now: number;
   readonly declared: readonly FeatureDeclaration[];
   /** Backend keys that were seen in a packet. */
   readonly leakedKeys: number;
 }
 
-/** The most points of a sparkline, and the most variants of a row. */
-const [maxSpark, maxVariants] = [30, 8];
-
-const minuteMs = 60_000;
-const day = 1440;
+/** What is kept in memory of earlier overviews. */
+export interface Remembered {
+  readonly verdicts: Verdicts;
+  readonly bases: OverviewBases;
+}
 
 /** The whole overview of an environment, read from one snapshot, with the verdicts of the application. */
 export function* overviewReport(
   store: UsageStore,
-  verdicts: Verdicts,
+  { verdicts, bases }: Remembered,
   task: OverviewTask,
 ): Reading<OverviewShown> {
   const kinds = yield* verdicts.of(task);
   return yield* fromSnapshot(store.lmdb, function* (at) {
     const { environment, range, now } = task;
-    const grid = gridOf(range);
-    const counted = yield* countRows(store, task, grid, at);
-    const comparison = counted.firstSeen > (task.comparison?.before.from ?? 0) ? undefined : task.comparison;
-    const compared = comparison && (yield* countBoth(store, environment.number, comparison, at));
-    const ledger = yield* hourlyLedger(
-      store,
-      task.application,
-      environment.number,
-      around(range, comparison),
-      at,
-    );
-    const users = yield* countUsers(store, task, counted.firstSeen, at);
-    const features = counted.rows
-      .filter(isShown)
-      .map((row) => describe(row, kinds))
-      .sort(byChecks);
-    const { from, to, step } = range;
-    const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
+    const [base, sights] = yield* readKnown(store, task, bases, at);
+    const counted = yield* countAll(store, task, base, at);
+    const ledger = yield* readLedger(store, task, base, at);
+    const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
+    const { start, width, length, spark } = gridOf(range);
+    const said = { declared: task.declared, kinds };
+    const features = rowsOf(base.names, counted.tally, sights, said, spark.length);
+    const { checks, used, viewed } = counted.tally.series;
     return {
       environment: environment.name,
-      from: minuteText(from),
-      to: minuteText(to),
-      step,
+      from: minuteText(range.from),
+      to: minuteText(range.to),
+      step: range.step,
       at: timeText(now),
       completeThrough: timeText(now),
       totals: { ...counted.total, ...receivedIn(ledger, hours) },
-      before: comparison && compared ? showBoth(comparison, compared, ledger) : null,
-      ...users,
-      start: grid.start,
-      width: grid.width,
-      length: grid.length,
-      series: counted.series,
+      before: showBefore(task.comparison, counted, sights, ledger),
+      ...(yield* countUsers(store, task, base, sights, at)),
+      start,
+      width,
+      length,
+      series: { checks: [...checks], used: [...used], viewed: [...viewed] },
       hourly: showHourly(ledger, hours),
       states: statesOf(features, task.leakedKeys),
-      spark: grid.spark,
+      spark,
       features,
     };
   });
 }
 
-interface Grid {
-  /** Unix seconds. */
-  readonly start: number;
-  readonly width: number;
-  readonly length: number;
-  readonly spark: { readonly start: number; readonly width: number; readonly length: number };
-}
-
-/** Every bucket that the range touches. */
-function gridOf({ from, to, step }: ReportRange): Grid {
-  const start = bucketStart(from, step);
-  const width = stepMinutes[step] * 60;
-  const length = Math.ceil((to * 60 - start) / width);
-  const each = Math.ceil(length / maxSpark);
-  return { start, width, length, spark: { start, width: each * width, length: Math.ceil(length / each) } };
-}
-
-interface Counted extends Rows {
-  readonly total: Counts;
-  readonly series: Record<keyof Counts, number[]>;
-}
-
-/** Adds up the range: rows, sparklines, and the series of the environment. */
-function* countRows(
+/** The base, and when the features were seen. A base that lacks a new series is made anew. */
+function* readKnown(
   store: UsageStore,
-  { environment, range, declared }: OverviewTask,
-  { start, width, length, spark }: Grid,
+  task: OverviewTask,
+  bases: OverviewBases,
   at: Snapshot,
-): Reading<Counted> {
-  const rows = yield* readRows(store, environment.number, declared, spark.length, at);
-  const total = countsCodec.empty();
-  const zeros = () => new Array<number>(length).fill(0);
-  const series = { checks: zeros(), used: zeros(), viewed: zeros() };
-  const wanted = { ...range, grain: range.step };
-  yield* readCounts(store, environment.number, wanted, at, (ordinal, minute, checks, used, viewed) => {
-    const variant = rows.variants[ordinal];
-    if (variant === undefined) return;
-    const { row } = variant;
-    const since = minute * 60 - start;
-    const bucket = Math.max(0, Math.floor(since / width));
-    variant.checks += checks;
-    row.used += used;
-    row.viewed += viewed;
-    row.spark[Math.max(0, Math.floor(since / spark.width))]! += checks;
-    series.checks[bucket]! += checks;
-    series.used[bucket]! += used;
-    series.viewed[bucket]! += viewed;
-    total.checks += checks;
-    total.used += used;
-    total.viewed += viewed;
-  });
-  return { ...rows, total, series };
+): Reading<readonly [OverviewBase, Sights]> {
+  const { number } = task.environment;
+  const carried = readCarried(store.carried, number, at);
+  const base = yield* bases.get(task, carried, at);
+  const sights = yield* readSights(store, number, base.names, at);
+  if (sights !== undefined) return [base, sights];
+  const whole = yield* bases.get(task, carried, at, true);
+  return [whole, (yield* readSights(store, number, whole.names, at))!];
 }
 
-interface Compared {
+interface Counted {
+  readonly tally: Tally;
+  readonly total: Counts;
   readonly against: Counts;
   readonly before: Counts;
 }
 
-function* countBoth(
+/** Adds the last minutes to the base. */
+function* countAll(
   store: UsageStore,
-  environment: number,
-  { against, before }: Comparison,
+  { environment, range, comparison }: OverviewTask,
+  base: OverviewBase,
   at: Snapshot,
-): Reading<Compared> {
+): Reading<Counted> {
+  const carried = readCarried(store.carried, environment.number, at);
+  const grid = gridOf(range);
+  const tally = new Tally(base.names, grid, base.tally);
+  const whole = { ...range, grain: range.step };
+  yield* readNewCounts(store, environment.number, whole, carried, at, (block) =>
+    tally.add(block, base.names, grid),
+  );
+  const plus = function* (counts: Counts, span: Span | undefined): Reading<Counts> {
+    const sum = { ...counts };
+    const wanted = span && { ...span, grain: 'minute' as const };
+    if (wanted) yield* readNewCounts(store, environment.number, wanted, carried, at, summer(sum));
+    return sum;
+  };
+  const total = tally.total();
+  const rest = yield* plus(base.rest, comparison && { from: comparison.against.to, to: range.to });
+  const before = yield* plus(base.before, comparison?.before);
+  return { tally, total, against: minus(total, rest), before };
+}
+
+function minus(whole: Counts, part: Counts): Counts {
   return {
-    against: yield* countAll(store, environment, against, at),
-    before: yield* countAll(store, environment, before, at),
+    checks: whole.checks - part.checks,
+    used: whole.used - part.used,
+    viewed: whole.viewed - part.viewed,
   };
 }
 
-function* countAll(store: UsageStore, environment: number, span: Span, at: Snapshot): Reading<Counts> {
-  const total = countsCodec.empty();
-  const wanted = { ...span, grain: 'day' } as const;
-  yield* readCounts(store, environment, wanted, at, (_ordinal, _minute, checks, used, viewed) =>
-    addCounts(total, checks, used, viewed),
-  );
-  return total;
+/** The hours that are over, and the rest. */
+function* readLedger(
+  store: UsageStore,
+  task: OverviewTask,
+  { ledger }: OverviewBase,
+  at: Snapshot,
+): Reading<HourlyLedger> {
+  const { from, to } = hoursAround(task);
+  const rest = { from: hoursOver(task).to, to };
+  const last = yield* hourlyLedger(store, task.application, task.environment.number, rest, at);
+  return {
+    from,
+    accepted: [...ledger.accepted, ...last.accepted],
+    refused: [...ledger.refused, ...last.refused],
+  };
 }
 
-function around({ from, to }: Span, comparison: Comparison | undefined): Span {
-  return { from: Math.min(from, comparison?.before.from ?? from), to };
-}
-
-/** What came in is known by the hour: as many whole hours of both. */
-function showBoth({ against, before }: Comparison, counts: Compared, ledger: HourlyLedger) {
+/** Nothing is compared with a time before anything was counted. What came in is known by the hour: as many hours of both. */
+function showBefore(
+  comparison: Comparison | undefined,
+  counted: Counted,
+  { earliest }: Sights,
+  ledger: HourlyLedger,
+): OverviewShown['before'] {
+  if (comparison === undefined || earliest > comparison.before.from) return null;
+  const { against, before } = comparison;
   const first = Math.floor(against.from / 60);
   const hours = Math.floor(against.to / 60) - first;
   const earlier = first - Math.ceil((against.from - before.from) / 60);
   return {
     ...showSpan(before),
-    ...counts.before,
+    ...counted.before,
     ...receivedIn(ledger, { from: earlier, to: earlier + hours }),
     against: {
       ...showSpan(against),
-      ...counts.against,
+      ...counted.against,
       ...receivedIn(ledger, { from: first, to: first + hours }),
     },
   };
@@ -191,87 +183,28 @@ function showSpan({ from, to }: Span) {
 }
 
 function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span) {
-  const part = (hours: number[]) => hours.slice(from - start, to - start);
+  const part = (hours: readonly number[]) => hours.slice(from - start, to - start);
   return { start: from * 3600, length: to - from, accepted: part(accepted), refused: part(refused) };
 }
 
 /** Users of the UTC days that the range touches, as far as they have begun; and of those that are over, to compare them. */
 function* countUsers(
   store: UsageStore,
-  { environment, range, now }: OverviewTask,
-  firstSeen: number,
+  task: OverviewTask,
+  { users, usersBefore }: OverviewBase,
+  { earliest }: Sights,
   at: Snapshot,
 ): Reading<Pick<OverviewShown, 'users' | 'usersBefore' | 'days'>> {
-  const { from, to } = daysOf(range, now);
-  const today = Math.floor(now / minuteMs / day);
-  const over = { from, to: Math.min(to, today) };
-  const before = { from: from - (over.to - from), to: from };
-  const isComparable = over.to > from && firstSeen <= before.from * day;
-  const wanted = [{ from, to }, over, before];
-  const { byDay, of } = yield* environmentUsers(store, environment.number, wanted, at);
+  const { over, before, rest } = daysParted(task);
+  const today = yield* environmentUsers(store, task.environment.number, rest, at);
+  const against = { count: users.all.estimate(), ...daysText(over) };
+  const isComparable = over.to > over.from && earliest <= before.from * 1440;
+  today.all.merge(users.all);
   return {
-    users: { count: of[0]!, ...daysText({ from, to }) },
-    usersBefore: isComparable
-      ? { count: of[2]!, ...daysText(before), against: { count: of[1]!, ...daysText(over) } }
-      : null,
-    days: Array.from({ length: to - from }, (_, index) => [
-      (from + index) * day * 60,
-      byDay.get(from + index) ?? 0,
-    ]),
+    users: { count: today.all.estimate(), ...daysText({ from: over.from, to: rest.to }) },
+    usersBefore: isComparable ? { count: usersBefore.all.estimate(), ...daysText(before), against } : null,
+    days: [...users.byDay, ...today.byDay].map((count, index) => [(over.from + index) * 86_400, count]),
   };
-}
-
-/** The UTC days that a range touches and that have begun, at least one. */
-export function daysOf(range: Span, now: number): Days {
-  const today = Math.floor(now / minuteMs / day);
-  const from = Math.min(Math.floor(range.from / day), today);
-  return { from, to: Math.max(from + 1, Math.min(Math.ceil(range.to / day), today + 1)) };
-}
-
-/** The first and the last day, as dates. */
-export function daysText({ from, to }: Days): { readonly from: string; readonly to: string } {
-  const text = (each: number) => new Date(each * day * minuteMs).toISOString().slice(0, 10);
-  return { from: text(from), to: text(to - 1) };
-}
-
-/** What was folded over a limit is a row only when it counts. */
-function isShown({ feature, variants, used, viewed }: Row): boolean {
-  return feature !== surplusName || used + viewed > 0 || variants.some(({ checks }) => checks > 0);
-}
-
-function byChecks(a: OverviewFeature, b: OverviewFeature): number {
-  return b.checks - a.checks || (a.feature < b.feature ? -1 : 1);
-}
-
-function describe(row: Row, kinds: ReadonlyMap<string, VerdictKind>): OverviewFeature {
-  const { feature, declaration, used, viewed, spark, firstSeen, lastSeen } = row;
-  const seenAt = (minute: number) => (minute === 0 ? null : minuteText(minute));
-  const { archived = false, permanent = false, snoozedUntil = null } = declaration ?? {};
-  return {
-    feature,
-    checks: row.variants.reduce((sum, { checks }) => sum + checks, 0),
-    used,
-    viewed,
-    spark: Array.from(spark),
-    variants: showVariants(row),
-    firstSeenAt: seenAt(firstSeen),
-    lastSeenAt: seenAt(lastSeen),
-    declared: declaration !== undefined,
-    archived,
-    permanent,
-    snoozedUntil: timeText(snoozedUntil),
-    // What was folded is not one feature, and what is not known yet is new.
-    verdict: feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new'),
-  };
-}
-
-function showVariants({ variants }: Row): [string, number][] {
-  const counted = variants.filter(({ checks }) => checks > 0).sort((a, b) => b.checks - a.checks);
-  const shown = counted
-    .slice(0, maxVariants)
-    .map(({ variant, checks }): [string, number] => [variant, checks]);
-  const rest = counted.slice(maxVariants).reduce((sum, { checks }) => sum + checks, 0);
-  return rest > 0 ? [...shown, ['…', rest]] : shown;
 }
 
 function statesOf(features: readonly OverviewFeature[], leakedKeys: number): OverviewShown['states'] {

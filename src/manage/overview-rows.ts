@@ -1,83 +1,108 @@
 import type { FeatureDeclaration } from '../store/records.ts';
-import { seenOf } from '../store/seen.ts';
-import { featureItself, seriesOf, surplusName } from '../store/series.ts';
-import type { Reading, Snapshot } from '../store/snapshot.ts';
-import type { UsageStore } from '../store/usage.ts';
+import { surplusName } from '../store/series.ts';
+import { timeText } from './answers.ts';
+import type { Names, Sights } from './overview-names.ts';
+import type { OverviewFeature } from './overview-shape.ts';
+import type { Tally } from './overview-tally.ts';
+import { minuteText } from './report-range.ts';
+import type { VerdictKind } from './verdict-shape.ts';
 
-/** One feature of an environment while its counts are added up. Minutes are since the epoch, 0 for never. */
-export interface Row {
-  readonly feature: string;
-  readonly declaration: FeatureDeclaration | undefined;
-  readonly variants: VariantRow[];
-  readonly spark: Float64Array;
-  firstSeen: number;
-  lastSeen: number;
-  used: number;
-  viewed: number;
-}
+/** The most variants of a row. */
+const maxVariants = 8;
 
-export interface VariantRow {
-  readonly variant: string;
-  readonly row: Row;
-  checks: number;
-}
-
-export interface Rows {
-  readonly rows: readonly Row[];
-  /** By the ordinal of the series. */
-  readonly variants: readonly (VariantRow | undefined)[];
-  /** When anything of the environment was first seen; `Infinity` for never. */
-  readonly firstSeen: number;
+/** What the rows show beside the counts. */
+interface Said {
+  readonly declared: readonly FeatureDeclaration[];
+  /** The verdicts, by feature. */
+  readonly kinds: ReadonlyMap<string, VerdictKind>;
 }
 
 /**
- * Every feature that packets and reports of an environment have named, and every declared one.
+ * A row for every feature that was seen or is declared, by checks. What was folded over a limit is a row only when it counts.
  * @param points of a sparkline
  */
-export function* readRows(
-  store: UsageStore,
-  environment: number,
-  declared: readonly FeatureDeclaration[],
+export function rowsOf(
+  names: Names,
+  tally: Tally,
+  sights: Sights,
+  { declared, kinds }: Said,
   points: number,
-  at: Snapshot,
-): Reading<Rows> {
+): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  const rows = new Map<string, Row>();
-  const open = (feature: string): Row => {
-    const known = rows.get(feature);
-    if (known !== undefined) return known;
+  const variants = variantsOf(names, tally);
+  const seen = names.features.map((feature, number) => {
     const declaration = declarations.get(feature);
-    const counts = { firstSeen: 0, lastSeen: 0, used: 0, viewed: 0 };
-    const row: Row = { feature, declaration, variants: [], spark: new Float64Array(points), ...counts };
-    rows.set(feature, row);
-    return row;
-  };
-  for (const name of declarations.keys()) open(name);
-  const variants: (VariantRow | undefined)[] = [];
-  const ofOrdinal: (Row | undefined)[] = [];
-  for (const { ordinal, name } of seriesOf(store, environment, at)) {
-    if (ordinal % stride === 0) yield;
-    if (name.length === 1) continue;
-    const feature = name.length === 3 ? name[1] : name[0];
-    if (name.length === 3 && feature === surplusName) continue;
-    const row = open(feature);
-    ofOrdinal[ordinal] = row;
-    if (name.length === 3 || name[1] === featureItself) continue;
-    const variant = { variant: name[1], row, checks: 0 };
-    row.variants.push(variant);
-    variants[ordinal] = variant;
-  }
-  let firstSeen = Number.POSITIVE_INFINITY;
-  for (const { ordinal, first, last } of seenOf(store, environment, at)) {
-    if (ordinal % stride === 0) yield;
-    firstSeen = Math.min(firstSeen, first);
-    const row = ofOrdinal[ordinal];
-    if (row === undefined) continue;
-    row.firstSeen = row.firstSeen === 0 ? first : Math.min(row.firstSeen, first);
-    row.lastSeen = Math.max(row.lastSeen, last);
-  }
-  return { rows: [...rows.values()], variants, firstSeen };
+    return {
+      feature,
+      checks: variants[number]!.reduce((sum, [, checks]) => sum + checks, 0),
+      used: tally.used[number]!,
+      viewed: tally.viewed[number]!,
+      spark: [...tally.spark.subarray(number * points, (number + 1) * points)],
+      variants: showVariants(variants[number]!),
+      firstSeenAt: seenAt(sights.first[number]!),
+      lastSeenAt: seenAt(sights.last[number]!),
+      ...showDeclaration(declaration),
+      verdict: verdictOf(feature, kinds),
+    };
+  });
+  const known = new Set(names.features);
+  const unseen = declared
+    .filter(({ name }) => !known.has(name))
+    .map((declaration) => showUnseen(declaration, points, kinds));
+  return [...seen, ...unseen].filter(isShown).sort(byChecks);
 }
 
-/** Series between two pauses. */
-const stride = 512;
+type VariantChecks = [variant: string, checks: number];
+
+/** The variants that were asked for, of each feature. */
+function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Tally): VariantChecks[][] {
+  const variants: VariantChecks[][] = features.map(() => []);
+  for (const [ordinal, variant] of variantOf.entries()) {
+    if (variant !== undefined && checks[ordinal]! > 0) {
+      variants[featureOf[ordinal]!]!.push([variant, checks[ordinal]!]);
+    }
+  }
+  return variants;
+}
+
+function showVariants(variants: readonly VariantChecks[]): VariantChecks[] {
+  const sorted = variants.toSorted(([, a], [, b]) => b - a);
+  const rest = sorted.slice(maxVariants).reduce((sum, [, checks]) => sum + checks, 0);
+  return rest > 0 ? [...sorted.slice(0, maxVariants), ['…', rest]] : sorted;
+}
+
+function showUnseen(declaration: FeatureDeclaration, points: number, kinds: Said['kinds']): OverviewFeature {
+  return {
+    ...{ feature: declaration.name, checks: 0, used: 0, viewed: 0, variants: [] },
+    spark: new Array<number>(points).fill(0),
+    ...{ firstSeenAt: null, lastSeenAt: null },
+    ...showDeclaration(declaration),
+    verdict: verdictOf(declaration.name, kinds),
+  };
+}
+
+/** What was folded is not one feature, and what is not known yet is new. */
+function verdictOf(feature: string, kinds: Said['kinds']): VerdictKind {
+  return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
+}
+
+function showDeclaration(declaration: FeatureDeclaration | undefined) {
+  return {
+    declared: declaration !== undefined,
+    archived: declaration?.archived ?? false,
+    permanent: declaration?.permanent ?? false,
+    snoozedUntil: timeText(declaration?.snoozedUntil ?? null),
+  };
+}
+
+function seenAt(minute: number): string | null {
+  return minute === 0 ? null : minuteText(minute);
+}
+
+function isShown({ feature, checks, used, viewed }: OverviewFeature): boolean {
+  return feature !== surplusName || checks + used + viewed > 0;
+}
+
+function byChecks(a: OverviewFeature, b: OverviewFeature): number {
+  return b.checks - a.checks || (a.feature < b.feature ? -1 : 1);
+}

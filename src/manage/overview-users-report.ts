@@ -3,7 +3,7 @@ import type { Environment } from '../store/records.ts';
 import { seriesOf } from '../store/series.ts';
 import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { daysText } from './overview-report.ts';
+import { daysText } from './overview-range.ts';
 import type { OverviewUsersShown } from './overview-shape.ts';
 
 export interface OverviewUsersTask {

@@ -15,8 +15,8 @@ import {
   unknownEnvironment,
 } from './environment-name.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
-import { overviewRange, readOverviewRange } from './overview-range.ts';
-import { daysOf, type OverviewTask } from './overview-report.ts';
+import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
+import type { OverviewTask } from './overview-report.ts';
 import { Overview, type OverviewShown, OverviewUsers } from './overview-shape.ts';
 import { tooManyReports } from './report-pool.ts';
 import { range } from './report-range.ts';

@@ -92,19 +92,18 @@ function addUp(
     ...(only === undefined ? {} : { only: tallies.map(({ ordinal }) => ordinal) }),
   };
   return fromSnapshot(store.lmdb, function* (at) {
-    yield* readCounts(store, environment, wanted, at, (ordinal, minute, checks, used, viewed) => {
-      const series = points.get(ordinal);
-      if (series === undefined) return;
-      const t = bucketStart(minute, range.step);
-      const point = series.get(t);
-      if (point === undefined) {
-        budget.take();
-        series.set(t, [t, checks, used, viewed]);
-        return;
+    yield* readCounts(store, environment, wanted, at, (block) => {
+      const t = bucketStart(block.minute, range.step);
+      for (let index = 0; index < block.size; index += 1) {
+        const series = points.get(block.ordinals[index]!);
+        if (series === undefined) continue;
+        if (!series.has(t)) budget.take();
+        const point = series.get(t) ?? [t, 0, 0, 0];
+        series.set(t, point);
+        point[1] += block.checks[index]!;
+        point[2] += block.used[index]!;
+        point[3] += block.viewed[index]!;
       }
-      point[1] += checks;
-      point[2] += used;
-      point[3] += viewed;
     });
     for (const tally of tallies) {
       tally.points.push(...[...points.get(tally.ordinal)!.values()].sort(([a], [b]) => a - b));

@@ -73,9 +73,11 @@ function* figuresOf(
     }
     if (variants.size === 0) continue;
     const wanted = { ...span, grain: 'day', only: [...variants.keys()] } as const;
-    yield* readCounts(store, number, wanted, at, (ordinal, _minute, count) => {
-      const variant = variants.get(ordinal);
-      if (variant !== undefined) checks.set(variant, (checks.get(variant) ?? 0) + count);
+    yield* readCounts(store, number, wanted, at, (block) => {
+      for (let index = 0; index < block.size; index += 1) {
+        const variant = variants.get(block.ordinals[index]!);
+        if (variant !== undefined) checks.set(variant, (checks.get(variant) ?? 0) + block.checks[index]!);
+      }
     });
   }
   return { days, checks };

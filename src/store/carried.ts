@@ -7,7 +7,7 @@ import { readAt, type Snapshot } from './snapshot.ts';
  * what an hour counts is carried to its day: so an hour's cell has everything but what its minutes have from `minutes` on, and a
  * day's cell has everything but what its hours have from `hours` on. The narrower cells stay until their retention ends.
  *
- * Key: environment (u32, big-endian). Value: the four numbers, as little-endian doubles.
+ * Key: environment (u32, big-endian). Value: the five numbers, as little-endian doubles.
  */
 export interface Carried {
   /** The first place (see `placeOf`) whose minute cells are not in their hour's cell. */
@@ -18,12 +18,14 @@ export interface Carried {
   readonly minutesFrom: number;
   /** The minute before which hour cells were deleted, or were never there. */
   readonly hoursFrom: number;
+  /** How many commits have added to a cell that was carried. While all of these stay, so does what was carried. */
+  readonly late: number;
 }
 
 /** Nothing is carried, and nothing was deleted. */
-export const notCarried: Carried = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0 };
+export const notCarried: Carried = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0, late: 0 };
 
-const valueBytes = 4 * 8;
+const valueBytes = 5 * 8;
 
 /** How far an environment's counts are carried. */
 export function readCarried(table: Table, environment: number, at?: Snapshot): Carried {
@@ -34,6 +36,7 @@ export function readCarried(table: Table, environment: number, at?: Snapshot): C
     hours: value.readDoubleLE(8),
     minutesFrom: value.readDoubleLE(16),
     hoursFrom: value.readDoubleLE(24),
+    late: value.readDoubleLE(32),
   };
 }
 
@@ -44,5 +47,6 @@ export function putCarried(table: Table, environment: number, carried: Carried):
   value.writeDoubleLE(carried.hours, 8);
   value.writeDoubleLE(carried.minutesFrom, 16);
   value.writeDoubleLE(carried.hoursFrom, 24);
+  value.writeDoubleLE(carried.late, 32);
   table.putSync(prefixKey(environment), value);
 }

@@ -1,5 +1,5 @@
 import { bucketWidth, lastBucket, numbersOfEnvironments } from './blocks.ts';
-import { putCarried } from './carried.ts';
+import { notCarried, putCarried } from './carried.ts';
 import { type LmdbEnvironment, openTable } from './lmdb.ts';
 
 /**
@@ -15,6 +15,6 @@ export function carryNothing(lmdb: LmdbEnvironment): void {
     const day = lastBucket(counts, environment, bucketWidth.day);
     const minutesFrom = hour === undefined ? 0 : hour + 60;
     const hoursFrom = day === undefined ? 0 : day + 1440;
-    putCarried(carried, environment, { minutes: 0, hours: 0, minutesFrom, hoursFrom });
+    putCarried(carried, environment, { ...notCarried, minutesFrom, hoursFrom });
   }
 }

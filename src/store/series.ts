@@ -39,9 +39,14 @@ export function putSeries(store: Pick<UsageStore, 'series'>, series: NewSeries):
   store.series.putSync(pairKey(series.environment, series.ordinal), Buffer.from(JSON.stringify(series.name)));
 }
 
-/** The series of an environment by ascending ordinal. */
-export function* seriesOf(store: UsageStore, environment: number, at?: Snapshot): Generator<NewSeries> {
-  const range = { start: pairKey(environment, 0), end: pairKey(environment + 1, 0), ...readAt(at) };
+/** The series of an environment by ascending ordinal. @param from the first ordinal */
+export function* seriesOf(
+  store: UsageStore,
+  environment: number,
+  at?: Snapshot,
+  from = 0,
+): Generator<NewSeries> {
+  const range = { start: pairKey(environment, from), end: pairKey(environment + 1, 0), ...readAt(at) };
   for (const { key, value } of store.series.getRange(range)) {
     yield { environment, ordinal: key.readUInt32BE(4), name: JSON.parse(value.toString()) };
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { planSegments, readCounts } from '../../src/aggregate/read-counts.ts';
+import { type CountsBlock, planSegments, readCounts } from '../../src/aggregate/read-counts.ts';
 import { type Aggregator, createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import {
@@ -10,6 +10,7 @@ import {
   blockOf,
   bucketOf,
   bucketWidth,
+  placeOf,
   scanCells,
   seriesRef,
 } from '../../src/store/blocks.ts';
@@ -68,10 +69,12 @@ function read(
 ): Map<number, number> {
   const sums = new Map<number, number>();
   const wanted = { from, to, grain, ...(only === undefined ? {} : { only }) };
-  const add = (ordinal: number, minute: number, checks: number, used: number) => {
-    expect(used).toBeGreaterThan(0);
+  const add = ({ minute, size, ordinals, checks, used }: CountsBlock) => {
     expect(minute).toBeLessThan(to);
-    sums.set(ordinal, (sums.get(ordinal) ?? 0) + checks);
+    for (let index = 0; index < size; index += 1) {
+      expect(used[index]).toBeGreaterThan(0);
+      sums.set(ordinals[index]!, (sums.get(ordinals[index]!) ?? 0) + checks[index]!);
+    }
   };
   finish(fromSnapshot(store.lmdb, (at) => readCounts(store, environment, wanted, at, add)));
   return sums;
@@ -196,12 +199,8 @@ test('what layout 1 had counted is read and carried as if it had always been in 
   });
   await lmdb.close();
   const store = openUsageStore(data);
-  expect(readCarried(store.carried, environment)).toEqual({
-    minutes: 0,
-    hours: 0,
-    minutesFrom: first + 60,
-    hoursFrom: first,
-  });
+  const marks = { ...notCarried, minutesFrom: first + 60, hoursFrom: first };
+  expect(readCarried(store.carried, environment)).toEqual(marks);
   const all = (): number[] =>
     (['minute', 'hour', 'day'] as const).flatMap((grain) => [
       ...read(store, first - 1440, first + 1440, grain).values(),
@@ -243,6 +242,18 @@ test.each<
       [m, 120, 121],
     ],
   ],
+  [
+    'nothing is carried from the end on',
+    { from: 0, to: 1501, grain: 'day' },
+    { minutes: placeOf(1500) },
+    [[d, 0, 2880]],
+  ],
+  [
+    'nothing is carried from the end on, by hour',
+    { from: 0, to: 61, grain: 'hour' },
+    { minutes: placeOf(61) },
+    [[h, 0, 120]],
+  ],
   ['minutes are asked for', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
   [
     'the minutes of old hours were deleted',
@@ -263,6 +274,6 @@ test.each<
     ],
   ],
 ])('what is read when %s', (_when, wanted, carried, expected) => {
-  const segments = planSegments(wanted, { ...notCarried, ...carried });
+  const segments = planSegments(wanted, { ...notCarried, minutes: placeOf(10_000), ...carried });
   expect(segments.map(({ width, from, to }) => [width, from, to])).toEqual(expected);
 });

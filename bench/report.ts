@@ -1,0 +1,193 @@
+import {
+  cleanUp,
+  createApplication,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { median, round } from './numbers.ts';
+import { fillHistory, flagsWithUsers, numbersOf } from './report-store.ts';
+
+const dayMs = 86_400_000;
+
+/** How long the reports of the console take, and how that grows with what they cover. */
+export const report: Benchmark = {
+  summary: 'how long the reports of the console take, on a store of many flags and many days',
+  usage: '[--json] [--flags 2000] [--days 90] [--hours 48] [--rounds 5] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { flags: 2000, days: 90, hours: 48, rounds: 5 };
+    const options = readOptions(args, defaults, { flags: 20, days: 3, hours: 1, rounds: 2 });
+    try {
+      const store = await makeStore(options);
+      const wanted = questions(options);
+      const cold = new Map<string, number>();
+      // Each question is the first one of a service that was just started.
+      for (const { name, path } of wanted) {
+        const service = await open(options.binary, store);
+        cold.set(name, (await service.ask(path)).ms);
+        await service.close();
+      }
+      const service = await open(options.binary, store);
+      const warm = await askAll(service, wanted, options.rounds);
+      await service.close();
+      print(options, wanted, cold, warm);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+type Options = Readonly<Record<'flags' | 'days' | 'hours' | 'rounds', number>> & {
+  readonly binary: string;
+  readonly json: boolean;
+};
+
+interface Store {
+  readonly data: string;
+  readonly credentials: Awaited<ReturnType<typeof prepare>>;
+  readonly application: string;
+  readonly now: number;
+}
+
+const environments = { all: 'Production', few: 'Few' } as const;
+
+/** Two environments: one with all flags, and one with a tenth of them. */
+async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data, binary);
+  const service = await startBinary({ data, binary });
+  const access = await token(service.http, credentials);
+  const application = await createApplication(service.http, access, { name: 'bench' });
+  const path = `/api/v2/applications/${application}/environments`;
+  const shown = (await manage(service.http, access, 'GET', path, 200)) as { items: { name: string }[] };
+  await manage(service.http, access, 'POST', path, 201, { name: environments.few });
+  await stop(service);
+  const numbers = await numbersOf(data, application);
+  const began = performance.now();
+  const now = Date.now();
+  const common = { application: numbers.application, days, minuteHours: hours };
+  await fillHistory(
+    data,
+    [
+      {
+        ...common,
+        environment: numbers.environments[shown.items.findIndex(({ name }) => name === environments.all)]!,
+        flags,
+      },
+      { ...common, environment: numbers.environments.at(-1)!, flags: Math.max(1, flags / 10) },
+    ],
+    now,
+  );
+  note(`${flags} flags and ${days} days were filled in ${round((performance.now() - began) / 1000)} s`);
+  return { data, credentials, application, now };
+}
+
+interface Asked {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+interface Open {
+  ask(path: string): Promise<Asked>;
+  close(): Promise<unknown>;
+}
+
+async function open(binary: string, { data, credentials, application }: Store): Promise<Open> {
+  const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
+  const authorization = `Bearer ${await token(service.http, credentials)}`;
+  // What every report needs, whichever is asked for first: the thread, and its connection.
+  await fetch(`http://${service.http}/api/v2/applications/${application}/metrics`, {
+    headers: { authorization },
+  });
+  return {
+    async ask(path) {
+      const began = performance.now();
+      const url = `http://${service.http}/api/v2/applications/${application}${path}`;
+      const response = await fetch(url, { headers: { authorization, 'accept-encoding': 'identity' } });
+      const { byteLength } = await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}`);
+      return { ms: performance.now() - began, bytes: byteLength };
+    },
+    close: () => stop(service),
+  };
+}
+
+interface Question {
+  readonly name: string;
+  readonly path: string;
+}
+
+function questions({ flags, days }: Options): readonly Question[] {
+  const now = Date.now();
+  const range = (of: number) =>
+    `from=${new Date(now - of * dayMs).toISOString()}&to=${new Date(now).toISOString()}`;
+  const overview = (environment: string, of: number) => `/overview?environment=${environment}&${range(of)}`;
+  const rows = Array.from({ length: Math.min(flags, flagsWithUsers) }, (_, flag) => `&feature=flag-${flag}`);
+  const tenth = Math.max(1, Math.round(days / 10));
+  const month = Math.max(1, Math.round(days / 3));
+  return [
+    ...[days, month, tenth, Math.min(7, days)].map((of) => ({
+      name: `overview, ${flags} flags, ${of} d`,
+      path: overview(environments.all, of),
+    })),
+    { name: `overview, ${Math.max(1, flags / 10)} flags, ${days} d`, path: overview(environments.few, days) },
+    ...[days, tenth].map((of) => ({
+      name: `one flag by hour, ${of} d`,
+      path: `/usage?environment=${environments.all}&feature=flag-7&step=hour&${range(of)}`,
+    })),
+    ...[days, month, tenth].map((of) => ({
+      name: `users of ${rows.length} rows, ${of} d`,
+      path: `/overview/users?environment=${environments.all}&${range(of)}${rows.join('')}`,
+    })),
+  ];
+}
+
+/** An overview is computed at most once a second, so a round takes longer than that. */
+async function askAll(
+  service: Open,
+  wanted: readonly Question[],
+  rounds: number,
+): Promise<Map<string, readonly Asked[]>> {
+  const asked = new Map<string, Asked[]>(wanted.map(({ name }) => [name, []]));
+  for (let turn = 0; turn <= rounds; turn += 1) {
+    const next = new Promise((resolve) => setTimeout(resolve, 1100));
+    for (const { name, path } of wanted) asked.get(name)!.push(await service.ask(path));
+    await next;
+  }
+  return new Map([...asked].map(([name, answers]) => [name, answers.slice(1)]));
+}
+
+function print(
+  { json, rounds }: Options,
+  wanted: readonly Question[],
+  cold: ReadonlyMap<string, number>,
+  warm: ReadonlyMap<string, readonly Asked[]>,
+): void {
+  const figures = wanted.map(({ name }) => {
+    const asked = warm.get(name)!;
+    const times = asked.map(({ ms }) => ms);
+    return {
+      name,
+      coldMs: round(cold.get(name)!, 1),
+      warmMs: round(median(times), 1),
+      bestMs: round(Math.min(...times), 1),
+      kb: round(asked[0]!.bytes / 1000),
+    };
+  });
+  show(json, { figures }, [
+    ['', 'cold ms', 'warm ms', 'best ms', 'kB'],
+    ...figures.map(({ name, coldMs, warmMs, bestMs, kb }) => [
+      name,
+      `${coldMs}`,
+      `${warmMs}`,
+      `${bestMs}`,
+      `${kb}`,
+    ]),
+    [],
+    [`cold: the first question after a start; warm: the median of ${rounds} later ones, each computed anew`],
+  ]);
+}

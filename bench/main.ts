@@ -15,6 +15,7 @@ import { report } from './report.ts';
 import { retention } from './retention.ts';
 import { start } from './start.ts';
 import { token, verify } from './tokens.ts';
+import { watchers } from './watchers.ts';
 
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
@@ -32,6 +33,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['invalidation', invalidation],
   ['retention', retention],
   ['report', report],
+  ['watchers', watchers],
   ['micro', micro],
 ]);
 

@@ -130,16 +130,16 @@ function questions({ flags, days }: Options): readonly Question[] {
   const tenth = Math.max(1, Math.round(days / 10));
   const month = Math.max(1, Math.round(days / 3));
   return [
-    ...[days, month, tenth, Math.min(7, days)].map((of) => ({
+    ...[...new Set([days, month, tenth, Math.min(7, days)])].map((of) => ({
       name: `overview, ${flags} flags, ${of} d`,
       path: overview(environments.all, of),
     })),
     { name: `overview, ${Math.max(1, flags / 10)} flags, ${days} d`, path: overview(environments.few, days) },
-    ...[days, tenth].map((of) => ({
+    ...[...new Set([days, tenth])].map((of) => ({
       name: `one flag by hour, ${of} d`,
       path: `/usage?environment=${environments.all}&feature=flag-7&step=hour&${range(of)}`,
     })),
-    ...[days, month, tenth].map((of) => ({
+    ...[...new Set([days, month, tenth])].map((of) => ({
       name: `users of ${rows.length} rows, ${of} d`,
       path: `/overview/users?environment=${environments.all}&${range(of)}${rows.join('')}`,
     })),

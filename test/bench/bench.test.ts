@@ -54,6 +54,22 @@ describe('the benchmarks', () => {
     expect(runs).toHaveLength(3);
   });
 
+  it('measure the reports of the console', async () => {
+    const { figures } = (await result('report')) as Record<string, unknown>;
+    expect(figures).not.toEqual([]);
+    for (const figure of figures as { coldMs: number; warmMs: number; kb: number }[]) {
+      expect(figure.coldMs).toBeGreaterThan(0);
+      expect(figure.warmMs).toBeGreaterThan(0);
+      expect(figure.kb).toBeGreaterThan(0);
+    }
+  });
+
+  it('measure packets beside pages that look on', async () => {
+    const { answered, ...figures } = await result('watchers');
+    expect(answered).toBeGreaterThan(0);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure what half-sent gRPC calls hold', async () => {
     const figures = await result('hostile-grpc');
     expect(Object.keys(figures)).toEqual(['calls', 'beforeMb', 'duringMb', 'peakMb', 'afterMb']);

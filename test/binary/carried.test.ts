@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { cleanUp, freshDirectory, prepare, startBinary, token, usage } from '../support/binary.ts';
+import { seededRandom } from '../support/random.ts';
+import { openShop, type Shop } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+const rounds = 8;
+const minuteMs = 60_000;
+
+/** Reports a check of some minutes ago. @returns whether it was answered 200; `undefined` without an answer */
+async function report(http: string, key: string, minutesAgo: number): Promise<boolean | undefined> {
+  const time = new Date(Date.now() - minutesAgo * minuteMs).toISOString();
+  const stats = [{ feature: 'checkout', variantStats: { on: { checkCount: 1 } } }];
+  const body = JSON.stringify({ appKey: key, environment: 'Production', time, stats });
+  const headers = { 'content-type': 'application/json' };
+  try {
+    const answer = await fetch(`http://${http}/api/usage/stats`, { method: 'POST', headers, body });
+    return answer.status === 200;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The checks of the last days: added up from minutes, from hours and from days. */
+async function readByWidth(http: string, { credentials, application }: Shop): Promise<number[]> {
+  const access = await token(http, credentials);
+  const day = 86_400_000;
+  const today = Math.floor(Date.now() / day) * day;
+  const [from, to] = [new Date(today - day), new Date(today + 2 * day)];
+  const sums: number[] = [];
+  for (const step of ['minute', 'hour', 'day'] as const) {
+    const { features } = await usage(http, access, application, {
+      environment: 'Production',
+      from,
+      to,
+      step,
+    });
+    sums.push(features[0]?.checks ?? 0);
+  }
+  return sums;
+}
+
+test('killed while counts are carried to hours and days: nothing is lost, and nothing is in a sum twice', async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  let service = await startBinary({ data });
+  const shop = await openShop(service.http, credentials);
+  let [sent, accepted] = [0, 0];
+  for (let round = 0; round < rounds; round += 1) {
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const random = seededRandom(seed);
+    // At its start the service carries what the round before has left, while more comes for the same hours.
+    const untilKill = random() * 150;
+    console.log(`round ${round + 1}: seed ${seed}, SIGKILL after ${untilKill.toFixed(1)} ms`);
+    const send = async () => {
+      for (;;) {
+        sent += 1;
+        const answer = await report(service.http, shop.key, Math.floor(random() * 200));
+        if (answer === undefined) return;
+        expect(answer).toBe(true);
+        accepted += 1;
+      }
+    };
+    const senders = [send(), send(), send(), send()];
+    await pause(untilKill);
+    service.kill('SIGKILL');
+    await Promise.all([...senders, service.exit]);
+    service = await startBinary({ data });
+    const sums = await readByWidth(service.http, shop);
+    expect(new Set(sums).size, `seed ${seed}: minutes, hours and days differ: ${sums}`).toBe(1);
+    expect(sums[0], `seed ${seed}: an accepted report is missing`).toBeGreaterThanOrEqual(accepted);
+    expect(sums[0], `seed ${seed}: more counted than sent`).toBeLessThanOrEqual(sent);
+    [sent, accepted] = [sums[0]!, sums[0]!];
+  }
+  expect(accepted).toBeGreaterThan(rounds);
+  service.kill('SIGTERM');
+  expect((await service.exit).code).toBe(0);
+});

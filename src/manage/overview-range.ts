@@ -101,6 +101,7 @@ export interface Grid {
 /** The most points of a sparkline. */
 const maxSpark = 30;
 
+/** Every bucket that a range touches, and those of its sparklines: whole numbers of the former. */
 export function gridOf({ from, to, step }: ReportRange): Grid {
   const start = bucketStart(from, step);
   const width = stepMinutes[step] * 60;

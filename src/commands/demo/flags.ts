@@ -16,6 +16,8 @@ export interface DemoFlag {
   readonly permanent?: true;
   /** What the team means to give. */
   readonly split?: Shares;
+  /** What colleagues have written down. */
+  readonly notes?: readonly DemoNote[];
   /** Checks a minute in Production by each program that asks, on average. */
   readonly asks: Partial<Record<SourceName, number>>;
   /** How many of a day's visitors meet it. */
@@ -28,12 +30,23 @@ export interface DemoFlag {
   readonly only?: readonly string[];
 }
 
+/** A note at a time. */
+export interface DemoNote {
+  readonly daysAgo: number;
+  readonly text: string;
+}
+
 /** All flags, the busiest first. */
 export const flags: readonly DemoFlag[] = [
   {
     name: 'checkout-redesign',
     words: 'The checkout on one page, rolled out over two weeks',
     came: 34,
+    notes: [
+      { daysAgo: 32, text: 'Roll-out begins with the staff' },
+      { daysAgo: 25, text: 'Half of all visitors; support sees no more questions than before' },
+      { daysAgo: 18, text: 'Everyone' },
+    ],
     asks: { web: 420, app: 130, api: 90 },
     reach: 0.55,
     shares: climb(32, 18, 1),
@@ -54,6 +67,7 @@ export const flags: readonly DemoFlag[] = [
     name: 'basket-layout',
     words: 'A/B test: do people finish more orders when the basket is on one page?',
     came: 35,
+    notes: [{ daysAgo: 21, text: 'Newsletter about winter shoes' }],
     asks: { web: 310, app: 90 },
     reach: 0.42,
     shares: always({ stepwise: 0.5, 'one-page': 0.5 }),
@@ -116,6 +130,7 @@ export const flags: readonly DemoFlag[] = [
     name: 'payments-circuit-breaker',
     words: 'Stops payments while the provider is down',
     permanent: true,
+    notes: [{ daysAgo: 9, text: 'The payment provider was down for an hour' }],
     asks: { api: 240, worker: 40 },
     shares: always({ closed: 1 }),
     used: 100,

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Maintenance } from '../../aggregate/maintain.ts';
 import { createAggregator } from '../../commit/aggregator.ts';
 import { Batch } from '../../commit/batch.ts';
 import { RecordArrays } from '../../commit/records/record-arrays.ts';
@@ -8,6 +9,7 @@ import type { UsageStore } from '../../store/usage.ts';
 import type { Shares } from './flags.ts';
 import { addCounts, addMetrics, variantsOf } from './history-counts.ts';
 import { ledgerWriter } from './history-ledger.ts';
+import { senderWriter } from './history-senders.ts';
 import { addVisitors } from './history-visitors.ts';
 import { createRandom } from './random.ts';
 import type { Shop } from './shop.ts';
@@ -36,8 +38,8 @@ const spansPerCommit = 96;
  * @throws {Error} when it is told to stop
  */
 export async function writeHistory(deps: HistoryDeps): Promise<void> {
-  const { usage, story, stopping } = deps;
-  const { write } = createAggregator(usage);
+  const { usage, shop, story, stopping } = deps;
+  const { write, maintain } = createAggregator(usage);
   const arrays = new RecordArrays();
   const linesOf = ledgerWriter(deps);
   const partsOf = dayWriter(deps);
@@ -53,6 +55,23 @@ export async function writeHistory(deps: HistoryDeps): Promise<void> {
     }
     await setImmediate(); // A signal may have come.
   }
+  for (const { number } of shop.application.environments) {
+    const step = upkeepOf(deps, number);
+    while (maintain(step) > 0) await setImmediate();
+  }
+}
+
+/** What the service does in the background when an hour and a day are over: reports of a new demo are to be quick, too. */
+function upkeepOf({ retention, until }: HistoryDeps, environment: number): Maintenance {
+  const now = until * 60_000;
+  return {
+    task: 'retention',
+    environment,
+    horizons: horizonsAt(now, retention),
+    now,
+    exposureDays: 30,
+    limit: 1000,
+  };
 }
 
 /** What adds a part of a day to a batch. */
@@ -62,6 +81,7 @@ function dayWriter({ usage, shop, story, retention, limits, secret, until }: His
   const dictionary = new SeriesDictionary(usage, limits);
   const horizons = horizonsAt(until * 60_000, retention);
   const random = createRandom(story.seed);
+  const addSenders = senderWriter(until);
   return (day: number): Fill[] => {
     const given = new Map<string, ReadonlyMap<number, Shares>>();
     return inParts(spansOf(day, until, horizons)).map((spans, part) => (batch) => {
@@ -70,6 +90,7 @@ function dayWriter({ usage, shop, story, retention, limits, secret, until }: His
         const isProduction = environment.name === 'Production';
         if (isProduction && part === 0)
           given.set(environment.name, addVisitors(place, day, until, { shop, secret }));
+        if (part === 0) addSenders(place, day);
         const variants = variantsOf(place, day, given.get(environment.name));
         for (const span of spans) {
           addCounts(place, span, variants);

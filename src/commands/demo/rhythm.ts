@@ -50,7 +50,7 @@ export function createRhythm(seed: number, nowMinute: number): Rhythm {
       return busynessOf(day) * evening(hour) * down;
     },
     busyness: busynessOf,
-    mood: (day, flag) => Math.exp(0.16 * spread(day, 100 + flag)),
+    mood: (day, flag) => Math.exp(0.08 * spread(day, 100 + flag)),
   };
 }
 

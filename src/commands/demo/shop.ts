@@ -2,6 +2,8 @@ import { actorOf } from '../../accounts/actors.ts';
 import { createKey } from '../../accounts/application-keys.ts';
 import { createApplication } from '../../accounts/applications.ts';
 import { type Directory, type DirectorySources, openDirectory } from '../../accounts/directory.ts';
+import { addNote, type NewNote } from '../../accounts/feature-notes.ts';
+import type { FeaturePatch } from '../../accounts/feature-settings.ts';
 import { declareFeature, patchFeature } from '../../accounts/features.ts';
 import type { KeyHolder } from '../../accounts/key-holder.ts';
 import { declareMetric } from '../../accounts/metrics.ts';
@@ -10,7 +12,7 @@ import { createUser } from '../../accounts/users.ts';
 import { EmbeddedEngine } from '../../engine/embedded.ts';
 import type { AccountStore } from '../../store/accounts.ts';
 import type { Application, KeyType } from '../../store/records.ts';
-import { flags } from './flags.ts';
+import { type DemoFlag, flags } from './flags.ts';
 import { metrics } from './metrics.ts';
 import { historyDays } from './rhythm.ts';
 import { shopOrigin } from './senders.ts';
@@ -40,6 +42,7 @@ export async function makeShop(
   const system = openDirectory(engine, { clock: past, randomBytes });
   const [admin] = [...system.users.values()];
   const directory = system.by(actorOf(system, admin!.id, '127.0.0.1'));
+  const changes: Promise<unknown>[] = [];
   const days = (ago: number) => {
     at = now - ago * dayMs;
   };
@@ -59,20 +62,13 @@ export async function makeShop(
     await Promise.all(
       metrics.map(({ name, ...each }) => declareMetric(directory, application.id, name, each)),
     );
-    for (const came of new Set(flags.map(({ came = historyDays + 5 }) => came))) {
-      days(came);
-      const own = flags.filter((flag) => flag.words !== undefined && (flag.came ?? historyDays + 5) === came);
-      await Promise.all(
-        own.map(({ name, words }) =>
-          declareFeature(directory, application.id, { name, description: words! }),
-        ),
-      );
+    for (const flag of flags) {
+      for (const [daysAgo, change] of changesOf(flag)) {
+        days(daysAgo);
+        changes.push(change(directory, application.id));
+      }
     }
-    for (const { name, archived } of flags) {
-      if (archived === undefined) continue;
-      days(archived);
-      await patchFeature(directory, application.id, name, { archived: true });
-    }
+    await Promise.all(changes);
     days(leakedDaysAgo);
     directory.markLeaked(directory.findKey(keys.leaked)!);
     await createApplication(directory, { name: 'Warehouse', teamId });
@@ -80,6 +76,33 @@ export async function makeShop(
   } finally {
     await engine.close();
   }
+}
+
+/** A change that a colleague made some days ago. */
+type PastChange = readonly [
+  daysAgo: number,
+  change: (directory: Directory, applicationId: string) => Promise<unknown>,
+];
+
+/** What the team has said of a flag. */
+function changesOf({ name, words, came = historyDays + 5, ...flag }: DemoFlag): PastChange[] {
+  if (words === undefined) return [];
+  const patch = (patch: FeaturePatch) => (directory: Directory, id: string) =>
+    patchFeature(directory, id, name, patch);
+  const { archived, permanent, split, notes = [] } = flag;
+  return [
+    [came, (directory, id) => declareFeature(directory, id, { name, description: words })],
+    ...(permanent ? [[came, patch({ permanent })] as const] : []),
+    ...(split ? [[came, patch({ split: Object.entries(split) })] as const] : []),
+    ...(archived === undefined ? [] : [[archived, patch({ archived: true })] as const]),
+    ...notes.map(({ daysAgo, text }): PastChange => {
+      return [daysAgo, (directory, id) => addNote(directory, id, name, noteOf(directory, text))];
+    }),
+  ];
+}
+
+function noteOf({ clock }: Directory, text: string): NewNote {
+  return { at: clock.now(), environment: 'Production', text };
 }
 
 /** They have accounts, but no password that anyone knows. */

@@ -10,7 +10,7 @@ export interface Story {
   readonly people: People;
   /** Whether programs ask for a flag in an environment on a day (since the epoch). */
   isAsked(flag: DemoFlag, environment: string, day: number): boolean;
-  /** The shares of a flag's variants. New ones come to the other environments a week earlier. */
+  /** The shares of a flag's variants. New ones come to the other environments some days earlier. */
   sharesOf(flag: DemoFlag, environment: string, day: number): Shares;
   /** How many of 100 checks of a variant are used, and how many are viewed. */
   rateOf(flag: DemoFlag, index: number, variant: string, day: number): { used: number; viewed: number };
@@ -18,7 +18,7 @@ export interface Story {
 
 export const environmentNames = ['Production', 'Staging', 'Development'] as const;
 
-const daysAhead = 7;
+const daysAhead = 3;
 
 /** Tells the story up to a minute since the epoch. */
 export function tellStory(seed: number, nowMinute: number): Story {

@@ -8,7 +8,7 @@ export function ConflictDialog<T extends object>({ conflict }: { conflict: Confl
   const { before, theirs, mine, decide } = conflict;
   return (
     <Dialog title="It was changed while you edited it">
-      <p>Someone else has saved a change since this page read it. Nothing of yours is saved yet.</p>
+      <p>Nothing of yours is saved yet.</p>
       <div class="table-scroll">
         <table>
           <thead>

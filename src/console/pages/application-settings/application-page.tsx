@@ -71,7 +71,7 @@ function Name({ application, thing }: ApplicationProps) {
           label="Name"
           value={application.name}
           required
-          hint="For people only: no packet carries it, and no key changes with it."
+          hint="For people only: packets and keys do not change with it."
         />
       </Form>
     </section>
@@ -83,7 +83,7 @@ function Deletion({ application: { id, name } }: { readonly application: Applica
   return (
     <section class="settings-part">
       <h2>Delete the application</h2>
-      <p class="quiet">Everything that was counted for it goes too.</p>
+
       <ConfirmButton
         danger
         label={`Delete ${name}`}
@@ -99,8 +99,7 @@ function Deletion({ application: { id, name } }: { readonly application: Applica
         }}
       >
         <p>
-          Its keys stop working at once, so packets that still come are refused. Its environments, flags and
-          everything that was counted are removed from the disk. This cannot be undone.
+          Its keys stop working at once, and everything that was counted is removed. This cannot be undone.
         </p>
       </ConfirmButton>
     </section>

@@ -85,8 +85,8 @@ function DeleteEnvironment({ name, path, thing }: DeleteProps) {
       }}
     >
       <p>
-        Packets for {name} are refused from now on, and everything that was counted in it is removed from the
-        disk. This cannot be undone. An environment that you add later under the same name begins empty.
+        Packets for {name} are refused from now on, and what was counted in it is removed. This cannot be
+        undone.
       </p>
     </ConfirmButton>
   );
@@ -108,8 +108,7 @@ export function Removals({ of }: { readonly of?: string }) {
     <ul class="settings-removals">
       {pending.map(({ target, requestedAt }) => (
         <li key={`${target.id} ${target.name} ${requestedAt}`}>
-          Removing the data of {target.name}, which was deleted at {format.time(requestedAt)}. Nothing is left
-          for you to do.
+          Removing the data of {target.name}, deleted at {format.time(requestedAt)}.
         </li>
       ))}
     </ul>

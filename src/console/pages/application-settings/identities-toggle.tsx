@@ -33,10 +33,9 @@ export function IdentitiesToggle({ application: { acceptClientIdentities: on }, 
         Accept client-generated identities for metrics
       </label>
       <p class="quiet">
-        A browser or app can put an identity of its own choice into a packet (field <code>u</code>). Anyone
-        can write anything there, so such packets count a person only while this is on. Identities that your
-        server has minted (field <code>i</code>) always count. Turn it on when your pages have no server that
-        could mint, and an invented person would do no harm.
+        A packet can name a person in its field <code>u</code>, and anyone can write anything there. Such a
+        person counts only while this is on. Identities that your server has minted (<code>i</code>) always
+        count.
       </p>
       <Reason error={failure.value} />
     </section>

@@ -118,12 +118,12 @@ function Leak({
     <div class="settings-leak" role="note">
       <h3>The Backend key {name} is not secret any more</h3>
       <p>
-        A browser or an app sent it in a packet on {format.time(leak.at)}, so whoever uses that page or app
-        can read it, and send reports and mint identities in your name.
+        A browser or an app sent it in a packet on {format.time(leak.at)}, so its users can read it, and send
+        reports and mint identities in your name.
       </p>
       <p>
-        What to do: take it out of that page or app and use a Frontend or Mobile key there. Then replace it on
-        your servers by a new Backend key, and delete it.
+        What to do: use a Frontend or Mobile key there. Then replace it on your servers by a new Backend key,
+        and delete it.
       </p>
       {isAdmin() && (
         <button type="button" class="danger" onClick={onRotate}>

@@ -18,15 +18,15 @@ export function Origins({ application: { id, allowedOrigins }, thing }: Applicat
     <section class="settings-part settings-line">
       <h2>Allowed origins</h2>
       <p class="quiet">
-        The origin of a page is its scheme, host and port. When there are entries here, packets from other
-        pages are refused. Reports of servers have no origin and are not affected.
+        When there are entries here, packets from other pages are refused. Reports of servers have no origin
+        and are not affected.
       </p>
       <Table
         stacked
         caption="Allowed origins"
         rows={allowedOrigins}
         rowKey={(origin) => origin}
-        empty="Every page may send: there is no entry. Add the origins of your pages, so that no other site can send with your key."
+        empty="Every page may send: there is no entry."
         columns={[
           { key: 'origin', title: 'Entry', cell: (origin) => <code>{origin}</code> },
           { key: 'preview', title: 'Lets through', cell: (origin) => <Preview of={origin} /> },

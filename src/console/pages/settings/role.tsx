@@ -8,10 +8,5 @@ export function isAdmin(): boolean {
 /** Says why there is nothing to change. */
 export function ReadOnlyNote({ what }: { readonly what: string }) {
   if (isAdmin()) return null;
-  return (
-    <p class="settings-note">
-      You can look but not change: to change {what} takes the role Admin. An Admin of your team can give it to
-      you.
-    </p>
-  );
+  return <p class="settings-note">You can look but not change: to change {what} takes the role Admin.</p>;
 }

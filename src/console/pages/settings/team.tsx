@@ -122,8 +122,8 @@ function Deletion({ team: { id, name } }: { readonly team: ShownTeam }) {
         }}
       >
         <p>
-          Its API keys and sign-in clients go with it. A team with applications, or with members who are in no
-          other team, cannot be deleted: delete or move them first.
+          Its API keys and sign-in clients go with it. It must have no applications, and no members who are in
+          no other team.
         </p>
       </ConfirmButton>
     </section>

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { ApiError } from '../errors.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer, text } from '../http/schema.ts';
+import { jsonAnswer } from '../http/schema.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
@@ -25,9 +25,15 @@ export const featureVerdict: Group<FeatureDeps> = {
       summary: 'Read who asks for a feature',
       description:
         'A sender is kept for 90 days after it last asked for the feature in an environment. Browsers and apps are told apart by family and main version, servers by what they call themselves and the `appVersion` of their reports.',
-      query: { environment: Type.Optional(text('Only this environment.')) },
+      query: {
+        environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
+      },
       answers: { 200: jsonAnswer(FeatureSenders, 'The senders.') },
-      refuses: { ...refuses, unknown_environment: unknownEnvironment },
+      refuses: {
+        ...refuses,
+        invalid_query: 'environment must not be empty',
+        unknown_environment: unknownEnvironment,
+      },
       async handle({ directory, application, query, params: { feature } }, { reports }: FeatureDeps) {
         const { environments: all, teamId } = application;
         const environments =

@@ -37,6 +37,13 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PATCH ${features}/:feature invalid_time`]: withBody({ snoozedUntil: 'tomorrow' }),
   [`POST ${notes} invalid_time`]: withBody({ text: 'Rollout', at: 'now' }),
   [`POST ${notes} unknown_environment`]: withBody({ text: 'Rollout', environment: 'Nowhere' }),
+  [`GET ${features}/:feature/senders invalid_query`]: afterPath('?environment='),
+  [`GET ${features}/:feature/senders not_found`]: async (_world, { path }) => ({
+    path: path.replace('/senders', '-none/senders'),
+  }),
+  [`GET ${features}/:feature/verdict not_found`]: async (_world, { path }) => ({
+    path: path.replace('/verdict', '-none/verdict'),
+  }),
   [`POST ${notes} not_found`]: async (_world, { path }) => ({ path: path.replace('/notes', '-none/notes') }),
   [`POST ${notes} conflict`]: async () => ({ again: () => ({}) }),
   [`PUT ${metric} invalid_name`]: async (_world, { path }) => ({ path: path.replace(/[^/]+$/, '__other__') }),

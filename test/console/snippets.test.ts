@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { environmentNames } from '../../src/console/pages/first-run/environment-names.ts';
+import type { KeyType } from '../../src/console/pages/application-settings/key-words.ts';
 import { safeJson, safeText, safeUrl, shellWord } from '../../src/console/pages/first-run/quoting.ts';
-import { type KeyType, originFor, snippetsFor } from '../../src/console/pages/first-run/snippets.ts';
+import { originFor, snippetsFor } from '../../src/console/pages/first-run/snippets.ts';
 import { cleanUp, createApplication, createKey, freshDirectory, manage, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
@@ -90,9 +90,9 @@ describe.each(cases)('a $type key, for $environment', ({ environment, type }) =>
 
   test('a page gets a sender only with a key that it may have', async () => {
     const { snippets, key } = await snippetsOf(environment, type);
-    const { code, why } = snippets.find(({ id }) => id === 'browser')!;
-    expect(code.includes(key)).toBe(type !== 'Backend');
-    expect(why === undefined).toBe(type !== 'Backend');
+    const of = snippets.filter(({ id }) => ['browser', 'fetch'].includes(id));
+    expect(of.map(({ why }) => why === undefined)).toEqual(type === 'Backend' ? [false] : [true, true]);
+    for (const { code } of of) expect(code.includes(key)).toBe(type !== 'Backend');
   });
 });
 
@@ -160,12 +160,4 @@ describe('quoting', () => {
   ])('of the address %s: %s', (base, address) => {
     expect(safeUrl(base, '/api/x')).toBe(address);
   });
-});
-
-test.each([
-  ['Production, Staging', ['Production', 'Staging']],
-  [' a ,, b,a ', ['a', 'b']],
-  ['', []],
-])('the environments in %j are %j', (text, names) => {
-  expect(environmentNames(text)).toEqual(names);
 });

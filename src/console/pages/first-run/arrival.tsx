@@ -8,7 +8,7 @@ import { usePoll } from '../../api/poll.ts';
 import { currentTime, now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
 import { settings } from '../../settings.ts';
-import { adviceOn } from '../ingest/advice.ts';
+import { type Advice, adviceOn } from '../ingest/advice.ts';
 import { senderName } from '../ingest/reasons.ts';
 import { useStrangers } from '../ingest/strangers.tsx';
 import { type Watched, watch } from './watch.ts';
@@ -116,15 +116,10 @@ function Trouble({ app, env, seen: { refused, strangers, late }, again }: Troubl
       </p>
       <ul class="connect-refusals">
         {refused.map((entry) => (
-          <Refusal
-            key={JSON.stringify([entry.code, entry.sender, entry.environment])}
-            entry={entry}
-            app={app}
-            env={env}
-          />
+          <Refused key={JSON.stringify(entry.sender) + entry.code} {...ofEntry(entry, env)} app={app} />
         ))}
         {strangers.map((stranger) => (
-          <Stranger key={JSON.stringify(stranger)} stranger={stranger} />
+          <Refused key={JSON.stringify(stranger)} {...ofStranger(stranger)} app={app} />
         ))}
       </ul>
       {late && refused.length === 0 && <Hints />}
@@ -137,35 +132,52 @@ function Trouble({ app, env, seen: { refused, strangers, late }, again }: Troubl
   );
 }
 
-interface RefusalProps {
-  readonly entry: LedgerEntryShown;
-  readonly app: string;
-  readonly env: string;
+/** A refusal, and what is known of its sender. */
+interface Refusal {
+  readonly code: string;
+  readonly count: number;
+  readonly at: string;
+  readonly facts: readonly (string | false | undefined)[];
+  /** Instead of the usual advice. */
+  readonly advice?: Advice | undefined;
 }
 
-function Refusal({ entry, app, env }: RefusalProps) {
-  const { code, status, example, lastAt, count } = entry;
-  const { means, todo } = adviceOn(code ?? '');
+function ofEntry({ code, count, lastAt, example }: LedgerEntryShown, env: string): Refusal {
+  const { origin, environment } = example ?? {};
+  const misspelt = code === 'unknown_environment' && `it named ${environment}, and this is ${env}`;
+  return { code: code ?? '', count, at: lastAt, facts: [origin && `the origin is ${origin}`, misspelt] };
+}
+
+const unknownKey: Advice = {
+  means: 'A packet came with a key that does not exist.',
+  todo: 'Copy the key of step 1 again: it was cut off, misspelt or deleted.',
+};
+
+function ofStranger(stranger: UnattributedRefusalShown): Refusal {
+  const { code, count, at, keyPrefix, origin, environment, userAgent } = stranger;
+  const facts = [
+    keyPrefix !== null && `the key begins with ${keyPrefix}`,
+    environment !== null && `the environment is ${environment}`,
+    origin !== null && `the origin is ${origin}`,
+    userAgent !== null && `the sender is ${userAgent}`,
+  ];
+  return { code, count, at, facts, advice: code === 'unknown_key' ? unknownKey : undefined };
+}
+
+function Refused({ app, code, count, at, facts, advice }: Refusal & { readonly app: string }) {
+  const { means, todo } = advice ?? adviceOn(code);
+  const known = facts.filter((fact) => typeof fact === 'string');
   return (
     <li>
       <p>
         <strong>{means}</strong>{' '}
         <span class="quiet">
-          <code>{code}</code>, answered {status}, {plural(count, 'time')}, last one{' '}
-          <time dateTime={lastAt}>{format.relative(lastAt, now.value)}</time>
+          <code>{code}</code>, {plural(count, 'time')}, last one{' '}
+          <time dateTime={at}>{format.relative(at, now.value)}</time>
         </span>
       </p>
       <p>
-        {example?.origin !== undefined && (
-          <>
-            It came from <code>{example.origin}</code>.{' '}
-          </>
-        )}
-        {code === 'unknown_environment' && example?.environment !== undefined && (
-          <>
-            It named <code>{example.environment}</code>, and this environment is <code>{env}</code>.{' '}
-          </>
-        )}
+        {known.length > 0 && `What is known: ${format.list(known)}. `}
         <strong>What to do:</strong> {todo}
       </p>
       {code === 'origin_not_allowed' && (
@@ -177,52 +189,22 @@ function Refusal({ entry, app, env }: RefusalProps) {
   );
 }
 
-function Stranger({ stranger }: { readonly stranger: UnattributedRefusalShown }) {
-  const { code, keyPrefix, origin, environment, userAgent, at, count } = stranger;
-  const { means, todo } = adviceOn(code);
-  const facts = [
-    keyPrefix !== null && `the key begins with ${keyPrefix}`,
-    environment !== null && `the environment is ${environment}`,
-    origin !== null && `the origin is ${origin}`,
-    userAgent !== null && `the sender is ${userAgent}`,
-  ].filter((fact) => fact !== false);
-  return (
-    <li>
-      <p>
-        <strong>{code === 'unknown_key' ? 'A packet came with a key that does not exist.' : means}</strong>{' '}
-        <span class="quiet">
-          <code>{code}</code>, {plural(count, 'time')}, last one{' '}
-          <time dateTime={at}>{format.relative(at, now.value)}</time>
-        </span>
-      </p>
-      <p>
-        {facts.length > 0 && `What is known: ${format.list(facts)}. `}
-        <strong>What to do:</strong>{' '}
-        {code === 'unknown_key' ? 'Copy the key of step 1 again: it was cut off, misspelt or deleted.' : todo}
-      </p>
-    </li>
-  );
-}
-
 /** What keeps a packet from coming here at all. */
 function Hints() {
   const secure = location.protocol === 'https:' && settings.metricsUrl.startsWith('http:');
   return (
     <>
-      <p>Packets that never reach this server leave no trace here. Look where they are sent:</p>
+      <p>What never reaches this server leaves no trace here:</p>
       <ul>
         <li>
           Does the sender print an answer? Without one, its machine cannot reach{' '}
           <code>{settings.metricsUrl}</code>.
         </li>
         <li>
-          In a browser, open the developer tools: an ad blocker or the page's Content-Security-Policy (
-          <code>connect-src</code>) may stop the request.
+          In a browser, an ad blocker or the page's Content-Security-Policy may stop the request: its
+          developer tools say so.
         </li>
-        {secure && (
-          <li>Pages of https cannot send to http. This server needs an https address for packets.</li>
-        )}
-        <li>Is it the right environment, and the right application? Each has keys of its own.</li>
+        {secure && <li>Pages of https cannot send to http.</li>}
       </ul>
     </>
   );

@@ -11,7 +11,7 @@ import { settings } from '../../settings.ts';
 import { Arrival } from './arrival.tsx';
 import { ChooseKey, type KeyShown, NewKey } from './key.tsx';
 import { SnippetView } from './snippet.tsx';
-import { type KeyType, snippetsFor } from './snippets.ts';
+import { snippetsFor } from './snippets.ts';
 
 /** How to send to an environment: it leads to the first packet, and stays for the senders that come later. */
 export function ConnectPage(props: InEnvironment) {
@@ -91,7 +91,7 @@ function Steps({ application, env, keys }: StepsProps) {
               metricsUrl: settings.metricsUrl,
               environment: env,
               key: chosen.key ?? 'YOUR_BACKEND_KEY',
-              keyType: chosen.type as KeyType,
+              keyType: chosen.type,
               allowedOrigins: application.allowedOrigins,
             })}
             incomplete={!isReadable(chosen)}

@@ -3,18 +3,12 @@
  * page that stays: a key (key.tsx), a sender for every language (snippet.tsx), and what came of it (arrival.tsx). snippets.ts and
  * quoting.ts write the senders, watch.ts decides what to tell.
  */
-import { useLocation } from 'preact-iso';
-import type { ApplicationShown } from '../../../manage/applications.ts';
-import { environmentAddress } from '../../address.ts';
-import { call, resource } from '../../api/client.ts';
-import { forget, usePoll } from '../../api/poll.ts';
-import { Field, Form } from '../../parts/form.tsx';
-import { user } from '../../session.ts';
-import { environmentNames } from './environment-names.ts';
+import { isAdmin } from '../settings/role.tsx';
+import { NewApplication } from './new-application.tsx';
 
 /** What `/` shows while there is no application. */
 export function FirstRun() {
-  if (user.value?.role !== 'Admin')
+  if (!isAdmin())
     return (
       <section class="first-run">
         <h1>There is no application yet</h1>
@@ -35,71 +29,5 @@ export function FirstRun() {
       </ol>
       <NewApplication />
     </section>
-  );
-}
-
-/** Creates an application, and goes on to its first packet. */
-export function NewApplication({ onCancel }: { readonly onCancel?: () => void }) {
-  const { route } = useLocation();
-  async function create(data: FormData) {
-    const environments = environmentNames(String(data.get('environments')));
-    const teamId = data.get('teamId') ?? undefined;
-    const made = await call<ApplicationShown>('POST', resource('applications'), {
-      body: { name: data.get('name'), environments, teamId },
-    });
-    forget(resource('applications'));
-    route(environmentAddress(made.id, environments[0] ?? 'Production', 'connect'));
-  }
-  return (
-    <Form
-      onSubmit={create}
-      submit="Create the application"
-      done="The application is created"
-      {...(onCancel && { onCancel })}
-    >
-      <Field
-        name="name"
-        label="Name"
-        required
-        maxLength={256}
-        placeholder="Shop"
-        hint="What your team calls it. One application has one set of flags."
-      />
-      <Field
-        name="environments"
-        label="Environments"
-        value="Production, Staging, Development"
-        required
-        hint="Separated by commas. Senders name them exactly so: upper and lower case matter. You can add more later."
-      />
-      <TeamField />
-    </Form>
-  );
-}
-
-interface Team {
-  readonly id: string;
-  readonly name: string;
-}
-
-/** Asks for the team, if there is a choice. */
-function TeamField() {
-  const several = (user.value?.teams.length ?? 0) > 1;
-  const { data } = usePoll<{ items: Team[] }>(several ? resource('teams') : undefined, undefined);
-  if (data === undefined) return null;
-  return (
-    <Field
-      name="teamId"
-      label="Team"
-      control={(properties) => (
-        <select {...properties} defaultValue={user.value?.primaryTeam ?? ''}>
-          {data.items.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
-    />
   );
 }

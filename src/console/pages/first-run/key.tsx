@@ -1,14 +1,14 @@
-import type { Static } from 'typebox';
-import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../manage/keys.ts';
-import { call, resource } from '../../api/client.ts';
+import { resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Form } from '../../parts/form.tsx';
-import { user } from '../../session.ts';
-import type { KeyType } from './snippets.ts';
+import { type KeyType, keyTypes } from '../application-settings/key-words.ts';
+import { createKey } from '../application-settings/new-key.tsx';
+import { isAdmin } from '../settings/role.tsx';
+import type { ApplicationKey } from '../settings/shapes.ts';
 
 /** A key of the list, or one that was just created. */
-export type KeyShown = Pick<Static<typeof ApplicationKey>, 'id' | 'type' | 'name' | 'key'>;
+export type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;
 
 interface NewKeyProps {
   readonly app: string;
@@ -16,36 +16,13 @@ interface NewKeyProps {
   readonly onCancel?: () => void;
 }
 
-const types: readonly { readonly type: KeyType; readonly label: string; readonly text: string }[] = [
-  {
-    type: 'Frontend',
-    label: 'A web page',
-    text: 'Frontend key. Everyone may see it. It is taken from pages only, and only from the origins that you allow.',
-  },
-  {
-    type: 'Mobile',
-    label: 'A mobile or desktop app',
-    text: 'Mobile key. Everyone may see it. It needs no origin.',
-  },
-  {
-    type: 'Backend',
-    label: 'A server',
-    text: 'Backend key. It is a secret and is shown once: keep it on your servers. It also mints instance ids for users.',
-  },
-];
+const senders = { Frontend: 'A web page', Mobile: 'An app', Backend: 'A server' };
 
 /** Asks where the packets will come from: the type of the key follows from it. */
 export function NewKey({ app, onCreated, onCancel }: NewKeyProps) {
-  if (user.value?.role !== 'Admin')
-    return <p>The application has no key yet. An Admin of the team creates one.</p>;
+  if (!isAdmin()) return <p>The application has no key yet. An Admin of the team creates one.</p>;
   async function create(data: FormData) {
-    const made = await call<Static<typeof ApplicationKeyShownOnce>>(
-      'POST',
-      resource('applications', app, 'keys'),
-      {
-        body: { type: data.get('type') },
-      },
-    );
+    const made = await createKey(app, data.get('type') as KeyType, '');
     forget(resource('applications', app, 'keys'));
     onCreated(made);
   }
@@ -53,12 +30,14 @@ export function NewKey({ app, onCreated, onCancel }: NewKeyProps) {
     <Form onSubmit={create} submit="Create the key" done="The key is created" {...(onCancel && { onCancel })}>
       <fieldset class="connect-types">
         <legend>What will send?</legend>
-        {types.map(({ type, label, text }, index) => (
+        {keyTypes.map(([type, words], index) => (
           <label key={type} class="connect-type">
             <input type="radio" name="type" value={type} defaultChecked={index === 0} />
             <span>
-              <strong>{label}</strong>
-              <span class="quiet">{text}</span>
+              <strong>{senders[type]}</strong>
+              <span class="quiet">
+                {type} key. {words}
+              </span>
             </span>
           </label>
         ))}
@@ -94,7 +73,7 @@ export function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
           <CopyButton text={chosen.key} title="Copy the key" />
         </>
       )}
-      {user.value?.role === 'Admin' && (
+      {isAdmin() && (
         <button type="button" onClick={onNew}>
           Another key
         </button>

@@ -1,6 +1,5 @@
+import type { KeyType } from '../application-settings/key-words.ts';
 import { safeJson, safeText, safeUrl, shellWord } from './quoting.ts';
-
-export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
 
 /** What a snippet is about. */
 export interface Subject {
@@ -58,7 +57,10 @@ function browserSnippets(subject: Subject): Snippet[] {
   const label = 'Browser';
   if (subject.keyType === 'Backend') return [{ id: 'browser', label, code: '', how: '', why: secret }];
   const how = `Put it into a page, and open that from ${allowedFrom(subject)}.`;
-  return [{ id: 'browser', label, code: browser(subject), how }];
+  return [
+    { id: 'browser', label, code: browser(subject), how: `${how} It sends every 10 seconds.` },
+    { id: 'fetch', label: 'fetch', code: browserFetch(subject), how },
+  ];
 }
 
 function allowedFrom({ allowedOrigins }: Subject): string {
@@ -109,7 +111,18 @@ function curlReport(subject: Subject): string {
   -d ${json}`;
 }
 
-function browser(subject: Subject): string {
+function browser({ metricsUrl, key, environment }: Subject): string {
+  const of = `${safeText(exampleFlag)}, "on"`;
+  return `<script type="module">
+  import { flagmeter } from ${safeText(safeUrl(metricsUrl, '/snippet.js'))};
+  const meter = flagmeter(${safeJson({ key, environment })});
+  meter.checked(${of});
+  meter.used(${of});
+  meter.viewed(${of});
+</script>`;
+}
+
+function browserFetch(subject: Subject): string {
   return `<script type="module">
   const packet = ${packet(subject)};
   const answer = await fetch(${safeText(telemetryUrl(subject))}, {

@@ -67,7 +67,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
     <>
       <p class={`flag-outcome flag-outcome-${outcome}`}>{why}</p>
       <Warnings comparison={comparison} />
-      {variants.length > 1 && (
+      {variants.length > 0 && (
         <Table
           caption={`Rates by variant, against ${base}`}
           columns={columnsOf(comparison)}
@@ -76,7 +76,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
           csv={`${name}-comparison`}
         />
       )}
-      {variants.length > 1 && from !== null && to !== null && (
+      {from !== null && to !== null && (
         <p class="quiet">
           {days} whole UTC days, {format.days(from, to)}. Days are compared with themselves, and people who
           come back are not counted as independent: chance is as large as the ranges say, 95 % for all of them

@@ -28,39 +28,39 @@ export interface Advice {
 export const advice: Readonly<Record<LedgerCode, Advice>> = {
   invalid_content_type: {
     means: 'The body is not of a type that is read here.',
-    todo: 'Send it as application/json. Packets of browsers may also be text/plain.',
+    todo: 'Send it as application/json; packets may also be text/plain.',
   },
   invalid_content_encoding: {
     means: 'The body could not be unpacked.',
-    todo: 'Send it as it is, or packed with gzip and Content-Encoding: gzip.',
+    todo: 'Send it as it is, or packed with gzip.',
   },
   invalid_encoding: {
     means: 'The body is not valid UTF-8.',
-    todo: 'Encode the JSON as UTF-8. Look for names that come from another encoding.',
+    todo: 'Encode the JSON as UTF-8.',
   },
   invalid_json: {
     means: 'The body is not valid JSON.',
-    todo: 'Build it with a JSON library instead of joining texts. A body that was cut off looks like this, too.',
+    todo: 'Build it with a JSON library. A body that was cut off looks like this, too.',
   },
   invalid_protobuf: {
     means: 'The message is not the protobuf that is expected here.',
-    todo: 'Generate the client from the .proto files of this server: its reflection service has them.',
+    todo: 'Generate the client from the .proto files of this server.',
   },
   invalid_body: {
     means: 'The body lacks a field, or one has the wrong type.',
-    todo: 'Compare it with the OpenAPI document of the metrics host. The answer to the sender names the place.',
+    todo: 'The answer to the sender names the place. Compare with the OpenAPI document of the metrics host.',
   },
   invalid_name: {
     means: 'A name is empty, too long or has control characters.',
-    todo: 'Use names of 1 to 256 bytes. Look for a name that is made of data, such as a whole text.',
+    todo: 'Use names of 1 to 256 bytes without control characters.',
   },
   invalid_count: {
     means: 'A count is not a whole number from 0 to 2,147,483,647.',
-    todo: 'Send whole counts. A negative one or a fraction is a mistake in the sender.',
+    todo: 'Send whole counts: this is a mistake in the sender.',
   },
   invalid_number: {
     means: 'A measured number is not finite.',
-    todo: 'Leave a measurement out when there is no number for it.',
+    todo: 'Leave a measurement out when there is no number.',
   },
   invalid_time: {
     means: 'A time is not written as RFC 3339.',
@@ -68,15 +68,15 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
   },
   invalid_hash: {
     means: 'The hash of a user is not a whole number.',
-    todo: 'Send hashes as whole numbers of at most 256 digits, or as texts of such numbers.',
+    todo: 'Send hashes as whole numbers of at most 256 digits.',
   },
   invalid_idempotency_key: {
     means: 'The Idempotency-Key cannot be read.',
-    todo: 'Use 1 to 255 printable ASCII characters: a new UUID for each message.',
+    todo: 'Use a new UUID for each message.',
   },
   invalid_identity: {
     means: 'The identity to mint for is missing, too long or has control characters.',
-    todo: 'Send 1 to 256 characters that name the user. A sender without a signed-in user should not mint.',
+    todo: 'Send 1 to 256 characters that name the user, and mint only for users who are signed in.',
   },
   unknown_backend_key: {
     means: 'An instance id was asked for without a Backend key that exists.',
@@ -88,7 +88,7 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
   },
   origin_not_allowed: {
     means: 'A page of an origin that is not in the list of the application has sent this.',
-    todo: "If the page is yours, add its origin in the application's settings. If not, somewhere a copy of your page is running: nothing of it was counted.",
+    todo: "If the page is yours, add its origin in the application's settings. If not, it is a copy of your page: nothing of it was counted.",
   },
   not_backend_key: {
     means: 'A Frontend or Mobile key was used to mint an instance id.',
@@ -96,19 +96,19 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
   },
   unknown_key: {
     means: 'The key cannot be used here: packets take Frontend and Mobile keys only.',
-    todo: 'If a Backend key was sent by a page or an app, it has leaked: replace it and delete it. Otherwise use a key of the list in the settings.',
+    todo: 'If a Backend key was sent, it has leaked: replace it. Otherwise use a key of the list in the settings.',
   },
   unknown_environment: {
     means: 'The application has no environment of this name.',
-    todo: 'Compare the spelling with the environments of the application: upper and lower case matter. Or create the environment.',
+    todo: 'Compare the spelling: upper and lower case matter. Or create the environment.',
   },
   body_too_slow: {
     means: 'The body took too long to arrive.',
-    todo: 'The network of the sender is slow, or it stopped in the middle. Nothing is to be done if this is rare.',
+    todo: 'Nothing, if it is rare: the network of the sender is slow.',
   },
   body_too_large: {
     means: 'The body is larger than this server takes.',
-    todo: 'Send more often, so that less is in each. Or raise --max-body (packets) or --max-report (reports).',
+    todo: 'Send more often, or raise --max-body (packets) or --max-report (reports).',
   },
   unsupported_media_type: {
     means: 'A gRPC-Web call has a content type that is not one of gRPC-Web.',
@@ -116,7 +116,7 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
   },
   rate_limited: {
     means: 'The application sends more than its rate allows.',
-    todo: "Let senders collect for longer before they send, or raise the rate in the application's settings. SDKs send a refused batch again.",
+    todo: "Let senders collect for longer, or raise the rate in the application's settings. SDKs send a refused batch again.",
   },
   internal: {
     means: 'The server failed.',
@@ -128,7 +128,7 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
   },
   backpressure: {
     means: 'Too much was waiting for the disk, so senders were asked to come back.',
-    todo: 'Short bursts are normal: SDKs try again. If it lasts, the disk is too slow for what comes in, or one application sends too much.',
+    todo: 'Short bursts are normal: SDKs try again. If it lasts, the disk is too slow for what comes in.',
   },
   store_unavailable: {
     means: 'The store could not take data.',
@@ -141,14 +141,14 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
   instance_dropped: {
     means:
       'Packets came with an instance id that has expired or is not known. They count, but for no person.',
-    todo: 'Let the server mint a new id when a session begins, and hand it to the page.',
+    todo: 'Mint a new id when a session begins.',
   },
   series_folded: {
     means: 'There are more names than the limit, so the surplus was counted as __other__.',
-    todo: 'Look for names that are made of data, such as a user id. Or raise --max-features, --max-variants or --max-metrics.',
+    todo: 'Look for names that are made of data, such as ids. Or raise --max-features, --max-variants or --max-metrics.',
   },
   name_dropped: {
-    means: 'Entries with an empty, too long or forbidden name were left out. The rest was counted.',
+    means: 'Entries with an empty, too long or forbidden name were left out.',
     todo: 'Use names of 1 to 256 bytes without control characters.',
   },
   value_missing: {
@@ -156,7 +156,7 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
     todo: 'Send value, or variantValues for a metric of a feature.',
   },
   field_unknown: {
-    means: 'Packets have a field that is not known. It was ignored.',
+    means: 'Packets have a field that is not known.',
     todo: 'Check its spelling: the fields are k, e, f, m, i and u.',
   },
   repeated: {

@@ -1,4 +1,5 @@
 import { call, resource } from '../../api/client.ts';
+import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Form } from '../../parts/form.tsx';
 import type { MetricRow } from './rows.ts';
@@ -70,15 +71,14 @@ export function Undeclare({ app, metric: { name }, onDone, onClose }: UndeclareP
     await onDone();
   }
   return (
-    <Dialog title={`Undeclare ${name}?`} onClose={onClose}>
+    <Confirm
+      title={`Undeclare ${name}?`}
+      action="Undeclare"
+      done={`${name} is not declared any more`}
+      onConfirm={send}
+      onClose={onClose}
+    >
       <p>Its numbers stay, and read as those of a counter without a unit.</p>
-      <Form
-        onSubmit={send}
-        submit="Undeclare"
-        done={`${name} is not declared any more`}
-        danger
-        onCancel={onClose}
-      />
-    </Dialog>
+    </Confirm>
   );
 }

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
 import { user } from '../../session.ts';
 import { forgetPerson } from './kept.ts';
 
@@ -21,7 +20,6 @@ export function Forget({ app, identity, onForgotten }: ForgetProps) {
   async function send() {
     await forgetPerson(app, identity);
     await onForgotten();
-    close();
   }
   return (
     <>
@@ -37,7 +35,13 @@ export function Forget({ app, identity, onForgotten }: ForgetProps) {
         </button>
       </p>
       {asking.value && (
-        <Dialog title="Forget this person?" onClose={close}>
+        <Confirm
+          title="Forget this person?"
+          action="Forget this person"
+          done="This person is forgotten"
+          onConfirm={send}
+          onClose={close}
+        >
           <p class="people-name">
             <strong>{identity}</strong>
           </p>
@@ -49,14 +53,7 @@ export function Forget({ app, identity, onForgotten }: ForgetProps) {
             What stays: totals and counts of unique users, which name no one. The audit log says that a person
             was forgotten, and not who. If the application goes on sending this identity, it is kept again.
           </p>
-          <Form
-            onSubmit={send}
-            submit="Forget this person"
-            done="This person is forgotten"
-            danger
-            onCancel={close}
-          />
-        </Dialog>
+        </Confirm>
       )}
     </>
   );

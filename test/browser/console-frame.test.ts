@@ -73,6 +73,8 @@ test('a theme is chosen, and kept', async () => {
 test('keys go from page to page, and the list of them shows how', async () => {
   const { page } = await console.visit(flags());
   await page.getByRole('link', { name: 'People' }).waitFor();
+  const pages = await page.getByRole('navigation').getByRole('link').allTextContents();
+  expect(pages).toEqual(['Flags', 'Metrics', 'Ingest', 'People', 'Connect', 'Application settings']);
   await page.keyboard.press('?');
   const dialog = page.getByRole('dialog', { name: 'Shortcuts' });
   expect(await dialog.getByRole('row').allTextContents()).toContain('g then pGo to People');

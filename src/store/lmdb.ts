@@ -13,6 +13,13 @@ import { type FileIdentity, identifyFile } from './file-identity.ts';
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**
+ * The most that a store can hold. It is address space, which costs nothing until it is used; two stores have to fit into the
+ * least that a 64-bit system gives a process: 512 GiB. Without it lmdb takes 1 GiB for a LMDB of this version, and a commit
+ * beyond that fails.
+ */
+export const maxStoreBytes = 128 * 2 ** 30;
+
+/**
  * Opens one LMDB environment in `path`, which is made when missing, readable by its owner only.
  *
  * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be answered as accepted before that.
@@ -31,6 +38,7 @@ export function openLmdb(path: string): LmdbEnvironment {
     overlappingSync: false,
     eventTurnBatching: false,
     maxDbs: 32,
+    mapSize: maxStoreBytes,
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);
   chmodSync(path, 0o700);

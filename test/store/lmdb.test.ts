@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openLmdb } from '../../src/store/lmdb.ts';
+import { maxStoreBytes, openLmdb } from '../../src/store/lmdb.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 it('openLmdb leaves no hole in the lock file, which is mapped into memory', async () => {
@@ -10,5 +10,14 @@ it('openLmdb leaves no hole in the lock file, which is mapped into memory', asyn
   const { size, blocks } = statSync(join(path, 'lock.mdb'));
   expect(blocks * 512).toBeGreaterThanOrEqual(size);
   expect(readdirSync(path).sort()).toEqual(['data.mdb', 'lock.mdb']);
+  await lmdb.close();
+});
+
+it('openLmdb leaves room for a store that is far larger than 1 GiB, without taking it on the disk', async () => {
+  const path = temporaryDirectory();
+  const lmdb = openLmdb(path);
+  expect(lmdb.getStats()).toMatchObject({ mapSize: maxStoreBytes });
+  expect(maxStoreBytes).toBeGreaterThan(2 ** 36);
+  expect(statSync(join(path, 'data.mdb')).size).toBeLessThan(2 ** 20);
   await lmdb.close();
 });

@@ -19,6 +19,7 @@ const tabs = [
   { page: 'ingest', label: 'Ingest', key: 'i' },
   { page: 'people', label: 'People', key: 'p' },
   { page: 'connect', label: 'Connect', key: 'c' },
+] as const;
 
 /** What stands around every page. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {

@@ -11,7 +11,9 @@ import { settings } from '../../src/config-schema.ts';
 const root = join(import.meta.dirname, '../..');
 const papers = [
   ...['README.md', 'CONTRIBUTING.md', 'native/lmdb/README.md'],
-  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ].map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
 const fence = /^```\w*\n(.*?)^```$/gms;

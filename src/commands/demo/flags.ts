@@ -140,6 +140,7 @@ export const flags: readonly DemoFlag[] = [
     words: 'Shows the maintenance page',
     permanent: true,
     asks: { web: 540, api: 120 },
+    reach: 1,
     shares: always({ off: 1 }),
   },
   {

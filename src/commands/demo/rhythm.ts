@@ -4,6 +4,9 @@ import { chanceOf, createRandom } from './random.ts';
 
 const minutesPerDay = 1440;
 
+/** The minute of the day at which one day of the shop ends and the next begins, so that no chart has a step there. */
+const quietest = 5 * 60;
+
 /** Days of history. */
 export const historyDays = 90;
 
@@ -47,7 +50,7 @@ export function createRhythm(seed: number, nowMinute: number): Rhythm {
       if (environment !== 'Production')
         return office(day, hour) * (environment === 'Staging' ? 0.012 : 0.005);
       const down = isDown(day, hour) ? 0.03 : 1;
-      return busynessOf(day) * evening(hour) * down;
+      return busynessOf(Math.floor((minute - quietest) / minutesPerDay)) * evening(hour) * down;
     },
     busyness: busynessOf,
     mood: (day, flag) => Math.exp(0.08 * spread(day, 100 + flag)),

@@ -1,0 +1,89 @@
+/**
+ * Takes the pictures of the README and the papers: starts `dist/flagmeter demo`, signs in, and photographs the console in Chromium.
+ * `npm run screenshots`; CHROMIUM names another browser.
+ */
+import { mkdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium, phone } from '../test/browser/support/chromium.ts';
+import { signIn } from '../test/browser/support/console.ts';
+import { cleanUp, manage, token } from '../test/support/binary.ts';
+import { type Demo, startDemo, stopDemos } from '../test/support/demo.ts';
+
+/** One picture: a page of the console, as somebody with such a screen sees it. */
+interface Picture {
+  readonly name: string;
+  /** Without its beginning, `/apps/:application`, where it is one of an application. */
+  readonly path: string;
+  readonly application?: string;
+  readonly screen: BrowserContextOptions;
+  /** What is to be there before the picture is taken. */
+  readonly when: string;
+}
+
+const screen: BrowserContextOptions = { viewport: { width: 1280, height: 860 } };
+const dark: BrowserContextOptions = { ...screen, colorScheme: 'dark' };
+
+const pictures: readonly Picture[] = [
+  { name: 'overview', path: '/Production/flags?range=30d', screen, when: 'checkout-redesign' },
+  { name: 'overview-dark', path: '/Production/flags?range=30d', screen: dark, when: 'checkout-redesign' },
+  { name: 'flag', path: '/Production/flag?name=basket-layout&range=30d', screen, when: 'one-page' },
+  { name: 'ingest', path: '/Production/ingest?range=24h', screen, when: 'origin_not_allowed' },
+  {
+    name: 'first-run',
+    path: '/Production/connect',
+    application: 'Warehouse',
+    screen,
+    when: 'Create the key',
+  },
+  { name: 'phone', path: '/Production/flags?range=7d', screen: phone, when: 'checkout-redesign' },
+];
+
+const [folder = 'docs/images'] = process.argv.slice(2);
+
+const demo = await startDemo(['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--seed', '1']);
+const chromium = await launchChromium();
+try {
+  const applications = await applicationsOf(demo);
+  mkdirSync(folder, { recursive: true });
+  const storageState = await signedIn(demo);
+  for (const picture of pictures) {
+    const settings = { locale: 'en-US', timezoneId: 'UTC', storageState, ...picture.screen };
+    const context = await chromium.newContext(settings);
+    const page = await context.newPage();
+    const application = applications.get(picture.application ?? 'Shop');
+    await page.goto(`${demo.url}/apps/${application}${picture.path}`);
+    await take(page, picture);
+    await context.close();
+  }
+} finally {
+  await chromium.close();
+  await demo.stop();
+  stopDemos();
+  cleanUp();
+}
+
+async function signedIn({ url, adminEmail, adminPassword }: Demo) {
+  const context = await chromium.newContext();
+  const page = await context.newPage();
+  await page.goto(url);
+  await signIn(page, adminEmail, adminPassword);
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+async function applicationsOf({ http, ...credentials }: Demo): Promise<ReadonlyMap<string, string>> {
+  const access = await token(http, credentials);
+  const list = await manage(http, access, 'GET', '/api/v2/applications', 200);
+  const { items } = list as { items: readonly { name: string; id: string }[] };
+  return new Map(items.map(({ name, id }) => [name, id]));
+}
+
+async function take(page: Page, { name, when }: Picture): Promise<void> {
+  const file = resolve(join(folder, `${name}.png`));
+  await page.getByText(when).first().waitFor();
+  await page.waitForTimeout(1500); // Charts and users follow the table.
+  await page.screenshot({ path: file, animations: 'disabled' });
+  console.error(`${file} ${(statSync(file).size / 1000).toFixed(0)} kB`);
+}

@@ -44,22 +44,30 @@ function sentence({ variant, rate, difference }: WithDifference, base: string, e
   const isMore = estimate > 0;
   const [low, high] = isMore ? interval : [-interval[1], -interval[0]];
   const led = event === 'used' ? 'a use' : 'a view';
+  const digits = digitsFor(estimate);
+  const shown = (share: number) => percent(share, digits);
   return (
-    `With ${variant}, ${percent(rate ?? 0)} % of checks led to ${led}, which is ${percent(Math.abs(estimate))} percentage points ` +
-    `${isMore ? 'more' : 'less'} than with ${base} (${percent(low)} to ${percent(high)}, ${chance(pAdjusted)}), over ${days} days.`
+    `With ${variant}, ${shown(rate ?? 0)} % of checks led to ${led}, which is ${shown(Math.abs(estimate))} percentage points ` +
+    `${isMore ? 'more' : 'less'} than with ${base} (${shown(low)} to ${shown(high)}, ${chance(pAdjusted)}), over ${days} days.`
   );
 }
 
 function unclear(differences: readonly WithDifference[]): string {
   const ends = differences.flatMap(({ difference }) => difference.interval.map(Math.abs));
+  const most = Math.max(...ends);
   return (
     'No clear difference yet: what was counted fits with no difference at all, and with one of up to ' +
-    `${percent(Math.max(...ends))} percentage points.`
+    `${percent(most, digitsFor(most))} percentage points.`
   );
 }
 
-function percent(share: number): string {
-  const digits = Math.abs(share) < 0.001 ? 3 : Math.abs(share) < 0.01 ? 2 : 1;
+/** As many digits as a difference of this size needs; the other figures of its sentence have as many. */
+function digitsFor(share: number): number {
+  if (Math.abs(share) < 0.001) return 3;
+  return Math.abs(share) < 0.01 ? 2 : 1;
+}
+
+function percent(share: number, digits: number): string {
   return (share * 100).toFixed(digits);
 }
 

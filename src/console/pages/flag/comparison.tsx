@@ -56,6 +56,7 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
         )}
       </div>
       {error !== undefined && <p class="form-error">The comparison cannot be read: {messageOf(error)}</p>}
+      {data === undefined && error === undefined && <p class="quiet">Comparing …</p>}
       {data !== undefined && <Compared name={place.name} comparison={data} />}
     </section>
   );

@@ -34,7 +34,8 @@ export function Funnel({ name, report, usage }: FunnelProps) {
   ];
   const last = Date.parse(report.to) - 1;
   return (
-    <>
+    <div class="flag-funnel">
+      <h3>Used and viewed</h3>
       <Table
         caption="From checks to uses and views, by variant"
         columns={columns}
@@ -47,7 +48,7 @@ export function Funnel({ name, report, usage }: FunnelProps) {
         {format.days(report.from, last)}, within 2 %. Who saw several variants counts once here, and once for
         each of them above.
       </p>
-    </>
+    </div>
   );
 }
 

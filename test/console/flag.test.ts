@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { splitVariants, typedSplit } from '../../src/console/pages/flag/split.ts';
 import { bucketsOf, markersOf, seriesOf, tonesOf } from '../../src/console/pages/flag/traffic.ts';
 import {
+  actionsOf,
   cleanupText,
   headingOf,
   reasonText,
@@ -20,10 +21,10 @@ describe('a verdict in words', () => {
   it.each([
     ['one_variant', ['Production', 'Test'], 'One variant only since <2026-05-03>, in Production and Test'],
     ['not_seen', ['Production'], 'No sign of use since <2026-05-03>'],
-    ['in_use', ['Production'], 'Still used since <2026-05-03>, in Production'],
+    ['in_use', ['Production'], 'Still used, in Production'],
     ['snoozed', [], 'Snoozed until <2026-06-01>'],
     ['permanent', [], 'Permanent: meant to stay'],
-    ['cannot_tell', [], 'Cannot tell: nothing reports here since <2026-05-03>'],
+    ['cannot_tell', [], 'Cannot tell: nothing reports here'],
   ] as const)('of %s is a sentence', (kind, environments, sentence) => {
     const verdict = { kind, since, environments: [...environments] };
     expect(headingOf(verdict, '2026-06-01T00:00:00.000Z', words)).toBe(sentence);
@@ -42,6 +43,21 @@ describe('a verdict in words', () => {
       '3 senders kept reporting.',
     );
   });
+
+  it.each([
+    [
+      'archived',
+      { archived: true, permanent: false, declared: true },
+      false,
+      ['snooze', 'copy', 'unarchive', 'permanent'],
+    ],
+    ['snoozed', { archived: false, permanent: true, declared: false }, true, ['copy', 'archive', 'declare']],
+  ] as const)(
+    'of a flag that is %s leaves out what is done, and suggests first',
+    (_, flag, snoozed, actions) => {
+      expect(actionsOf(['snooze', 'copy'], flag, snoozed)).toEqual(actions);
+    },
+  );
 
   it('gives what to search the code for, quoted for a shell', () => {
     expect(cleanupText("it's-on", ['on', 'off'])).toBe(

@@ -68,7 +68,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
     <>
       <p class={`flag-outcome flag-outcome-${outcome}`}>{why}</p>
       <Warnings comparison={comparison} />
-      {variants.length > 0 && (
+      {variants.length > 1 && (
         <Table
           caption={`Rates by variant, against ${base}`}
           columns={columnsOf(comparison)}
@@ -77,7 +77,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
           csv={`${name}-comparison`}
         />
       )}
-      {from !== null && to !== null && (
+      {variants.length > 1 && from !== null && to !== null && (
         <p class="quiet">
           {days} whole UTC days, {format.days(from, to)}. Days are compared with themselves, and people who
           come back are not counted as independent: chance is as large as the ranges say, 95 % for all of them

@@ -37,10 +37,13 @@ export function headingOf(
   { time, list }: Wording,
 ): string {
   const until = kind === 'snoozed' && snoozedUntil !== null ? ` until ${time(snoozedUntil)}` : '';
-  const from = since === null || kind === 'snoozed' || kind === 'permanent' ? '' : ` since ${time(since)}`;
+  const from = since !== null && dated.has(kind) ? ` since ${time(since)}` : '';
   const where = environments.length > 0 && placed.has(kind) ? `, in ${list(environments)}` : '';
   return `${beginnings[kind]}${until}${from}${where}`;
 }
+
+/** The kinds that began at a time worth saying. */
+const dated: ReadonlySet<VerdictKind> = new Set(['not_seen', 'one_variant', 'new']);
 
 /** The kinds that are said of some environments. */
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
@@ -50,18 +53,22 @@ export function reasonText({ text, at }: VerdictShown['reasons'][number], { time
   return at === null ? text : text.replace(at, time(at));
 }
 
-/** What can be done with a flag whatever the verdict is. */
-export function usualActions({
-  archived,
-  declared,
-}: Pick<FeatureDetailShown, 'archived' | 'declared'>): readonly VerdictAction[] {
-  return [
-    'copy',
-    archived ? 'unarchive' : 'archive',
-    'snooze',
-    'permanent',
-    ...(declared ? [] : ['declare' as const]),
-  ];
+/** What can be done with a flag: first what the verdict suggests, then the rest. What is done already is left out. */
+export function actionsOf(
+  suggested: readonly VerdictAction[],
+  { archived, permanent, declared }: Pick<FeatureDetailShown, 'archived' | 'permanent' | 'declared'>,
+  snoozed: boolean,
+): readonly VerdictAction[] {
+  const done: Readonly<Record<VerdictAction, boolean>> = {
+    copy: false,
+    archive: archived,
+    unarchive: !archived,
+    snooze: snoozed,
+    permanent,
+    declare: declared,
+  };
+  const all: readonly VerdictAction[] = ['copy', 'archive', 'unarchive', 'snooze', 'permanent', 'declare'];
+  return [...new Set([...suggested, ...all])].filter((action) => !done[action]);
 }
 
 /** What to search the code for: the flag, its variants, and a command that finds it. */

@@ -10,7 +10,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { changeFlag, useChange } from './change.ts';
 import { DeclareButton } from './declare.tsx';
 import { type FlagPlace, flagPath } from './paths.ts';
-import { cleanupText, headingOf, reasonText, toneOf, usualActions } from './verdict-words.ts';
+import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
 
 const everyMs = 10_000;
 
@@ -34,7 +34,7 @@ export function VerdictSection({ place, detail }: SectionProps) {
         ))}
         {!detail.declared && <Undeclared place={place} nearest={detail.nearest} />}
       </ul>
-      <Actions place={place} detail={detail} actions={data?.actions ?? usualActions(detail)} />
+      <Actions place={place} detail={detail} suggested={data?.actions ?? []} />
     </section>
   );
 }
@@ -64,11 +64,11 @@ function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly ne
 const snoozeMs = 30 * 86_400_000;
 
 interface ActionsProps extends SectionProps {
-  readonly actions: readonly VerdictAction[];
+  readonly suggested: readonly VerdictAction[];
 }
 
 /** The next steps, the best one first. */
-function Actions({ place, detail, actions }: ActionsProps) {
+function Actions({ place, detail, suggested }: ActionsProps) {
   const { busy, refusal, run } = useChange();
   const variants = [
     ...new Set(detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant))),
@@ -83,7 +83,7 @@ function Actions({ place, detail, actions }: ActionsProps) {
     };
   return (
     <div class="actions">
-      {actions.map((action) => {
+      {actionsOf(suggested, detail, isSnoozed(detail)).map((action) => {
         if (action === 'declare') return <DeclareButton key={action} place={place} />;
         if (action === 'copy')
           return (

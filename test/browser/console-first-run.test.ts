@@ -60,7 +60,8 @@ test('from an empty console to the first packet', async () => {
   await page.getByText('✓ Connected.').waitFor();
   await page.getByText(/The flag checkout was seen/).waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  // The sender stays, also for those who come later.
+  // The sender stays, also for those who come later: the navigation leads here, once.
+  expect(await page.getByRole('link', { name: 'Connect', exact: true }).count()).toBe(1);
   await page.reload();
   await page.getByText('✓ Connected.').waitFor();
   expect(await page.locator('.connect-text').textContent()).toBe(copied);

@@ -8,7 +8,7 @@ import {
   seriesPerEnvironment,
   widthOf,
 } from '../store/blocks.ts';
-import { type Carried, notCarried, putCarried, readCarried } from '../store/carried.ts';
+import { type Carried, daysOver, notCarried, putCarried, readCarried } from '../store/carried.ts';
 import type { Counts } from '../store/cells.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { HotCells } from './hot-cells.ts';
@@ -27,6 +27,8 @@ export class HotCounts {
   readonly #marked = new Set<number>();
   /** Environments that something late was added to since the last `put`. */
   readonly #late = new Set<number>();
+  /** Environments of which a day that is over got a user since the last `put`. */
+  readonly #lateUsers = new Set<number>();
   /** The environment that was added to last: records of one packet are of one environment. */
   #environment = -1;
   #ofEnvironment = notCarried;
@@ -45,6 +47,15 @@ export class HotCounts {
     const isMinute = widthOf(bucket) === bucketWidth.minute;
     if (isMinute && placeOf(minuteOf(bucket), blockOf(ref)) >= this.#ofEnvironment.minutes) return;
     this.#addLate(ref, widthOf(bucket), minuteOf(bucket), { checks, used, viewed });
+  }
+
+  /** Notes that a series got a user in a minute (since the epoch). */
+  noteUser(ref: number, minute: number): void {
+    const environment = Math.floor(ref / seriesPerEnvironment);
+    if (environment !== this.#environment) this.#turnTo(environment);
+    if (minute >= daysOver(this.#ofEnvironment) * day || this.#lateUsers.has(environment)) return;
+    this.#lateUsers.add(environment);
+    this.mark(environment, { lateUsers: this.#ofEnvironment.lateUsers + 1 });
   }
 
   /** Adds what is carried to an hour, and to its day when that has the hour already. @param minute at which the hour starts */
@@ -80,6 +91,7 @@ export class HotCounts {
     }
     this.#marked.clear();
     this.#late.clear();
+    this.#lateUsers.clear();
   }
 
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
@@ -88,6 +100,7 @@ export class HotCounts {
     this.#carried.clear();
     this.#marked.clear();
     this.#late.clear();
+    this.#lateUsers.clear();
     this.#environment = -1;
   }
 

@@ -155,6 +155,22 @@ export class HyperLogLog {
     for (const [chunk, content] of other.contents()) this.mergeChunk(chunk, content);
   }
 
+  /** Bytes of the chunks; 0 when there are no users. */
+  get bytes(): number {
+    return this.#chunks.reduce((sum, chunk) => sum + (chunk?.bytes ?? 0), 0);
+  }
+
+  /** A sketch of the same users. */
+  copy(): HyperLogLog {
+    const made = new HyperLogLog();
+    for (const [index, { registers, coupons }] of this.contents()) {
+      const content =
+        registers === undefined ? { coupons: coupons.slice() } : { registers: registers.slice() };
+      made.#chunks[index] = new Chunk(content);
+    }
+    return made;
+  }
+
   /** The chunks that have users, by number. */
   *contents(): Generator<readonly [chunk: number, content: ChunkContent]> {
     for (const [index, chunk] of this.#chunks.entries()) {

@@ -1,14 +1,10 @@
 import { seriesPerEnvironment } from '../store/blocks.ts';
 import { environmentOrdinal, sketchChunks } from '../store/sketches.ts';
-import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
+import type { Reading, Snapshot } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { HyperLogLog } from './hyperloglog.ts';
-
-/** Days since the epoch (UTC): from `from` up to but without `to`. */
-export interface Days {
-  readonly from: number;
-  readonly to: number;
-}
+import type { Days } from './read-sketches.ts';
+import { type UserUnions, unite } from './user-unions.ts';
 
 /** How many different users there were over all days. */
 export interface UniqueUsers {
@@ -31,29 +27,26 @@ const seriesAtATime = 128;
  * @param groups the ordinals of each group; an ordinal may be in several groups
  */
 export function* countUniqueUsers(
-  store: UsageStore,
+  unions: UserUnions,
   environment: number,
   days: Days,
   groups: readonly (readonly number[])[],
 ): Reading<UniqueUsers> {
-  const all = new Map([[environmentOrdinal, new HyperLogLog()]]);
-  yield* read(store, environment, days, all);
+  const all = yield* unions.of(environment, days, [environmentOrdinal]);
   const users: UniqueUsers = {
     environment: all.get(environmentOrdinal)!.estimate(),
     series: new Map(),
     groups: [],
   };
   for (const some of slices(groups)) {
-    const sketches = new Map(
-      some.flatMap(([, group]) => group).map((ordinal) => [ordinal, new HyperLogLog()]),
-    );
-    yield* read(store, environment, days, sketches);
+    const ordinals = new Set(some.flatMap(([, group]) => group));
+    const sketches = yield* unions.of(environment, days, [...ordinals]);
     for (const [ordinal, sketch] of sketches) {
       const count = sketch.estimate();
       if (count > 0) users.series.set(ordinal, count);
     }
     for (const [index, group] of some) {
-      users.groups[index] = unite(group, sketches).estimate();
+      users.groups[index] = unite(group.map((ordinal) => sketches.get(ordinal)!)).estimate();
     }
   }
   return users;
@@ -104,51 +97,4 @@ function* slices(groups: readonly (readonly number[])[]): Generator<readonly Num
     series = 0;
   }
   if (slice.length > 0) yield slice;
-}
-
-/** Adds the users of the days to the sketches of the ordinals. */
-function* read(
-  store: UsageStore,
-  environment: number,
-  days: Days,
-  sketches: ReadonlyMap<number, HyperLogLog>,
-): Reading<void> {
-  const runs = runsOf([...sketches.keys()]);
-  let left = stride;
-  for (let day = days.from; day < days.to && runs.length > 0; day++) {
-    yield* fromSnapshot(store.lmdb, function* (at) {
-      for (const { from, to } of runs) {
-        for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, from, to, at)) {
-          sketches.get(ordinal)?.mergeChunk(chunk, content);
-          left -= 1;
-          if (left > 0) continue;
-          left = stride;
-          yield;
-        }
-      }
-    });
-  }
-}
-
-/** Chunks between two pauses. */
-const stride = 64;
-
-/** The most ordinals that are passed over, instead of seeking the next one. */
-const maxGap = 4;
-
-/** The ranges of ordinals that lie close together: `from` included, `to` not. */
-function runsOf(ordinals: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
-  const runs: { from: number; to: number }[] = [];
-  for (const ordinal of ordinals.toSorted((a, b) => a - b)) {
-    const last = runs.at(-1);
-    if (last !== undefined && ordinal - last.to <= maxGap) last.to = ordinal + 1;
-    else runs.push({ from: ordinal, to: ordinal + 1 });
-  }
-  return runs;
-}
-
-function unite(group: readonly number[], sketches: ReadonlyMap<number, HyperLogLog>): HyperLogLog {
-  const union = new HyperLogLog();
-  for (const ordinal of group) union.merge(sketches.get(ordinal)!);
-  return union;
 }

@@ -1,7 +1,5 @@
 import type { HotCells } from '../aggregate/hot-cells.ts';
 import type { HotCounts } from '../aggregate/hot-counts.ts';
-import type { HotSeen } from '../aggregate/hot-seen.ts';
-import type { HotSketches } from '../aggregate/hot-sketches.ts';
 import type { HotTables } from '../aggregate/hot-tables.ts';
 import { addValue } from '../aggregate/merge.ts';
 import type { Measurement } from '../store/cells.ts';
@@ -30,7 +28,7 @@ export function createSections(store: UsageStore, hot: HotTables, maxIdentities:
     { write: (envelope) => putMessages(store, messageChanges(envelope)), forget: () => {} },
     countsSection(hot.counts),
     measurementsSection(hot.measurements),
-    usersSection(hot.sketches, hot.seen),
+    usersSection(hot),
     { write: () => hot.seen.put(), forget: () => hot.seen.forget() }, // What the three before it have seen.
     instancesSection(store),
     exposuresSection(store, maxIdentities),
@@ -61,14 +59,16 @@ function measurementsSection(cells: HotCells<Measurement>): Section {
   };
 }
 
-function usersSection(sketches: HotSketches, seen: HotSeen): Section {
+function usersSection({ sketches, seen, counts }: HotTables): Section {
   return {
     write(envelope) {
       eachUser(envelope, (ref, minute, high, low) => {
         seen.mark(ref, minute);
         sketches.add(ref, Math.floor(minute / minutesPerDay), high, low);
+        counts.noteUser(ref, minute);
       });
       sketches.put();
+      counts.put(); // Whether a day that is over got a user.
     },
     forget: () => sketches.forget(),
   };

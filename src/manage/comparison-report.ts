@@ -1,6 +1,8 @@
 import { sketchError } from '../aggregate/hyperloglog.ts';
 import { mergeCounts } from '../aggregate/merge.ts';
-import { countUniqueUsers, type Days } from '../aggregate/unique-users.ts';
+import type { Days } from '../aggregate/read-sketches.ts';
+import { countUniqueUsers } from '../aggregate/unique-users.ts';
+import type { UserUnions } from '../aggregate/user-unions.ts';
 import { compare, usualBase, type Variant } from '../statistics/compare.ts';
 import { sampleRatioP } from '../statistics/sample-ratio.ts';
 import { countsCodec } from '../store/cells.ts';
@@ -33,9 +35,13 @@ interface Read {
 }
 
 /** Compares the variants of a feature, over whole UTC days. */
-export function* comparisonReport(store: UsageStore, task: ComparisonTask): Reading<ComparisonShown> {
+export function* comparisonReport(
+  store: UsageStore,
+  unions: UserUnions,
+  task: ComparisonTask,
+): Reading<ComparisonShown> {
   const { environment, feature, days, event, split } = task;
-  const { variants, users } = yield* readVariants(store, task);
+  const { variants, users } = yield* readVariants(store, unions, task);
   const base = variants.some(({ variant }) => variant === task.base) ? task.base : usualBase(variants);
   const length = days.to - days.from;
   const compared = base === undefined ? [] : compare(variants, base);
@@ -58,7 +64,7 @@ export function* comparisonReport(store: UsageStore, task: ComparisonTask): Read
 }
 
 /** Reads each variant's checks and events by day, and its users; those with most users first. */
-function* readVariants(store: UsageStore, task: ComparisonTask): Reading<Read> {
+function* readVariants(store: UsageStore, unions: UserUnions, task: ComparisonTask): Reading<Read> {
   const { environment, days, event } = task;
   const length = days.to - days.from;
   const series = yield* seriesOfFeature(store, environment.number, task.feature);
@@ -76,7 +82,7 @@ function* readVariants(store: UsageStore, task: ComparisonTask): Reading<Read> {
       byDay.get(ordinal)![t / 86_400 - days.from] = { events: counts[event], checks: counts.checks };
   });
   const ordinals = [...series.keys()];
-  const users = yield* countUniqueUsers(store, environment.number, days, [ordinals]);
+  const users = yield* countUniqueUsers(unions, environment.number, days, [ordinals]);
   const variants = ordinals.map((ordinal) => ({
     variant: series.get(ordinal)!,
     days: byDay.get(ordinal)!,

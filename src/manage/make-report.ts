@@ -1,3 +1,4 @@
+import { UserUnions } from '../aggregate/user-unions.ts';
 import { type JsonBytes, jsonBytes } from '../http/answer.ts';
 import type { Environment } from '../store/records.ts';
 import { type ScanTask, scan } from '../store/scan.ts';
@@ -41,8 +42,10 @@ export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends
 export function createReports(store: UsageStore) {
   const verdicts = new Verdicts(store);
   const bases = new OverviewBases(store);
+  const unions = new UserUnions(store);
   return {
-    usage: ({ environment, range, only }: UsageTask) => inJson(usageReport(store, environment, range, only)),
+    usage: ({ environment, range, only }: UsageTask) =>
+      inJson(usageReport(store, environment, range, only, unions)),
     measurements: ({ environment, range, only, gauges }: MeasurementsTask) =>
       inJson(measurementsReport(store, environment, range, only, gauges)),
     features: (task: FeaturesTask) => inJson(featuresReport(store, task)),
@@ -52,8 +55,8 @@ export function createReports(store: UsageStore) {
     verdict: (task: VerdictTask) => verdictReport(store, task),
     sights: (task: SightTask) => sightsOf(store, task),
     overview: (task: OverviewTask) => packed(overviewReport(store, { verdicts, bases }, task)),
-    overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, task)),
-    comparison: (task: ComparisonTask) => inJson(comparisonReport(store, task)),
+    overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
+    comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
     scan: (task: ScanTask) => scan(store, task),
   };
 }

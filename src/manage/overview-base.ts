@@ -1,6 +1,7 @@
 import { addCounts } from '../aggregate/merge.ts';
 import { type CountsBlock, readCarriedCounts } from '../aggregate/read-counts.ts';
-import { type Days, type EnvironmentUsers, environmentUsers } from '../aggregate/unique-users.ts';
+import type { Days } from '../aggregate/read-sketches.ts';
+import { type EnvironmentUsers, environmentUsers } from '../aggregate/unique-users.ts';
 import type { Carried } from '../store/carried.ts';
 import { type Counts, countsCodec } from '../store/cells.ts';
 import type { Reading, Snapshot } from '../store/snapshot.ts';

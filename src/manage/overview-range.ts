@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Days } from '../aggregate/unique-users.ts';
+import type { Days } from '../aggregate/read-sketches.ts';
 import type { QueryOf } from '../http/query-reader.ts';
 import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../store/retention.ts';
 import {

@@ -1,4 +1,6 @@
-import { countUniqueUsers, type Days } from '../aggregate/unique-users.ts';
+import type { Days } from '../aggregate/read-sketches.ts';
+import { countUniqueUsers } from '../aggregate/unique-users.ts';
+import type { UserUnions } from '../aggregate/user-unions.ts';
 import type { Environment } from '../store/records.ts';
 import { seriesOf } from '../store/series.ts';
 import { fromSnapshot, type Reading } from '../store/snapshot.ts';
@@ -15,11 +17,12 @@ export interface OverviewUsersTask {
 /** Counts the users of some features of an environment. */
 export function* overviewUsersReport(
   store: UsageStore,
+  unions: UserUnions,
   { environment, days, features }: OverviewUsersTask,
 ): Reading<OverviewUsersShown> {
   const ordinals = yield* ordinalsOf(store, environment.number, new Set(features));
   const groups = features.map((feature) => ordinals.get(feature) ?? []);
-  const users = yield* countUniqueUsers(store, environment.number, days, groups);
+  const users = yield* countUniqueUsers(unions, environment.number, days, groups);
   return {
     ...daysText(days),
     features: features.map((feature, index) => ({ feature, users: users.groups[index] ?? 0 })),

@@ -1,6 +1,7 @@
 import { mergeCounts } from '../aggregate/merge.ts';
 import { readCounts } from '../aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers } from '../aggregate/unique-users.ts';
+import { UserUnions } from '../aggregate/user-unions.ts';
 import { type Counts, countsCodec } from '../store/cells.ts';
 import { featureItself, seriesOf } from '../store/series.ts';
 import { fromSnapshot, type Reading } from '../store/snapshot.ts';
@@ -27,6 +28,7 @@ interface Tally {
 /**
  * Adds up the count cells of an environment and counts its users.
  * @param only the one feature to report; all of them when undefined
+ * @param unions users that are known from earlier reports of this store
  * @throws {ApiError} `too_many_points`
  */
 export function* usageReport(
@@ -34,13 +36,14 @@ export function* usageReport(
   environment: ReportedEnvironment,
   range: ReportRange,
   only: string | undefined,
+  unions = new UserUnions(store),
 ): Reading<UsageShown> {
   const tallies = yield* talliesOf(store, environment.number, only);
   yield* addUp(store, environment.number, range, tallies, only);
   const features = [...tallies];
   const days = { from: Math.floor(range.from / 1440), to: Math.ceil(range.to / 1440) };
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
-  const users = yield* countUniqueUsers(store, environment.number, days, groups);
+  const users = yield* countUniqueUsers(unions, environment.number, days, groups);
   return {
     environment: environment.name,
     from: minuteText(range.from),

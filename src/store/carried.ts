@@ -1,3 +1,4 @@
+import { blocksPerEnvironment } from './blocks.ts';
 import { prefixKey } from './key-prefix.ts';
 import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
@@ -7,7 +8,7 @@ import { readAt, type Snapshot } from './snapshot.ts';
  * what an hour counts is carried to its day: so an hour's cell has everything but what its minutes have from `minutes` on, and a
  * day's cell has everything but what its hours have from `hours` on. The narrower cells stay until their retention ends.
  *
- * Key: environment (u32, big-endian). Value: the five numbers, as little-endian doubles.
+ * Key: environment (u32, big-endian). Value: the numbers, as little-endian doubles. `lateUsers` may be missing.
  */
 export interface Carried {
   /** The first place (see `placeOf`) whose minute cells are not in their hour's cell. */
@@ -20,12 +21,26 @@ export interface Carried {
   readonly hoursFrom: number;
   /** How many commits have added to a cell that was carried. While all of these stay, so does what was carried. */
   readonly late: number;
+  /** How many commits have added a user to a day that was over (see `daysOver`). While all of these stay, so do its users. */
+  readonly lateUsers: number;
 }
 
 /** Nothing is carried, and nothing was deleted. */
-export const notCarried: Carried = { minutes: 0, hours: 0, minutesFrom: 0, hoursFrom: 0, late: 0 };
+export const notCarried: Carried = {
+  minutes: 0,
+  hours: 0,
+  minutesFrom: 0,
+  hoursFrom: 0,
+  late: 0,
+  lateUsers: 0,
+};
 
-const valueBytes = 5 * 8;
+const valueBytes = 6 * 8;
+
+/** The first day (since the epoch, UTC) that has minutes whose counts are not carried: the days before it are over. */
+export function daysOver({ minutes }: Carried): number {
+  return Math.floor(minutes / blocksPerEnvironment / 1440);
+}
 
 /** How far an environment's counts are carried. */
 export function readCarried(table: Table, environment: number, at?: Snapshot): Carried {
@@ -37,6 +52,7 @@ export function readCarried(table: Table, environment: number, at?: Snapshot): C
     minutesFrom: value.readDoubleLE(16),
     hoursFrom: value.readDoubleLE(24),
     late: value.readDoubleLE(32),
+    lateUsers: value.length < valueBytes ? 0 : value.readDoubleLE(40),
   };
 }
 
@@ -48,5 +64,6 @@ export function putCarried(table: Table, environment: number, carried: Carried):
   value.writeDoubleLE(carried.minutesFrom, 16);
   value.writeDoubleLE(carried.hoursFrom, 24);
   value.writeDoubleLE(carried.late, 32);
+  value.writeDoubleLE(carried.lateUsers, 40);
   table.putSync(prefixKey(environment), value);
 }

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { HotSketches } from '../../src/aggregate/hot-sketches.ts';
-import { countUniqueUsers, type Days } from '../../src/aggregate/unique-users.ts';
+import type { Days } from '../../src/aggregate/read-sketches.ts';
+import { countUniqueUsers } from '../../src/aggregate/unique-users.ts';
+import { UserUnions } from '../../src/aggregate/user-unions.ts';
 import { seriesRef } from '../../src/store/blocks.ts';
 import { environmentOrdinal } from '../../src/store/sketches.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
@@ -30,7 +32,7 @@ function keep(store: UsageStore, all: readonly Seen[]): void {
 }
 
 function count(store: UsageStore, days: Days, groups: readonly (readonly number[])[]) {
-  return finish(countUniqueUsers(store, 1, days, groups));
+  return finish(countUniqueUsers(new UserUnions(store), 1, days, groups));
 }
 
 test('counts are the sizes of the unions over the days of the report', async () => {

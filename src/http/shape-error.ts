@@ -23,13 +23,22 @@ export function shapeError(faults: readonly Fault[], options: Options = {}): Api
   const first = faults.find(isUnknown) ?? faults[0];
   if (first === undefined) return new ApiError('invalid_body', 'The body does not have the expected shape');
   const [, code = 'invalid_body', detail] = rows.find(([path]) => path.test(pathOf(first))) ?? [];
-  const place = first.instancePath === '' ? 'The body' : placeOf(first.instancePath);
-  return new ApiError(code, detail ?? `${place} ${mustsOf(first, faults).join(' or ')}`);
+  const told = insideChoice(first, faults);
+  const place = told.instancePath === '' ? 'The body' : placeOf(told.instancePath);
+  return new ApiError(code, detail ?? `${place} ${mustsOf(told, faults).join(' or ')}`);
 }
 
 /** A missing field has the path of `required`. */
 function pathOf({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
+}
+
+/** The first fault inside a value that may be of several kinds: it is of one of them, but not whole. Otherwise the fault itself. */
+function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
+  const { instancePath } = first;
+  const isAny = faults.some((fault) => fault.instancePath === instancePath && isChoice(fault));
+  const inside = faults.find((fault) => fault.instancePath.startsWith(`${instancePath}/`));
+  return isAny ? (inside ?? first) : first;
 }
 
 /** What the value must be; where it is one of a choice, each of them. */

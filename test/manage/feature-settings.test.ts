@@ -9,7 +9,7 @@ const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUnt
 const weights = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`v${at}`, 1]));
 
-test.each<[unknown, string]>([
+test.each<[unknown, string, string?]>([
   [{ name: 'b' }, 'invalid_body'],
   [{ archived: 'yes' }, 'invalid_body'],
   [{ archived: null }, 'invalid_body'],
@@ -18,19 +18,20 @@ test.each<[unknown, string]>([
   [{ description: 7 }, 'invalid_body'],
   [{ snoozedUntil: 7 }, 'invalid_body'],
   [{ snoozedUntil: 'tomorrow' }, 'invalid_time'],
-  [{ split: {} }, 'invalid_body'],
-  [{ split: [] }, 'invalid_body'],
-  [{ split: { on: 0 } }, 'invalid_body'],
-  [{ split: { on: -1 } }, 'invalid_body'],
-  [{ split: { on: '1' } }, 'invalid_body'],
-  [{ split: { on: 1_000_001 } }, 'invalid_body'],
+  [{ split: {} }, 'invalid_body', 'Field split must be null or must not have fewer than 1 properties'],
+  [{ split: [] }, 'invalid_body', 'Field split must be null or must be object'],
+  [{ split: { on: 0 } }, 'invalid_body', 'Field split/on must be > 0'],
+  [{ split: { on: -1 } }, 'invalid_body', 'Field split/on must be > 0'],
+  [{ split: { on: '1' } }, 'invalid_body', 'Field split/on must be number'],
+  [{ split: { on: 1_000_001 } }, 'invalid_body', 'Field split/on must be <= 1000000'],
   [{ split: weights(65) }, 'invalid_body'],
   [{ split: { '': 1 } }, 'invalid_name'],
   [[], 'invalid_body'],
-])('refuses the change %j', async (patch, code) => {
+])('refuses the change %j', async (patch, code, detail) => {
   const { ask } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
-  expect(await ask('PATCH', '/features/a', patch)).toMatchObject({ status: 400, json: { code } });
+  const refused = { status: 400, json: { code, ...(detail !== undefined && { detail }) } };
+  expect(await ask('PATCH', '/features/a', patch)).toMatchObject(refused);
   expect((await ask('GET', '/features/a')).json).toMatchObject(unsaid);
 });
 

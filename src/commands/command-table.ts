@@ -40,7 +40,8 @@ no other settings: neither those of the environment nor those of a file.
   verify: simple(
     verifyCommand,
     `
-Every page of both files is checked. No service may be using them: stop it, or verify a copy.
+Every page of both files is checked, and that counts of minutes, hours and days add up. No service
+may be using them: stop it, or verify a copy.
 Exit code 1: a file is damaged. The output says which one, and what to do.
 `,
   ),

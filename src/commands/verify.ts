@@ -1,9 +1,14 @@
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkCarried } from '../aggregate/check-carried.ts';
 import { systemClock } from '../clock.ts';
 import { readFlags } from '../flags.ts';
 import { checkPages } from '../store/check-pages.ts';
 import { checkPresence, dataFilesIn, remedy } from '../store/data-file.ts';
+import { openIfCurrent, usageLayout } from '../store/layout.ts';
+import { openTable } from '../store/lmdb.ts';
 import { lockDataDirectory } from '../store/lock.ts';
+import { fromSnapshot } from '../store/snapshot.ts';
 import type { Terminal } from '../terminal.ts';
 import { verifyCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
@@ -26,7 +31,7 @@ export function verify(argv: readonly string[], terminal: Terminal): number {
   try {
     checkPresence(data);
     const damaged = files.filter((file) => !isInOrder(file, terminal));
-    if (damaged.length === 0) return 0;
+    if (damaged.length === 0 && countsAddUp(data, terminal)) return 0;
     terminal.err(`Do not start a service on ${data}: ${remedy}.\n`);
     return 1;
   } finally {
@@ -52,4 +57,23 @@ function isInOrder(file: string, { out, err }: Terminal): boolean {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Counts of each minute are also in those of its hour, and these in those of its day. A store of an earlier layout has none of that. */
+function countsAddUp(data: string, { out }: Terminal): boolean {
+  const file = join(data, 'usage/data.mdb');
+  const lmdb = existsSync(file) ? openIfCurrent(data, usageLayout) : undefined;
+  if (lmdb === undefined) return true;
+  const [counts, carried, series] = [
+    openTable(lmdb, 'counts'),
+    openTable(lmdb, 'carried'),
+    openTable(lmdb, 'series'),
+  ];
+  const checking = fromSnapshot(lmdb, (at) => checkCarried({ counts, carried, series }, at));
+  let step = checking.next();
+  while (!step.done) step = checking.next();
+  void lmdb.close();
+  if (step.value === undefined) return true;
+  out(`${file}: ${step.value}\n`);
+  return false;
 }

@@ -65,6 +65,14 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   );
 }
 
+/** Opens a store that nothing else uses, without migrating it; `undefined` when it has another layout than this program. */
+export function openIfCurrent(data: string, layout: Layout): LmdbEnvironment | undefined {
+  const lmdb = openLmdb(join(data, layout.store));
+  if (readLayout(lmdb) === currentLayout(layout)) return lmdb;
+  void lmdb.close();
+  return undefined;
+}
+
 /** The number of a store's layout, read without creating its table. */
 export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   const options = { name: 'numbers', encoding: 'json', create: false } as const;

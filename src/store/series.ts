@@ -53,7 +53,11 @@ export function* seriesOf(
 }
 
 /** The name of a series; `undefined` when it does not exist. */
-export function seriesName(store: UsageStore, environment: number, ordinal: number): SeriesName | undefined {
+export function seriesName(
+  store: Pick<UsageStore, 'series'>,
+  environment: number,
+  ordinal: number,
+): SeriesName | undefined {
   const value = store.series.get(pairKey(environment, ordinal));
   return value === undefined ? undefined : JSON.parse(value.toString());
 }

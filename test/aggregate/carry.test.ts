@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { checkCarried } from '../../src/aggregate/check-carried.ts';
 import { type CountsBlock, planSegments, readCounts } from '../../src/aggregate/read-counts.ts';
 import { type Aggregator, createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
@@ -131,6 +132,7 @@ test('every span has exactly what was counted in it, however late, carried and d
             const ofOne = new Map([...expected].filter(([ordinal]) => ordinal < 32));
             expect(read(store, from, to, grain, [0])).toEqual(ofOne);
           }
+          expect(finish(fromSnapshot(store.lmdb, (at) => checkCarried(store, at)))).toBeUndefined();
         }
         await store.lmdb.close();
       },

@@ -88,3 +88,16 @@ test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible
   expect(await widthOf(page)).toBe(phone.viewport.width);
   expect(await axeFaults(page)).toEqual([]);
 });
+
+test('metrics that cannot be read for want of a network are read once it is back', async () => {
+  const { page, context } = await console_.visit(`/apps/${shop.application}/Production/flags`, {
+    expected: /ERR_INTERNET_DISCONNECTED/,
+  });
+  await page.getByRole('heading', { name: 'Flags', level: 1 }).waitFor();
+  await context.setOffline(true);
+  await page.getByRole('link', { name: 'Metrics', exact: true }).click();
+  await page.getByText('It is tried again by itself.').waitFor();
+  await context.setOffline(false);
+  await page.getByRole('row', { name: /basket/ }).waitFor();
+  await page.getByRole('heading', { name: 'This cannot be shown' }).waitFor({ state: 'hidden' });
+});

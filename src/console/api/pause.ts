@@ -15,9 +15,14 @@ const final = [400, 403, 404];
  */
 export function pauseAfter(everyMs: number, failures: number, error: unknown): number | undefined {
   if (failures === 0) return Number.isFinite(everyMs) ? everyMs : undefined;
-  if (error instanceof ApiProblem && final.includes(error.status)) return undefined;
+  if (isFinal(error)) return undefined;
   const usual = Math.min(maxPauseMs, Math.min(everyMs, retryMs) * 2 ** failures);
   // A server that names a time knows better.
   const asked = error instanceof ApiProblem ? (error.retryAfter ?? 0) * 1000 : 0;
   return Math.max(usual, asked);
+}
+
+/** Whether asking again would only be refused again. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof ApiProblem && final.includes(error.status);
 }

@@ -1,15 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { isFinal } from '../api/pause.ts';
 import { messageOf } from '../api/problem.ts';
 
-/** What a page shows when its data cannot be read. It is tried again by itself. */
+/** What a page shows when its data cannot be read. It is tried again by itself, unless that would change nothing. */
 export function Failure({ error }: { readonly error: unknown }) {
   return (
     <section class="notice" role="alert">
       <h1>This cannot be shown</h1>
       <p>{messageOf(error)}</p>
-      <p>It is tried again by itself.</p>
+      <p>{isFinal(error) ? 'Choose another range, or another page.' : 'It is tried again by itself.'}</p>
     </section>
   );
 }

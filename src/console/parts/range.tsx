@@ -108,10 +108,11 @@ function CustomRange({ bounds, onChoose, onClose }: CustomRangeProps) {
     const [from, to] = ['from', 'to'].map((name) => Date.parse(String(data.get(name))));
     if (!(from! < to!)) {
       fault.value = 'The beginning must be before the end.';
-      return;
+      return false;
     }
     onChoose({ from: from!, to: to! });
     onClose();
+    return true;
   }
   return (
     <Dialog title="From … to …" onClose={onClose}>

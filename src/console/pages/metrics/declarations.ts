@@ -2,13 +2,14 @@ import { useSignal } from '@preact/signals';
 import { useCallback, useEffect } from 'preact/hooks';
 import type { MetricShown } from '../../../manage/metric-shape.ts';
 import { call, resource } from '../../api/client.ts';
+import { pauseAfter } from '../../api/pause.ts';
 
 interface Page {
   readonly items: readonly MetricShown[];
   readonly nextCursor: string | null;
 }
 
-/** The metrics that an application declares: all pages of the list. */
+/** The metrics that an application declares: all pages of the list. A failed reading is repeated. */
 export function useDeclarations(app: string) {
   const items = useSignal<readonly MetricShown[] | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
@@ -30,7 +31,18 @@ export function useDeclarations(app: string) {
     void read(stopping.signal);
     return () => stopping.abort();
   }, [read]);
-  return { items: items.value, error: error.value, read };
+  const failure = error.value;
+  useEffect(() => {
+    const pause = failure === undefined ? undefined : pauseAfter(Number.POSITIVE_INFINITY, 1, failure);
+    if (pause === undefined) return undefined;
+    const stopping = new AbortController();
+    const timer = setTimeout(() => void read(stopping.signal), pause);
+    return () => {
+      clearTimeout(timer);
+      stopping.abort();
+    };
+  }, [read, failure]);
+  return { items: items.value, error: failure, read };
 }
 
 async function readAll(app: string, signal?: AbortSignal): Promise<MetricShown[]> {

@@ -90,3 +90,10 @@ test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible
   expect(await widthOf(page)).toBe(phone.viewport.width);
   expect(await axeFaults(page)).toEqual([]);
 });
+
+test('on a phone an identity without a space does not widen the page', async () => {
+  const { page } = await console_.visit(people(), phone);
+  await show(page, 'x'.repeat(250));
+  await page.getByText('Nothing is kept of').waitFor();
+  expect(await widthOf(page)).toBe(phone.viewport.width);
+});

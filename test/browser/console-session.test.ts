@@ -48,6 +48,16 @@ test('signing in leads to the address that was asked for, and the page holds no 
   expect(seen).not.toMatch(/eyJ|fm_refresh/);
 });
 
+test('the range of a short address is kept by the sign-in, and by the way to the flags', async () => {
+  const { page } = await console.visit(start.replace('/flags', '?range=30d&search=check'), {
+    ownSession: true,
+  });
+  await page.waitForURL(({ pathname }) => pathname === start);
+  const { searchParams } = new URL(page.url());
+  expect(Object.fromEntries(searchParams)).toEqual({ range: '30d', search: 'check' });
+  await page.getByRole('button', { name: /30 days/ }).waitFor();
+});
+
 test('a tab opened later needs no sign-in', async () => {
   const { tab } = await visit();
   const page = await tab('/settings/applications');
@@ -109,7 +119,7 @@ test('a change that is sent too late is made after signing in again, with what w
   const form = page.getByRole('dialog', { name: /application/ });
   await form.getByLabel('Name', { exact: true }).fill('Typed before');
   await endSessions({ page: await tab(start) });
-  await form.getByRole('button', { name: 'Create the application' }).click();
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
   await sessionOver(page).waitFor();
   expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Typed before');
   const [popup] = await Promise.all([

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { applicationSettingsAddress, environmentAddress } from '../address.ts';
+import { withQuery } from '../api/client.ts';
 import { type ApplicationShown, applications } from '../applications.tsx';
 import { FirstRun } from './first-run/first-run.tsx';
 import { NotFound } from './not-found.tsx';
@@ -52,8 +53,9 @@ function startOf({ id, environments }: ApplicationShown): string {
   return first === undefined ? applicationSettingsAddress(id) : environmentAddress(id, first.name, 'flags');
 }
 
+/** What the address asks for, such as a range, goes along; the address of settings has a query of its own. */
 function Forward({ to }: { readonly to: string }) {
-  const { route } = useLocation();
-  useEffect(() => route(to, true), [to]);
+  const { query, route } = useLocation();
+  useEffect(() => route(to.includes('?') ? to : withQuery(to, query), true), [to]);
   return null;
 }

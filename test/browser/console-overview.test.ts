@@ -112,6 +112,9 @@ describe('the figures', () => {
     await eventually(async () => (await tile(page, 'Users').innerText()).replaceAll(/\s/g, ' ')).toContain(
       `${text(usersBefore.against)} against ${text(usersBefore)}`,
     );
+    // Below its name the tile has two lines on a laptop: the figure with its days, and the change.
+    const line = await tile(page, 'Users').locator('.overview-tile-line').boundingBox();
+    expect(line?.height).toBeLessThan(62);
   });
 
   test('are compared with nothing where nothing was kept', async () => {

@@ -24,12 +24,15 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
           aria-pressed={figure === shown}
           onClick={() => onShow(figure)}
         >
-          <span class="overview-tile-name">{names[figure]}</span>
+          <span class="overview-tile-name">
+            {names[figure]}
+            {figure === 'users' && ', whole UTC days'}
+          </span>
           <span class="overview-tile-line">
             <Value overview={overview} figure={figure} />
+            {figure === 'users' && <UserDays overview={overview} />}
             <Changed overview={overview} figure={figure} range={range} />
           </span>
-          {figure === 'users' && <UserDays overview={overview} />}
         </button>
       ))}
     </fieldset>
@@ -54,7 +57,7 @@ function Value({ overview, figure }: FigureProps) {
 /** Users are those of whole days: adding up the users of hours would count many twice. */
 function UserDays({ overview }: { readonly overview: OverviewShown }) {
   const { from, to } = overview.users;
-  return <span class="overview-tile-note">whole UTC days, {format.days(from, to)}</span>;
+  return <span class="overview-tile-note">{format.days(from, to)}</span>;
 }
 
 interface ChangedProps extends FigureProps {
@@ -72,18 +75,22 @@ function Changed({ overview, figure, range }: ChangedProps) {
     <span class="overview-tile-note" title={spansText(overview, figure)}>
       <span aria-hidden="true">{sign} </span>
       <span class="hidden">{word} </span>
-      <strong>{size}</strong> {comparedText(overview, figure, range)}
+      <strong>{size}</strong> <Against overview={overview} figure={figure} range={range} />
     </span>
   );
 }
 
-/** Of users only days that are over are compared, so their text names the days of both sides. */
-function comparedText({ usersBefore }: OverviewShown, figure: Figure, range: Range): string {
-  if (figure === 'users' && usersBefore !== null) {
-    const { from, to, against } = usersBefore;
-    return `${format.days(against.from, against.to)} against ${format.days(from, to)}`;
-  }
-  return `against ${'preset' in range ? `the ${rangeLabel(range)} before` : 'as long before'}`;
+/** Of users only days that are over are compared, so their text names days: the tile has room for those before. */
+function Against({ overview, figure, range }: ChangedProps) {
+  const { usersBefore } = overview;
+  if (figure !== 'users' || usersBefore === null)
+    return <>against {'preset' in range ? `the ${rangeLabel(range)} before` : 'as long before'}</>;
+  return (
+    <>
+      <span aria-hidden="true">from {format.days(usersBefore.from, usersBefore.to)}</span>
+      <span class="hidden">{spansText(overview, figure)}</span>
+    </>
+  );
 }
 
 /** Exactly what is compared with what. */

@@ -14,7 +14,9 @@ export interface History {
   readonly application: number;
   readonly flags: number;
   readonly days: number;
-  /** Hours of which every minute is filled, as the service keeps them. */
+  /** Hours of each day in which the flags are used. */
+  readonly hoursADay: number;
+  /** Latest hours, of which every minute is filled, as the service keeps them. */
   readonly minuteHours: number;
 }
 
@@ -39,8 +41,8 @@ export async function numbersOf(
 }
 
 /**
- * Fills environments through the service's own code, as if every series had been counted in every hour and, as far as minutes
- * are kept, in every minute; then does all upkeep that is due.
+ * Fills environments through the service's own code, as if every series had been counted in every hour of use and, as far as
+ * minutes are kept, in every minute; then does all upkeep that is due.
  */
 export async function fillHistory(data: string, histories: readonly History[], now: number): Promise<void> {
   const store = openUsageStore(data);
@@ -48,12 +50,13 @@ export async function fillHistory(data: string, histories: readonly History[], n
   const retention = { minutesMs: 48 * hourMs, hoursMs: 90 * dayMs, daysMs: 5 * 365 * dayMs };
   const horizons = horizonsAt(now, retention);
   for (const history of histories) {
-    const { environment, days, minuteHours } = history;
+    const { environment, days, hoursADay, minuteHours } = history;
     write(names(history).seal());
     const first = Math.floor((now - days * dayMs) / hourMs);
     const last = Math.floor(now / hourMs);
     for (let hour = first; hour <= last; hour += 1) {
       const isDense = hour > last - minuteHours;
+      if (!isDense && hour % 24 >= hoursADay) continue;
       const end = Math.min(60, Math.floor(now / 60_000) - hour * 60 + 1);
       for (let minute = 0; minute < (isDense ? end : 1); minute += 10) {
         const minutes = Array.from(

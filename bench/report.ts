@@ -69,7 +69,7 @@ async function makeStore({ binary, flags, days, hours }: Options): Promise<Store
   const numbers = await numbersOf(data, application);
   const began = performance.now();
   const now = Date.now();
-  const common = { application: numbers.application, days, minuteHours: hours };
+  const common = { application: numbers.application, days, hoursADay: 24, minuteHours: hours };
   await fillHistory(
     data,
     [

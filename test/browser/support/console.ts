@@ -49,10 +49,17 @@ export interface Visit {
 /** Answers that are no success: the tests look at what the page makes of them. */
 const refusedRequest = /^Failed to load resource: the server responded with a status of/;
 
-/** Starts a service on fresh data, and Chromium. Close it in `afterAll`, and call `cleanUp`. */
-export async function openConsole(args: readonly string[] = []): Promise<Console> {
+/**
+ * Starts a service on fresh data, and Chromium. Close it in `afterAll`, and call `cleanUp`.
+ * @param fill fills the data before the service starts
+ */
+export async function openConsole(
+  args: readonly string[] = [],
+  fill?: (data: string, credentials: Credentials) => Promise<void>,
+): Promise<Console> {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
+  await fill?.(data, credentials);
   const [chromium, service] = await Promise.all([launchChromium(), startBinary({ data, args })]);
   const origin = `http://${service.http}`;
   const access = await token(service.http, credentials);

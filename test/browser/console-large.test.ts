@@ -1,0 +1,102 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fillHistory, numbersOf } from '../../bench/report-store.ts';
+import { type Credentials, cleanUp, createApplication, startBinary, stop, token } from '../support/binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole } from './support/console.ts';
+
+const [flags, days] = [2000, 90];
+/** Far fewer than there are. */
+const fewRows = 80;
+
+let console: Console;
+let application: string;
+
+/** Fills an application's first environment as if it had been in use for all of the days. */
+async function fill(data: string, credentials: Credentials): Promise<void> {
+  const service = await startBinary({ data });
+  application = await createApplication(service.http, await token(service.http, credentials), {
+    name: 'Large',
+  });
+  await stop(service);
+  const { environments, ...numbers } = await numbersOf(data, application);
+  const use = { flags, days, hoursADay: 3, minuteHours: 1 };
+  await fillHistory(data, [{ ...numbers, ...use, environment: environments[0]! }], Date.now());
+}
+
+beforeAll(async () => {
+  console = await openConsole(['--max-features', '5000'], fill);
+}, 120_000);
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+const addressOf = (query: string) => `/apps/${application}/Production/flags?${query}`;
+const rows = (page: Page) => page.getByRole('grid').locator('[data-index]');
+const row = (page: Page, index: number) => page.locator(`[data-index="${index}"]`);
+const focused = (page: Page) => page.locator('[role=row]:focus');
+const name = (row: Locator) => row.getByRole('rowheader').innerText();
+const rowCount = (page: Page) => page.getByRole('grid').getAttribute('aria-rowcount');
+
+/** Waits until rows and chart are drawn. @returns ms since the navigation began */
+const drawn = (page: Page): Promise<number> =>
+  page.evaluate(`new Promise((resolve) => {
+    const look = () => {
+      const isThere = document.querySelector('[data-index]') && document.querySelector('.chart canvas');
+      if (isThere) resolve(performance.now());
+      else requestAnimationFrame(look);
+    };
+    look();
+  })`);
+
+describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
+  /** Opens it in a browser that has nothing but the session. */
+  async function open(): Promise<Page> {
+    await console.visit('/');
+    const { page } = await console.visit(addressOf(`sort=flag&range=${range}`));
+    return page;
+  }
+
+  test('is drawn, the rows in view only', async () => {
+    const page = await open();
+    const ms = await drawn(page);
+    process.stdout.write(`the overview over ${range} was drawn after ${Math.round(ms)} ms\n`);
+    expect(await rowCount(page)).toBe(String(flags + 1));
+    expect(await rows(page).count()).toBeLessThan(fewRows);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  test('leads to its last row by the End key and by scrolling', async () => {
+    const page = await open();
+    await row(page, 0).focus();
+    await page.keyboard.press('End');
+    const last = row(page, flags - 1);
+    await expect.poll(() => focused(page).getAttribute('aria-rowindex')).toBe(String(flags + 1));
+    expect(await name(last)).toBe('flag-1999');
+    expect(await rows(page).count()).toBeLessThan(fewRows);
+    await page.keyboard.press('Home');
+    await expect.poll(() => name(focused(page))).toBe('flag-0');
+    expect(await last.count()).toBe(0);
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await last.waitFor();
+    expect(await last.isVisible()).toBe(true);
+    expect(await rows(page).count()).toBeLessThan(fewRows);
+  });
+
+  test('finds a flag of the far end, and opens it', async () => {
+    const page = await open();
+    await row(page, 0).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('flag-1999');
+    await expect.poll(() => rowCount(page)).toBe('2');
+    await row(page, 0).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(({ searchParams }) => searchParams.get('name') === 'flag-1999');
+    await page.getByRole('heading', { level: 1, name: 'flag-1999' }).waitFor();
+    await page.locator('.chart canvas').first().waitFor();
+    expect(await page.getByRole('table').first().innerText()).toMatch(/\bon\b/);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+});

@@ -22,14 +22,21 @@ export interface ConsoleSettings {
   readonly retention: { readonly minutesMs: number; readonly hoursMs: number; readonly daysMs: number };
 }
 
-/** The addresses of the console. The page itself finds out what to show. */
+/**
+ * The addresses of the console. The page itself finds out what to show: also that there is nothing, at an address that was
+ * shortened or made too long.
+ */
 const paths = [
   '/',
+  '/apps',
   '/apps/:application',
   '/apps/:application/:environment',
   '/apps/:application/:environment/:page',
+  '/apps/:application/:environment/:page/:more',
   '/settings',
   '/settings/:page',
+  '/settings/:page/:more',
+  '/console',
   '/console/signed-in',
 ];
 

@@ -48,7 +48,7 @@ export function hoursOver(wanted: OverviewWanted): Span {
 /** The days of a range that are over, the days before these, and what is left of the range. */
 export function daysParted({ range, now }: Pick<OverviewWanted, 'range' | 'now'>) {
   const { from, to } = daysOf(range, now);
-  const over: Days = { from, to: Math.min(to, Math.floor(now / 86_400_000)) };
+  const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
   const before: Days = { from: Math.max(0, from - (over.to - from)), to: from };
   return { over, before, rest: { from: over.to, to } as Days };
 }

@@ -116,10 +116,10 @@ export function hoursAround({ range, comparison }: OverviewRange): Span {
   return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
 }
 
-/** The UTC days that a range touches and that have begun, at least one. @param now Unix ms */
+/** The UTC days that a range touches, without those after today unless there are no others. @param now Unix ms */
 export function daysOf({ from: first, to: end }: Span, now: number): Days {
   const today = Math.floor(now / minuteMs / day);
-  const from = Math.min(Math.floor(first / day), today);
+  const from = Math.floor(first / day);
   return { from, to: Math.max(from + 1, Math.min(Math.ceil(end / day), today + 1)) };
 }
 

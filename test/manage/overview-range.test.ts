@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { queryReader } from '../../src/http/query-reader.ts';
-import { compare, overviewRange, readOverviewRange } from '../../src/manage/overview-range.ts';
+import {
+  compare,
+  daysOf,
+  daysText,
+  overviewRange,
+  readOverviewRange,
+} from '../../src/manage/overview-range.ts';
 import { floorToBucket, horizonsAt } from '../../src/store/retention.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
@@ -15,6 +21,20 @@ const span = ({ from, to }: { from: number; to: number }) => `${at(from)} ${at(t
 function rangesOf(query: Record<string, string>) {
   return readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
 }
+
+test.each([
+  ['end with today', '2026-03-20T10:00:00Z', '2026-04-20T00:00:00Z', ['2026-03-20', '2026-03-29']],
+  ['are one at least', '2026-03-29T14:00:00Z', '2026-03-29T14:10:00Z', ['2026-03-29', '2026-03-29']],
+  [
+    'are not today when all of them are to come',
+    '2030-01-01T00:00:00Z',
+    '2030-02-01T00:00:00Z',
+    ['2030-01-01', '2030-01-01'],
+  ],
+])('the days of users %s', (_, from, to, days) => {
+  const { range } = rangesOf({ from, to, step: 'day' });
+  expect(Object.values(daysText(daysOf(range, now)))).toEqual(days);
+});
 
 test.each([
   ['without anything, it is seven days by hour', {}, 'hour', '2026-03-22T14:00 2026-03-29T14:18'],

@@ -1,7 +1,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { currentTime } from '../clock.ts';
-import { send } from './client.ts';
+import { reachable, send } from './client.ts';
 import { pauseAfter } from './pause.ts';
 import { problemOf, Unreachable } from './problem.ts';
 
@@ -34,12 +34,18 @@ const maxReaders = 60;
 
 /** What is read more often than this moves while one looks. */
 const liveMs = 10_000;
+let lastAnswer: number | undefined;
 const looked = signal<readonly Reader[]>([]);
 
 /** How current the figures on the page are; `undefined` when it has none that move. */
 export const liveness = computed(() => {
-  const live = looked.value.filter((reader) => pauseOf(reader) <= liveMs && reader.at.value !== undefined);
-  if (live.length === 0) return undefined;
+  const wanted = looked.value.filter((reader) => pauseOf(reader) <= liveMs);
+  const live = wanted.filter(({ at }) => at.value !== undefined);
+  // A range that moves on to its next bucket is another path. Without a network it has no answer yet, and is no less late.
+  if (live.length === 0)
+    return wanted.length === 0 || reachable.value || lastAnswer === undefined
+      ? undefined
+      : { since: lastAnswer, error: undefined };
   const late = live.find(({ error }) => error.value !== undefined);
   return { since: Math.min(...live.map(({ at }) => at.value!)), error: late?.error.value };
 });
@@ -143,7 +149,8 @@ async function readOnce(path: string, reader: Reader, signal: AbortSignal): Prom
     });
     reader.etag = response.headers.get('etag');
   }
-  reader.at.value = currentTime();
+  lastAnswer = currentTime();
+  reader.at.value = lastAnswer;
 }
 
 function restart(path: string, reader: Reader): void {

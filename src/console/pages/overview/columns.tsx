@@ -38,6 +38,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       key: 'trend',
       title: 'Trend',
       value: ({ spark }) => trendOf(spark, unfinished),
+      csv: ({ spark }) => spark.join(' '),
       cell: ({ spark }) => <Trend spark={spark} unfinished={unfinished} />,
     },
     count('checks', 'Checks', ({ checks }) => checks),

@@ -11,7 +11,7 @@ const minutesPerDay = 1440;
 /** In seconds of a day. */
 const noon = 43_200;
 
-/** The visitors of whom the history says which variants they got: the first customers of the shop, for some days. */
+/** Visitors whose variants the history keeps: the first customers of the shop, for some days. */
 const knownVisitors = 300;
 const knownDays = 30;
 

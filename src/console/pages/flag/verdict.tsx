@@ -49,7 +49,7 @@ function beforeVerdict(error: unknown): string {
 function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly nearest: string | null }) {
   const { query } = useQuery();
   const { application, environment } = place;
-  if (nearest === null) return <li>Nobody on the team has declared it.</li>;
+  if (nearest === null) return <li>It is not declared by the team.</li>;
   const address = withQuery(environmentAddress(application, environment, 'flag'), {
     ...kept(query),
     name: nearest,

@@ -191,6 +191,7 @@ describe('when someone else has changed it meanwhile', () => {
     await name.fill('Mine');
     await name.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'It was changed while you edited it' });
+    await dialog.waitFor();
     expect(await dialog.getByRole('row').allInnerTexts()).toEqual([
       'Setting\tBefore\tNow\tYours',
       'Name\tContested\tTheirs\tMine',

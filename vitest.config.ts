@@ -10,6 +10,15 @@ const unit = {
   },
 };
 
+/** Those of the unit tests that are about the HTTP engine and what stands next to it: enough for a second runtime. */
+const engine = {
+  test: {
+    ...unit.test,
+    name: 'engine',
+    include: ['test/{http,grpc,telemetry,console-host,commands}/**/*.test.ts'],
+  },
+};
+
 const system = {
   test: {
     name: 'system',
@@ -24,5 +33,5 @@ if (!onBun && whyNotOnNode !== undefined)
   console.warn(`${whyNotOnNode}\nUntil then the unit tests run on Bun only (npm run test:bun).\n`);
 
 export default defineConfig({
-  test: { projects: onBun || whyNotOnNode === undefined ? [unit, system] : [system] },
+  test: { projects: onBun || whyNotOnNode === undefined ? [unit, engine, system] : [system] },
 });

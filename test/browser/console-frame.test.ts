@@ -39,12 +39,14 @@ describe('the switchers', () => {
     const { page } = await console.visit(`/apps/${shop}/Production/metrics?range=30d`);
     await page.getByRole('button', { name: 'Environment: Production' }).focus();
     await page.keyboard.press('Enter');
+    await page.locator('a[aria-current]:focus').waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/Staging\/metrics\?range=30d$/);
     await page.getByRole('button', { name: 'Environment: Staging' }).press('Enter');
+    await page.locator('a[aria-current]:focus').waitFor();
     await page.keyboard.press('Escape');
-    expect(await page.locator(':focus').getAttribute('aria-label')).toBe('Environment: Staging');
+    await page.locator('[aria-label="Environment: Staging"]:focus').waitFor();
   });
 
   test('can be searched when there are many', async () => {

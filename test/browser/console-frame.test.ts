@@ -43,8 +43,9 @@ describe('the switchers', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/Staging\/metrics\?range=30d$/);
+    await page.locator('.popover').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Environment: Staging' }).press('Enter');
-    await page.locator('a[aria-current]:focus').waitFor();
+    await page.locator('.popover a:focus').waitFor();
     await page.keyboard.press('Escape');
     await page.locator('[aria-label="Environment: Staging"]:focus').waitFor();
   });

@@ -42,13 +42,14 @@ export const house = [
   ...[
     'src/upkeep',
     'src/ledger',
+    'src/cluster',
     'src/commit',
     'src/aggregate',
     'src/statistics',
     'src/accounts',
     'src/engine',
   ],
-  ...['src/admission', 'src/store', 'src/http', 'src/cli', 'src', 'src/settings'],
+  ...['src/admission', 'src/postgres', 'src/store', 'src/http', 'src/cli', 'src', 'src/settings'],
 ];
 
 /** The folder of the house that a file is in. */

@@ -35,6 +35,9 @@ async function expectUnavailable(answer: Response): Promise<void> {
   expect(await answer.json()).toMatchObject({ code: 'store_unavailable' });
 }
 
+/** The ledger is committed in the background, too. When that fails first, the listener may be closed by now. */
+const refused = [503, undefined];
+
 async function isReady(http: string): Promise<number> {
   return (await fetch(`http://${http}/readyz`)).status;
 }
@@ -62,7 +65,7 @@ describe('when fdatasync fails', () => {
     expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);
 
     service.fail();
-    expect(await sendCheck(service.http, shop.key, 'lost')).toBe(503);
+    expect(refused).toContain(await sendCheck(service.http, shop.key, 'lost'));
     expect(await service.exit).toEqual({ code: 1, signal: null });
     expect(service.stderr()).toContain('"the store failed');
     expectOnlyLog(service);
@@ -131,7 +134,7 @@ test.each(['accounts', 'usage'])(
     ];
     service.fail();
     if (part === 'accounts') await expectUnavailable(await tryApplication(http, access));
-    else expect(await sendCheck(http, key, 'lost')).toBe(503);
+    else expect(refused).toContain(await sendCheck(http, key, 'lost'));
     const answers = await Promise.all(ends.map((end) => end()));
     for (const answer of answers) expect(answer).toMatch(/^(200|503) /);
     expect(answers.join()).toContain('"code":"store_unavailable"');

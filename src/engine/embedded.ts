@@ -2,7 +2,7 @@ import { ApiError, storeUnavailable } from '../errors.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { Committed } from './committed.ts';
-import type { Engine, Plan, Write } from './engine.ts';
+import type { Engine, EngineStatus, Plan, Write } from './engine.ts';
 import { Group } from './group.ts';
 import { Layer } from './layer.ts';
 import { write } from './write.ts';
@@ -17,6 +17,7 @@ const maxWaiting = 10_000;
  * (group commit): the disk sets the size of the groups, no timer does.
  */
 export class EmbeddedEngine extends Committed implements Engine {
+  readonly version = 0;
   readonly #store: AccountStore;
   readonly #health: Health;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
@@ -34,6 +35,15 @@ export class EmbeddedEngine extends Committed implements Engine {
     this.#store = store;
     this.#health = health;
     this.#gathering = new Group(this);
+  }
+
+  /** This process is the only one that writes. */
+  current(): undefined {
+    return undefined;
+  }
+
+  status(): EngineStatus {
+    return { kind: 'embedded', trouble: undefined, version: this.version };
   }
 
   onCommit(listener: (writes: readonly Write[]) => void): void {

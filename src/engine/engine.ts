@@ -1,6 +1,7 @@
 /**
  * Where accounts, sessions, codes and invalidations are kept, as a port: what can be read and changed, and what a caller
- * may rely on. `embedded.ts` keeps them in the LMDB of the data directory.
+ * may rely on. `embedded.ts` keeps them in the LMDB of the data directory, `postgres.ts` in a PostgreSQL that several nodes
+ * share, with a copy in the LMDB of each.
  *
  * A change is a plan: a synchronous function that reads the tables and drafts writes. Plans run one after another, each on
  * what the plans before it have drafted, so nothing comes between what a plan reads and what it writes. Everyone else
@@ -50,11 +51,29 @@ export interface Draft extends Reader {
 /** Reads and drafts, and does nothing else: an engine may run it later, or again. It must not await anything. */
 export type Plan<T> = (draft: Draft) => T;
 
+/** What people are shown about an engine. */
+export interface EngineStatus {
+  /** Where the records are: in this data directory only, or in a PostgreSQL that all nodes share. */
+  readonly kind: 'embedded' | 'postgres';
+  /** Why accounts can neither be confirmed nor changed now; `undefined` while they can be. */
+  readonly trouble: string | undefined;
+  readonly version: number;
+}
+
 /** As a reader it shows what is on disk. */
 export interface Engine extends Reader {
   /**
+   * Resolves when what the engine shows is as new as the moment of this call, on whatever node it was changed. `undefined` when
+   * that is so at all times.
+   * @throws {ApiError} `engine_unavailable`, in bounded time
+   */
+  current(): Promise<void> | undefined;
+  /** Counts the changes of all nodes; 0 at all times when there are no others. What the engine shows is of this version. */
+  readonly version: number;
+  status(): EngineStatus;
+  /**
    * Makes a change; resolves with the plan's result when it is on disk. Callers are answered in the order of their plans.
-   * @throws {ApiError} `store_unavailable`, `backpressure`; nothing of the plan was kept
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`, `backpressure`; nothing of the plan was kept
    * @throws whatever the plan throws; nothing of it was kept
    */
   change<T>(plan: Plan<T>): Promise<T>;

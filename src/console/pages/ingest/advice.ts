@@ -134,6 +134,14 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
     means: 'The store could not take data.',
     todo: 'Look at the free space of the disk and at the log of the server. Senders try again.',
   },
+  engine_unavailable: {
+    means: 'The PostgreSQL that all nodes share could not be reached.',
+    todo: 'Look at the log of the server and at the PostgreSQL. Senders try again.',
+  },
+  spool_full: {
+    means: 'The node keeps as much as --spool-max allows, and waits for the PostgreSQL to take it.',
+    todo: 'Bring the PostgreSQL back, or allow a larger spool. Senders try again.',
+  },
   deadline_exceeded: {
     means: 'The sender did not wait long enough.',
     todo: 'Give its gRPC calls a deadline of some seconds. Nothing of the report was counted.',

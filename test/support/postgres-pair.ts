@@ -1,0 +1,138 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Postgres, type PostgresOptions } from './postgres.ts';
+import { emptyServer, freePort, own } from './postgres-program.ts';
+
+/** A primary and a standby that confirms every commit; either can take the other's place. */
+export class PostgresPair {
+  #primary: Postgres;
+  #standby: Postgres;
+
+  private constructor(primary: Postgres, standby: Postgres) {
+    this.#primary = primary;
+    this.#standby = standby;
+  }
+
+  /** Starts both, and waits until a commit needs the standby. */
+  static async start(
+    options: PostgresOptions = {},
+    ofStandby: PostgresOptions = options,
+  ): Promise<PostgresPair> {
+    const primary = await Postgres.start(options);
+    const standby = await copyOf(primary, ofStandby);
+    const pair = new PostgresPair(primary, standby);
+    await pair.beSynchronous();
+    return pair;
+  }
+
+  get primary(): Postgres {
+    return this.#primary;
+  }
+
+  get standby(): Postgres {
+    return this.#standby;
+  }
+
+  /** A URL that names both. */
+  url(database = 'postgres'): string {
+    const hosts = [this.#primary, this.#standby].map(({ host, port }) => `${host}:${port}`);
+    return `postgres://postgres@${hosts.join(',')}/${database}?sslmode=disable`;
+  }
+
+  /** Makes a new empty database. @returns a URL that names both servers */
+  async database(): Promise<string> {
+    const { pathname } = new URL(await this.#primary.database());
+    return this.url(pathname.slice(1));
+  }
+
+  /** From now on each commit waits for the standby. */
+  async beSynchronous(): Promise<void> {
+    this.#primary.set({ synchronous_standby_names: "'FIRST 1 (*)'" });
+    await this.#primary.reload();
+    await until(async () => {
+      const rows = await this.#primary.query('SELECT 1 FROM pg_stat_replication WHERE sync_state = $1', [
+        'sync',
+      ]);
+      return rows.length > 0;
+    });
+  }
+
+  /** Commits wait for no standby any more. It is for a primary that is left alone. */
+  async beAlone(): Promise<void> {
+    this.#primary.set({ synchronous_standby_names: "''" });
+    await this.#primary.reload();
+  }
+
+  /** Makes the standby the primary; what was the primary stays as it is, running or not, and is called standby. */
+  async promote(): Promise<void> {
+    await this.#standby.query('SELECT pg_promote(true, 30)');
+    [this.#primary, this.#standby] = [this.#standby, this.#primary];
+  }
+
+  /** Brings what was the primary back as a standby: kills it if need be, rewinds it or copies it anew, waits for it. */
+  async rejoin(): Promise<void> {
+    const [primary, old] = [this.#primary, this.#standby];
+    await old.kill();
+    const configuration = join(old.data, 'postgresql.conf');
+    const kept = readFileSync(configuration);
+    try {
+      await primary.query('CHECKPOINT');
+      await old.run('pg_rewind', ['-D', old.data, `--source-server=${connectionInfo(primary)}`]);
+    } catch {
+      rmSync(old.data, { recursive: true, force: true });
+      await old.run('pg_basebackup', ['-D', old.data, '-c', 'fast', '-d', connectionInfo(primary)]);
+    }
+    writeFileSync(configuration, kept);
+    follow(old, primary);
+    await old.start();
+    await this.beSynchronous();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#standby.close(), this.#primary.close()]);
+  }
+}
+
+/** Starts both, and waits until a commit needs the standby. */
+export function primaryAndStandby(
+  options?: PostgresOptions,
+  ofStandby?: PostgresOptions,
+): Promise<PostgresPair> {
+  return PostgresPair.start(options, ofStandby);
+}
+
+async function copyOf(primary: Postgres, options: PostgresOptions): Promise<Postgres> {
+  const port = options.port ?? (await freePort(options.prefix ? undefined : options.host));
+  const folder = emptyServer();
+  await primary.run('pg_basebackup', [
+    '-D',
+    join(folder, 'data'),
+    '-c',
+    'fast',
+    '-d',
+    connectionInfo(primary),
+  ]);
+  const standby = await Postgres.prepare({ ...options, port, folder });
+  follow(standby, primary);
+  await standby.start();
+  return standby;
+}
+
+function follow(standby: Postgres, primary: Postgres): void {
+  standby.set({
+    primary_conninfo: `'${connectionInfo(primary)} application_name=standby_${standby.port}'`,
+    synchronous_standby_names: "''",
+    recovery_target_timeline: "'latest'",
+  });
+  const signal = join(standby.data, 'standby.signal');
+  writeFileSync(signal, '');
+  own(signal);
+}
+
+function connectionInfo({ host, port }: Postgres): string {
+  return `host=${host} port=${port} user=postgres dbname=postgres sslmode=disable`;
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -1,0 +1,237 @@
+import type { ChildProcess } from 'node:child_process';
+import { appendFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freePort, freshServer, guard, runProgram, spawnProgram } from './postgres-program.ts';
+
+export { whyNoPostgres } from './postgres-program.ts';
+
+export interface PostgresOptions {
+  /** More lines of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+  /** The address on which it listens, and by which others reach it. */
+  readonly host?: string;
+  readonly port?: number;
+  /** A command that runs it, such as `ip netns exec NAME`. */
+  readonly prefix?: readonly string[];
+  /** Instead of the lines that let everyone in. */
+  readonly access?: string;
+  /** A folder with a data directory in it; without it the server is a new one. */
+  readonly folder?: string;
+}
+
+/** Fast, and as durable as the default: the disk is synced before a commit is answered. */
+const settings = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  unix_socket_directories: "''",
+  shared_buffers: '32MB',
+  max_connections: 100,
+  wal_level: 'replica',
+  wal_log_hints: 'on',
+  wal_keep_size: '256MB',
+  max_wal_size: '512MB',
+  hot_standby: 'on',
+  autovacuum_naptime: '5s',
+  log_line_prefix: "'%m [%p] '",
+};
+
+const everyone = 'host all all all trust\nhost replication all all trust\n';
+const readyWithinMs = 30_000;
+
+/** A PostgreSQL of its own. Nothing of it outlives this process. */
+export class Postgres {
+  readonly host: string;
+  readonly port: number;
+  /** It holds `data`, and is removed with the server. */
+  readonly folder: string;
+  readonly #prefix: readonly string[];
+  readonly #guard: { close(): Promise<void> };
+  #process: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #said = '';
+  #databases = 0;
+
+  private constructor(options: PostgresOptions, port: number, folder: string) {
+    this.host = options.host ?? '127.0.0.1';
+    this.port = port;
+    this.folder = folder;
+    this.#prefix = options.prefix ?? [];
+    this.#guard = guard(folder);
+  }
+
+  /** Starts a new server on a free port, and waits until it takes connections. @throws {Error} with what it said */
+  static async start(options: PostgresOptions = {}): Promise<Postgres> {
+    const server = await Postgres.prepare(options);
+    await server.start();
+    return server;
+  }
+
+  /** Makes all that a server needs, and does not start it. */
+  static async prepare(options: PostgresOptions = {}): Promise<Postgres> {
+    const port = options.port ?? (await freePort(options.prefix ? undefined : options.host));
+    const folder = options.folder ?? (await freshServer());
+    const server = new Postgres(options, port, folder);
+    server.set({ ...settings, listen_addresses: `'${server.host}'`, port, ...options.settings });
+    server.allow(options.access ?? everyone);
+    return server;
+  }
+
+  /** `DIR/data`. */
+  get data(): string {
+    return join(this.folder, 'data');
+  }
+
+  /** What the server has written to its log since its start. */
+  get log(): string {
+    return this.#said;
+  }
+
+  get isRunning(): boolean {
+    return this.#process !== undefined;
+  }
+
+  /** A URL of one of its databases, for user `postgres`, without TLS. */
+  url(database = 'postgres', parameters = 'sslmode=disable'): string {
+    return `postgres://postgres@${this.host}:${this.port}/${database}?${parameters}`;
+  }
+
+  /** Makes a new empty database. @returns its URL */
+  async database(): Promise<string> {
+    this.#databases += 1;
+    const name = `test_${process.pid}_${this.#databases}_${Math.random().toString(36).slice(2, 8)}`;
+    await this.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+    return this.url(name);
+  }
+
+  /** Runs SQL as the superuser, on a connection of its own. @returns the rows */
+  async query<Row extends object>(text: string, values: unknown[] = [], url = this.url()): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: url, application_name: 'test' });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Adds lines to postgresql.conf; the last of a name holds. A running server reads them at `reload` or its next start. */
+  set(lines: Readonly<Record<string, string | number>>): void {
+    const text = Object.entries(lines).map(([name, value]) => `${name} = ${value}\n`);
+    appendFileSync(join(this.data, 'postgresql.conf'), text.join(''));
+  }
+
+  /** Adds lines to pg_hba.conf; the first that matches holds. */
+  allow(lines: string): void {
+    appendFileSync(join(this.data, 'pg_hba.conf'), lines);
+  }
+
+  /** Reads postgresql.conf and pg_hba.conf again. */
+  async reload(): Promise<void> {
+    await this.query('SELECT pg_reload_conf()');
+  }
+
+  /** Starts it again, with the same files and port. @throws {Error} with what it said */
+  async start(): Promise<void> {
+    const stdio = ['ignore', 'ignore', 'pipe'] as const;
+    const child = spawnProgram(
+      'postgres',
+      ['-D', this.data],
+      { cwd: this.data, stdio: [...stdio] },
+      this.#prefix,
+    );
+    this.#process = child;
+    this.#said = '';
+    this.#ended = new Promise((resolve) => {
+      child.once('close', () => {
+        if (this.#process === child) this.#process = undefined;
+        resolve();
+      });
+    });
+    child.unref();
+    (child.stderr as unknown as { unref?(): void }).unref?.();
+    await this.#ready(child);
+  }
+
+  /** Ends it in order: sessions are closed, and all of it is on disk. */
+  async stop(): Promise<void> {
+    this.#process?.kill('SIGINT');
+    await this.#ended;
+    await this.#childrenGone();
+  }
+
+  /** Ends it as a power cut would, as far as the system lets a program: resolves when all its processes are gone. */
+  async kill(): Promise<void> {
+    const processes = this.processes();
+    this.#process?.kill('SIGKILL');
+    for (const each of processes) signal(each, 'SIGKILL');
+    await this.#ended;
+    await this.#childrenGone();
+  }
+
+  /** Stops all its processes: connections stay open, and nothing answers. */
+  pause(): void {
+    for (const each of this.processes()) signal(each, 'SIGSTOP');
+    // The first round may have missed a child that was just made.
+    for (const each of this.processes()) signal(each, 'SIGSTOP');
+  }
+
+  resume(): void {
+    for (const each of this.processes()) signal(each, 'SIGCONT');
+  }
+
+  /** Runs a program of PostgreSQL in its place (network namespace), such as `pg_rewind`. */
+  run(program: string, args: readonly string[]): Promise<void> {
+    return runProgram(program, args, this.#prefix);
+  }
+
+  /** Kills it and removes its files. */
+  async close(): Promise<void> {
+    await this.kill();
+    await this.#guard.close();
+  }
+
+  /** The ids of its processes: all that work in its data directory. */
+  processes(): number[] {
+    const ids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+    return ids.filter((id) => {
+      try {
+        return readlinkSync(`/proc/${id}/cwd`) === this.data;
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  async #childrenGone(): Promise<void> {
+    while (this.processes().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async #ready(child: ChildProcess): Promise<void> {
+    await new Promise<void>((ready, failed) => {
+      const fail = (why: string) => failed(new Error(`PostgreSQL ${why}\n${this.#said}`));
+      const timer = setTimeout(() => fail('did not get ready'), readyWithinMs);
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        this.#said = (this.#said + text).slice(-100_000);
+        if (!/database system is ready to accept (read-only )?connections/.test(this.#said)) return;
+        clearTimeout(timer);
+        ready();
+      });
+      child.once('error', (error) => fail(error.message));
+      child.once('close', () => {
+        clearTimeout(timer);
+        fail('ended at once');
+      });
+    });
+  }
+}
+
+function signal(id: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(id, name);
+  } catch {
+    // It has just ended.
+  }
+}

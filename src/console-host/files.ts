@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { accepts } from '../http/content-coding.ts';
+import { codingFor } from '../http/content-coding.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Handler, Reply } from '../http/types.ts';
 import type { BundledFile, ConsoleBundle } from './bundle.ts';
@@ -32,7 +32,7 @@ function sender({ type, gzip, brotli }: BundledFile): Handler {
     gzip: encoded('gzip', compressed),
   };
   return (request) => {
-    const encoding = (['br', 'gzip'] as const).find((each) => accepts(request, each));
+    const encoding = codingFor(request.header('accept-encoding'), ['br', 'gzip']);
     if (encoding !== undefined) return replies[encoding];
     return { status: 200, headers, body: gunzipSync(compressed) };
   };

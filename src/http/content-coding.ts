@@ -1,10 +1,36 @@
-import type { Request } from './types.ts';
+/**
+ * The coding that a client likes best of those in which there is a body; `undefined` for the body as it is (RFC 9110
+ * §12.5.3). A client that does not say what it takes gets the body as it is: many of them cannot decode another.
+ * @param header `Accept-Encoding`
+ * @param offered in lower case. Of two that the client likes alike, the first is taken
+ */
+export function codingFor<Coding extends string>(
+  header: string | undefined,
+  offered: readonly Coding[],
+): Coding | undefined {
+  const weights = weightsIn(header ?? '');
+  const ofOthers = weights.get('*') ?? 0;
+  let [chosen, most]: [Coding | undefined, number] = [undefined, weights.get('identity') ?? 0];
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? ofOthers;
+    const isBetter = chosen === undefined ? weight >= most : weight > most;
+    if (weight > 0 && isBetter) [chosen, most] = [coding, weight];
+  }
+  return chosen;
+}
 
-/** Whether a client takes a content coding (RFC 9110 §12.5.3). */
-export function accepts(request: Pick<Request, 'header'>, coding: string): boolean {
-  const codings = (request.header('accept-encoding') ?? '').toLowerCase().split(',');
-  return codings.some((each) => {
-    const [name = '', ...parameters] = each.split(';').map((part) => part.trim());
-    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
+function weightsIn(header: string): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const part of header.toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = part.split(';').map((each) => each.trim());
+    weights.set(coding === 'x-gzip' ? 'gzip' : coding, weightIn(parameters));
+  }
+  return weights;
+}
+
+/** A weight that cannot be read counts as 0: the body as it is can be read by everyone. */
+function weightIn(parameters: readonly string[]): number {
+  const given = parameters.find((each) => each.startsWith('q='))?.slice('q='.length);
+  if (given === undefined) return 1;
+  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 0;
 }

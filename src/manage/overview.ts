@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import Type from 'typebox';
-import { acceptsGzip } from '../http/accepts-gzip.ts';
 import { type Answer, type JsonBytes, ok } from '../http/answer.ts';
+import { codingFor } from '../http/content-coding.ts';
 import type { DeclaredAnswer, Group, Header } from '../http/endpoint.ts';
 import { isTagIn } from '../http/entity-tag.ts';
 import { jsonAnswer } from '../http/schema.ts';
@@ -131,7 +131,7 @@ function answer(
   request: Request,
   { tag, gzip }: PackedJson,
 ): Answer<200, OverviewShown, Tagged> | Answer<304, undefined, Tagged> {
-  const isPacked = acceptsGzip(request.header('accept-encoding'));
+  const isPacked = codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip';
   const etag = isPacked ? tag.replace(/"$/, '-gzip"') : tag;
   const headers = { etag, vary: 'Accept-Encoding' };
   if (isTagIn(etag, request.header('if-none-match'))) return { status: 304, body: undefined, headers };

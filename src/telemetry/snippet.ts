@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { accepts } from '../http/content-coding.ts';
+import { codingFor } from '../http/content-coding.ts';
 import type { Endpoint, Group, Headers, Operation } from '../http/endpoint.ts';
 import { entityTag, isTagIn } from '../http/entity-tag.ts';
 import { TaggedHeaders } from '../http/openapi/headers.ts';
@@ -88,7 +88,7 @@ function sendText(text: string, type: string): Handler {
   const compressed: Reply = { status: 200, headers: { ...typed, 'content-encoding': 'gzip' }, body };
   return (request) => {
     if (isTagIn(etag, request.header('if-none-match'))) return unchanged;
-    return accepts(request, 'gzip') ? compressed : plain;
+    return codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip' ? compressed : plain;
   };
 }
 

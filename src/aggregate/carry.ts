@@ -33,44 +33,53 @@ export function carry(
   limit: number,
 ): number {
   const room = limit * perRecord;
-  const carriedMinutes = carryMinutes(store, counts, environment, before, room);
+  const carriedMinutes = carryWidth(store, counts, environment, minutesToHours, before, room);
   counts.put(); // The hours are read from the table.
-  const carriedHours = carryHours(store, counts, environment, before, room - carriedMinutes);
+  const carriedHours = carryWidth(store, counts, environment, hoursToDays, before, room - carriedMinutes);
   counts.put();
   return Math.ceil((carriedMinutes + carriedHours) / perRecord);
 }
 
-function carryMinutes(
-  store: UsageStore,
-  counts: HotCounts,
-  environment: number,
-  before: number,
-  limit: number,
-): number {
-  const places = { from: counts.carriedOf(environment).minutes, to: placeOf(before) };
-  const blocks = blocksIn(store, environment, bucketWidth.minute, places, limit);
-  for (const block of blocks) {
-    const start = floorTo(block.minute, hour);
-    eachCell(block, (ref, cell) => counts.addToHour(ref, start, cell));
-  }
-  if (blocks.length > 0) counts.mark(environment, { minutes: reached(blocks, places, limit) });
-  return blocks.length;
+/** From which width to which cells are carried. */
+interface Widths {
+  readonly narrow: {
+    readonly width: BucketWidth;
+    readonly minutes: number;
+    readonly mark: 'minutes' | 'hours';
+  };
+  readonly wide: {
+    readonly minutes: number;
+    add(counts: HotCounts, ref: number, start: number, cell: Counts): void;
+  };
 }
 
-function carryHours(
+const minutesToHours: Widths = {
+  narrow: { width: bucketWidth.minute, minutes: 1, mark: 'minutes' },
+  wide: { minutes: hour, add: (counts, ref, start, cell) => counts.addToHour(ref, start, cell) },
+};
+
+const hoursToDays: Widths = {
+  narrow: { width: bucketWidth.hour, minutes: hour, mark: 'hours' },
+  wide: { minutes: day, add: (counts, ref, start, cell) => counts.addToDay(ref, start, cell) },
+};
+
+/** @returns blocks carried */
+function carryWidth(
   store: UsageStore,
   counts: HotCounts,
   environment: number,
+  { narrow, wide }: Widths,
   before: number,
   limit: number,
 ): number {
-  const places = { from: counts.carriedOf(environment).hours, to: placeOf(floorTo(before, hour)) };
-  const blocks = blocksIn(store, environment, bucketWidth.hour, places, limit);
+  const from = counts.carriedOf(environment)[narrow.mark];
+  const places = { from, to: placeOf(floorTo(before, narrow.minutes)) };
+  const blocks = blocksIn(store, environment, narrow.width, places, limit);
   for (const block of blocks) {
-    const start = floorTo(block.minute, day);
-    eachCell(block, (ref, cell) => counts.addToDay(ref, start, cell));
+    const start = floorTo(block.minute, wide.minutes);
+    eachCell(block, (ref, cell) => wide.add(counts, ref, start, cell));
   }
-  if (blocks.length > 0) counts.mark(environment, { hours: reached(blocks, places, limit) });
+  if (blocks.length > 0) counts.mark(environment, { [narrow.mark]: reached(blocks, places, limit) });
   return blocks.length;
 }
 

@@ -39,6 +39,9 @@ const Exposure = Type.Object({
   viewed: count('How often it was seen.'),
 });
 
+/** Which variant an identity had, and how often. */
+export type ExposureShown = Static<typeof Exposure>;
+
 const Exposures = shape(
   'Exposures',
   {
@@ -124,11 +127,11 @@ function exposuresOf(
   { store, directory, exposureDays }: IdentityDeps,
   environment: number,
   digest: Buffer,
-): readonly Static<typeof Exposure>[] {
+): readonly ExposureShown[] {
   store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
   const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
   const oldest = oldestKept(directory.clock.now(), exposureDays);
-  const exposures: Static<typeof Exposure>[] = [];
+  const exposures: ExposureShown[] = [];
   for (const [ordinal, { firstSeen, lastSeen, checks, used, viewed }] of rows) {
     const [feature, variant] = seriesName(store, environment, ordinal) ?? [];
     if (feature === undefined || variant === undefined || lastSeen < oldest) continue;

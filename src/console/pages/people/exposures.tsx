@@ -1,6 +1,7 @@
+import type { ExposureShown } from '../../../manage/identities.ts';
 import { format } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';
-import type { Exposure, Kept } from './kept.ts';
+import type { Kept } from './kept.ts';
 
 interface ExposuresProps {
   readonly kept: Kept;
@@ -42,7 +43,7 @@ export function Exposures({ kept: { identity, readable, environments }, first }:
   );
 }
 
-const count = (key: 'checks' | 'used' | 'viewed', title: string): Column<Exposure> => ({
+const count = (key: 'checks' | 'used' | 'viewed', title: string): Column<ExposureShown> => ({
   key,
   title,
   number: true,
@@ -50,14 +51,14 @@ const count = (key: 'checks' | 'used' | 'viewed', title: string): Column<Exposur
   cell: (row) => format.full(row[key]),
 });
 
-const time = (key: 'firstSeenAt' | 'lastSeenAt', short: string, title: string): Column<Exposure> => ({
+const time = (key: 'firstSeenAt' | 'lastSeenAt', short: string, title: string): Column<ExposureShown> => ({
   key: short,
   title,
   value: (row) => row[key],
   cell: (row) => <time dateTime={row[key]}>{format.time(row[key])}</time>,
 });
 
-const columns: readonly Column<Exposure>[] = [
+const columns: readonly Column<ExposureShown>[] = [
   { key: 'flag', title: 'Flag', value: ({ feature }) => feature },
   { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
   count('checks', 'Checks'),

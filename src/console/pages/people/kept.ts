@@ -1,22 +1,13 @@
 import type { ApplicationShown } from '../../../manage/applications.ts';
+import type { ExposureShown } from '../../../manage/identities.ts';
 import { call, resource } from '../../api/client.ts';
-
-export interface Exposure {
-  readonly feature: string;
-  readonly variant: string;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  readonly checks: number;
-  readonly used: number;
-  readonly viewed: number;
-}
 
 /** What is kept of a person, by environment. */
 export interface Kept {
   readonly identity: string;
   /** Whether it could be read: the address of a request cannot hold every identity. */
   readonly readable: boolean;
-  readonly environments: readonly { readonly name: string; readonly exposures: readonly Exposure[] }[];
+  readonly environments: readonly { readonly name: string; readonly exposures: readonly ExposureShown[] }[];
 }
 
 /** Reads what is kept of a person in every environment of an application. */
@@ -26,7 +17,7 @@ export async function readKept(app: string, identity: string): Promise<Kept> {
   const application = await call<ApplicationShown>('GET', resource('applications', app));
   const environments = await Promise.all(
     application.environments.map(async ({ name }) => {
-      const { exposures } = await call<{ exposures: Exposure[] }>('GET', exposuresPath(app, identity), {
+      const { exposures } = await call<{ exposures: ExposureShown[] }>('GET', exposuresPath(app, identity), {
         query: { environment: name },
       });
       return { name, exposures };

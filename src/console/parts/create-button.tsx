@@ -11,7 +11,7 @@ export interface CreateButtonProps extends Pick<FormProps, 'codes'> {
   /** Makes it. What it gives is shown, to be copied. */
   readonly create: (data: FormData) => Promise<Shown | undefined>;
   /** Called when it is made, and copied. */
-  readonly onDone: () => void;
+  readonly onDone?: () => void;
   /** The fields. */
   readonly children: ComponentChildren;
 }
@@ -26,7 +26,7 @@ export function CreateButton({ label, primary, create, onDone, codes, children }
   };
   const finish = () => {
     close();
-    onDone();
+    onDone?.();
   };
   return (
     <div class="actions">

@@ -1,18 +1,14 @@
 import { useLocation } from 'preact-iso';
 import { applicationSettingsAddress } from '../../address.ts';
-import { call, resource } from '../../api/client.ts';
+import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { refreshApplications } from '../../applications.tsx';
 import { format } from '../../format.ts';
 import { CreateButton } from '../../parts/create-button.tsx';
-import { Field } from '../../parts/form.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
-import { user } from '../../session.ts';
 import { Removals } from '../application-settings/environments.tsx';
-import { linesOf } from './lines.ts';
+import { ApplicationFields, applicationCodes, createApplication } from './application-form.tsx';
 import { isAdmin, ReadOnlyNote } from './role.tsx';
 import type { Application, Team } from './shapes.ts';
-import { TeamField } from './team-field.tsx';
 
 /** All applications of the reader's teams. */
 export function Applications() {
@@ -48,38 +44,25 @@ export function Applications() {
         ]}
       />
       <Removals />
-      {isAdmin() && <NewApplication teams={teams} />}
+      {isAdmin() && <NewApplication />}
     </>
   );
 }
 
-function NewApplication({ teams }: { readonly teams: readonly Team[] }) {
+function NewApplication() {
   const { route } = useLocation();
   return (
     <CreateButton
       primary
       label="Create an application"
-      codes={{ plan_limit: 'name', not_found: 'teamId' }}
-      onDone={refreshApplications}
+      codes={applicationCodes}
       create={async (data) => {
-        const { name, teamId } = Object.fromEntries(data);
-        const environments = linesOf(data, 'environments');
-        const body = { name, environments, ...(teamId === undefined ? {} : { teamId }) };
-        const { id } = await call<Application>('POST', resource('applications'), { body });
+        const { id } = await createApplication(data);
         route(applicationSettingsAddress(id));
         return undefined;
       }}
     >
-      <Field name="name" label="Name" required autoFocus />
-      <Field
-        name="environments"
-        label="Environments, one a line"
-        hint="Each has its own counts. Your packets name one of them."
-        control={(properties) => (
-          <textarea {...properties} rows={4} defaultValue={'Production\nStaging\nDevelopment'} />
-        )}
-      />
-      <TeamField teams={teams} value={user.value?.primaryTeam} />
+      <ApplicationFields />
     </CreateButton>
   );
 }

@@ -62,7 +62,7 @@ function OneTeam({ id }: { readonly id: string }) {
 
 /** The other teams of the reader, and a new one. */
 function Choice({ current }: { readonly current: ShownTeam }) {
-  const teams = useList<ShownTeam>(resource('teams')).items ?? [];
+  const teams = useList<ShownTeam>(resource('teams'), { limit: 200 }).items ?? [];
   const { change } = useQuery();
   return (
     <div class="actions">
@@ -83,7 +83,6 @@ function Choice({ current }: { readonly current: ShownTeam }) {
         <CreateButton
           label="Create a team"
           codes={{ plan_limit: 'name', conflict: 'name' }}
-          onDone={() => undefined}
           create={async (data) => {
             const body = { name: data.get('name') };
             const { id } = await call<ShownTeam>('POST', resource('teams'), { body });

@@ -1,8 +1,9 @@
 import type { LedgerEntryShown } from '../../../manage/ledger-shape.ts';
 import { useQuery } from '../../address.ts';
-import { format, plural } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { adviceOn } from './advice.ts';
+import { countAndLast } from './columns.tsx';
 import { filtered, senderName } from './reasons.ts';
 
 interface SendersProps {
@@ -62,19 +63,7 @@ const columns: readonly Column<LedgerEntryShown>[] = [
     value: ({ code }) => code ?? '',
     cell: ({ code }) => (code === null ? '' : <code title={adviceOn(code).means}>{code}</code>),
   },
-  {
-    key: 'count',
-    title: 'Count',
-    number: true,
-    value: ({ count }) => count,
-    cell: ({ count }) => format.full(count),
-  },
-  {
-    key: 'last',
-    title: 'Last',
-    value: ({ lastAt }) => lastAt,
-    cell: ({ lastAt }) => <time dateTime={lastAt}>{format.time(lastAt)}</time>,
-  },
+  ...countAndLast<LedgerEntryShown>(({ lastAt }) => lastAt),
 ];
 
 const tones = { accepted: 'good', refused: 'bad', noted: 'warn' };

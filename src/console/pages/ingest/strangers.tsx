@@ -1,10 +1,10 @@
 import type { UnattributedRefusalShown, UnattributedShown } from '../../../manage/unattributed-shape.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { user } from '../../session.ts';
 import { adviceOn } from './advice.ts';
+import { countAndLast } from './columns.tsx';
 
 const everyMs = 5000;
 
@@ -62,17 +62,5 @@ const columns: readonly Column<UnattributedRefusalShown>[] = [
   { key: 'origin', title: 'Origin', value: ({ origin }) => origin },
   { key: 'environment', title: 'Environment', value: ({ environment }) => environment },
   { key: 'sender', title: 'Sender', value: ({ userAgent }) => userAgent, class: 'ingest-sender' },
-  {
-    key: 'count',
-    title: 'Count',
-    number: true,
-    value: ({ count }) => count,
-    cell: ({ count }) => format.full(count),
-  },
-  {
-    key: 'last',
-    title: 'Last',
-    value: ({ at }) => at,
-    cell: ({ at }) => <time dateTime={at}>{format.time(at)}</time>,
-  },
+  ...countAndLast<UnattributedRefusalShown>(({ at }) => at),
 ];

@@ -100,3 +100,12 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
     expect(await axeFaults(page)).toEqual([]);
   });
 });
+
+test('a choice has all of 60 teams', async () => {
+  const names = Array.from({ length: 60 }, (_, number) => `Many ${number}`);
+  for (const name of names) await console.manage('POST', '/api/v2/teams', 201, { name });
+  const { page } = await console.visit('/settings/applications');
+  await page.getByRole('button', { name: 'Create an application' }).click();
+  const options = page.getByRole('dialog').getByLabel('Team').locator('option', { hasText: 'Many' });
+  await expect.poll(async () => (await options.allTextContents()).sort()).toEqual(names.sort());
+});

@@ -29,12 +29,15 @@ interface Loaded<T> {
   readonly error: unknown;
 }
 
-const pageSize = 50;
+/** What a list is read by: filters, and how many items a page has. */
+type ListQuery = Query & { readonly limit?: number };
+
 const maxPageSize = 200;
 const nothing = { items: undefined, cursor: null, loading: true, error: undefined };
 
 /** Reads a list page by page, each when it is asked for. @param path as `resource` makes it */
-export function useList<T>(path: string, query: Query = {}): List<T> {
+export function useList<T>(path: string, query: ListQuery = {}): List<T> {
+  const { limit: pageSize = 50, ...filters } = query;
   const address = withQuery(path, query);
   const state = useSignal<Loaded<T>>(nothing);
   /** The one request that counts: another address, or a reload, ends the one before. */
@@ -48,7 +51,7 @@ export function useList<T>(path: string, query: Query = {}): List<T> {
     state.value = { ...state.peek(), loading: true, error: undefined };
     try {
       const paging = { limit, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await call<Page<T>>('GET', path, { query: { ...query, ...paging }, signal });
+      const page = await call<Page<T>>('GET', path, { query: { ...filters, ...paging }, signal });
       const items = [...before, ...page.items];
       state.value = { items, cursor: page.nextCursor, loading: false, error: undefined };
     } catch (error) {

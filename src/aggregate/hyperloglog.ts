@@ -215,7 +215,9 @@ function estimateCoupons(coupons: number): number {
   return -places * Math.log1p(-coupons / places);
 }
 
-const greatestRank = 64 - registerBits + 1;
+/** The greatest rank of a register, and of a coupon. */
+export const greatestRank = 64 - registerBits + 1;
+export const greatestCouponRank = 64 - couponBits + 1;
 
 /**
  * The improved raw estimator of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017

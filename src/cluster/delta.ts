@@ -5,7 +5,7 @@ import type { NewSeries } from '../store/series.ts';
 /**
  * What a stream has counted since its delta before. A stream is one process of a node, from its start to its end. Series are
  * named by the refs of the node's spool (see `seriesRef`): `series` has the names of those that this stream refers to for the
- * first time. Rows of numbers are flat.
+ * first time; it may repeat a name. Rows of numbers are flat.
  */
 export interface Delta {
   readonly stream: string;
@@ -31,6 +31,11 @@ export interface Delta {
   readonly ledger: readonly LedgerLine[];
   readonly uses: readonly InstanceUsed[];
   readonly unresolved: readonly UnresolvedInstance[];
+}
+
+/** A body that is no delta of a format that this program knows, or one with a number, length or name that no node writes. */
+export class DeltaUnreadable extends Error {
+  override readonly name = 'DeltaUnreadable';
 }
 
 /** A chunk of a sketch with the users of this delta, as `writeChunk` encodes it. */
@@ -61,6 +66,8 @@ export interface CountedMessage {
   readonly measurements: readonly number[];
   /** `ref, minute, high, low` */
   readonly users: readonly number[];
+  readonly exposures: readonly PersonExposures[];
+  readonly unresolved: readonly UnresolvedInstance[];
 }
 
 /** A sender, and the slots in which it asked for a feature or sent anything at all: see `SenderSight`. */

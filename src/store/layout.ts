@@ -12,7 +12,7 @@ import { transact } from './transact.ts';
  */
 export interface Layout {
   /** The folder in the data directory. */
-  readonly store: 'accounts' | 'usage';
+  readonly store: 'accounts' | 'usage' | 'spool';
   /** The first leads from layout 1 to 2, and so on. The last leads to the layout of this program. */
   readonly steps: readonly Step[];
 }
@@ -23,6 +23,7 @@ export type Step = (lmdb: LmdbEnvironment) => void;
 /** The layouts of this program. */
 export const accountsLayout: Layout = { store: 'accounts', steps: [] };
 export const usageLayout: Layout = { store: 'usage', steps: [carryNothing] };
+export const spoolLayout: Layout = { store: 'spool', steps: [] };
 
 /** The number of the layout that this program reads and writes. */
 export function currentLayout({ steps }: Layout): number {
@@ -41,7 +42,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   try {
     // The number of the accounts marks them as prepared: see `prepareStore`.
     if (!isNew) migrate(lmdb, data, layout);
-    else if (layout.store === 'usage') writeLayout(lmdb, currentLayout(layout));
+    else if (layout.store !== 'accounts') writeLayout(lmdb, currentLayout(layout));
     return lmdb;
   } catch (error) {
     void lmdb.close();

@@ -13,7 +13,7 @@ import { type FileIdentity, identifyFile } from './file-identity.ts';
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**
- * The most that a store can hold. It is address space, which costs nothing until it is used; two stores have to fit into the
+ * The most that a store can hold. It is address space, which costs nothing until it is used; three stores have to fit into the
  * least that a 64-bit system gives a process: 512 GiB. Without it lmdb takes 1 GiB for a LMDB of this version, and a commit
  * beyond that fails.
  */

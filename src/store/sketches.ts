@@ -52,8 +52,9 @@ export function chunkKeyFrom(environment: number, day: number, ordinal = 0): Buf
   return key;
 }
 
-const formCoupons = 0;
-const formRegisters = 1;
+/** The form of a chunk: the first byte of its value. */
+export const formCoupons = 0;
+export const formRegisters = 1;
 
 /** Writes a chunk into `value`, which has `chunkValueBytes`. @returns bytes written */
 export function writeChunk(value: Buffer, content: ChunkContent): number {

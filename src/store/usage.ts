@@ -35,7 +35,11 @@ export interface UsageStore {
  * @throws {Error} as `openLaidOut` does
  */
 export function openUsageStore(data: string): UsageStore {
-  const lmdb = openLaidOut(data, usageLayout);
+  return openUsageTables(openLaidOut(data, usageLayout));
+}
+
+/** Opens the tables of usage in an LMDB environment, and makes those that are missing. */
+export function openUsageTables(lmdb: LmdbEnvironment): UsageStore {
   return {
     lmdb,
     counts: openTable(lmdb, 'counts'),

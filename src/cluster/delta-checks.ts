@@ -1,0 +1,267 @@
+import { isName } from '../accounts/names.ts';
+import { greatestCouponRank, greatestRank } from '../aggregate/hyperloglog.ts';
+import { minuteOf, seriesPerEnvironment, widthOf } from '../store/blocks.ts';
+import type { LedgerExample, LedgerLine } from '../store/ledger.ts';
+import type { Sender } from '../store/senders.ts';
+import { featureItself, type NewSeries, type SeriesName } from '../store/series.ts';
+import {
+  chunksPerSketch,
+  chunkValueBytes,
+  environmentOrdinal,
+  formCoupons,
+  formRegisters,
+  maxCoupons,
+  readChunk,
+} from '../store/sketches.ts';
+import {
+  type CountedMessage,
+  DeltaUnreadable,
+  type InstanceUsed,
+  type PersonExposures,
+  type SeenBy,
+  type SketchPart,
+  type UnresolvedInstance,
+} from './delta.ts';
+
+/** Whether a number can be in a column of rows. */
+type IsValid = (value: number) => boolean;
+
+const whole = (limit: number): IsValid => {
+  return (value) => Number.isInteger(value) && value >= 0 && value < limit;
+};
+const isWord = whole(2 ** 32);
+export const isValue: IsValid = Number.isFinite;
+export const isPosition = whole(2 ** 53);
+export const isSequence: IsValid = (value) => isPosition(value) && value > 0;
+export const isMinute = isWord;
+/** A series, or an environment as a whole. */
+const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
+export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
+const isOrdinal = whole(environmentOrdinal);
+const isAnyOrdinal = whole(seriesPerEnvironment);
+export const isBucket: IsValid = (value) =>
+  isPosition(value) && widthOf(value) <= 2 && isWord(minuteOf(value));
+export const isAmount: IsValid = (value) => isValue(value) && value >= 0;
+
+/** @throws {DeltaUnreadable} */
+function fail(what: string): never {
+  throw new DeltaUnreadable(`its ${what} cannot be`);
+}
+
+/** A number. */
+export function each(value: unknown, isValid: IsValid, what: string): number {
+  return typeof value === 'number' && isValid(value) ? value : fail(what);
+}
+
+export function text(value: unknown, what: string, longest: number): string {
+  return typeof value === 'string' && value.length > 0 && value.length <= longest ? value : fail(what);
+}
+
+export function list(value: unknown, what: string, length?: number): unknown[] {
+  return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
+}
+
+/** A value that is checked as the only one of a list. */
+export function one<T>(check: (list: unknown) => readonly T[], value: unknown, what: string): T {
+  return check([value])[0] ?? fail(what);
+}
+
+/** Flat rows, each column with its check. */
+export function numbers(value: unknown, what: string, columns: readonly IsValid[]): number[] {
+  const found = list(value, what);
+  if (found.length % columns.length !== 0) fail(what);
+  for (let at = 0; at < found.length; at += 1) each(found[at], columns[at % columns.length]!, what);
+  return found as number[];
+}
+
+function bytes(value: unknown, what: string, length: number): Uint8Array {
+  return value instanceof Uint8Array && value.length === length ? value : fail(what);
+}
+
+export function checkSeries(value: unknown): NewSeries[] {
+  return list(value, 'series').map((row) => {
+    const [environment, ordinal, name] = list(row, 'series', 3);
+    return {
+      environment: each(environment, isWord, 'series'),
+      ordinal: each(ordinal, isOrdinal, 'series'),
+      name: checkName(name),
+    };
+  });
+}
+
+/** A feature's variant, of which the feature itself is one; a metric; or a metric of a variant. */
+function checkName(value: unknown): SeriesName {
+  const parts = list(value, 'series');
+  if (parts.length < 1 || parts.length > 3) fail('series');
+  for (const [at, part] of parts.entries()) {
+    const isItself = part === featureItself && at === 1 && parts.length === 2;
+    if (typeof part !== 'string' || !(isItself || isName(part))) fail('series');
+  }
+  return parts as unknown as SeriesName;
+}
+
+export function checkSketches(value: unknown): SketchPart[] {
+  return list(value, 'sketches').map((row) => {
+    const [ref, day, chunk, content] = list(row, 'sketches', 4);
+    const number = each(chunk, whole(chunksPerSketch), 'sketches');
+    return {
+      ref: each(ref, isAnyRef, 'sketches'),
+      day: each(day, whole(2 ** 32 / 1440), 'sketches'),
+      chunk: number,
+      value: checkChunk(content, number),
+    };
+  });
+}
+
+function checkChunk(value: unknown, chunk: number): Uint8Array {
+  if (!(value instanceof Uint8Array)) return fail('sketches');
+  const { length } = value;
+  const isWhole =
+    value[0] === formRegisters
+      ? length === chunkValueBytes
+      : value[0] === formCoupons && length % 4 === 1 && length > 1 && length <= 1 + 4 * maxCoupons;
+  if (!isWhole) fail('sketches');
+  const content = readChunk(Buffer.from(value.buffer, value.byteOffset, length));
+  if (content.registers?.some((rank) => rank > greatestRank)) fail('sketches');
+  let before = -1;
+  for (const coupon of content.coupons ?? []) {
+    const [prefix, rank] = [coupon >>> 6, coupon & 63];
+    if (prefix <= before || coupon >>> 27 !== chunk || rank === 0 || rank > greatestCouponRank)
+      fail('sketches');
+    before = prefix;
+  }
+  return value;
+}
+
+const exposureColumns = [isOrdinal, isWord, isWord, isAmount, isAmount, isAmount];
+
+export function checkExposures(value: unknown): PersonExposures[] {
+  return list(value, 'exposures').map((row) => {
+    const [environment, digest, rows] = list(row, 'exposures', 3);
+    return {
+      environment: each(environment, isWord, 'exposures'),
+      digest: bytes(digest, 'exposures', 16),
+      rows: numbers(rows, 'exposures', exposureColumns),
+    };
+  });
+}
+
+export function checkMessages(value: unknown): CountedMessage[] {
+  return list(value, 'messages').map((row) => {
+    const [identity, at, counts, measurements, users, exposures, unresolved] = list(row, 'messages', 7);
+    return {
+      identity: bytes(identity, 'messages', 16),
+      at: each(at, whole(2 ** 48), 'messages'),
+      counts: numbers(counts, 'messages', [isRef, isBucket, isAmount, isAmount, isAmount]),
+      measurements: numbers(measurements, 'messages', [isRef, isBucket, isValue, isValue]),
+      users: numbers(users, 'messages', [isAnyRef, isMinute, isWord, isWord]),
+      exposures: checkExposures(exposures),
+      unresolved: checkUnresolved(unresolved),
+    };
+  });
+}
+
+const transports: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
+const routes: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
+const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
+/** Longer than any text of a sender that is kept. */
+const longestText = 4096;
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestText;
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || isText(value);
+}
+
+export function checkSenders(value: unknown): SeenBy[] {
+  return list(value, 'senders').map((row) => {
+    const [environment, ordinal, name, version, transport, route, first, last] = list(row, 'senders', 8);
+    const isSender = isText(name) && isTextOrNull(version);
+    if (!isSender || !transports.includes(transport) || !routes.includes(route)) fail('senders');
+    return {
+      environment: each(environment, isWord, 'senders'),
+      ordinal: each(ordinal, isAnyOrdinal, 'senders'),
+      sender: { name, version, transport, route } as Sender,
+      first: each(first, isWord, 'senders'),
+      last: each(last, isWord, 'senders'),
+    };
+  });
+}
+
+export function checkLedger(value: unknown): LedgerLine[] {
+  return list(value, 'ledger').map((row) => {
+    const [application, hour, subject, count, lastAt, example] = list(row, 'ledger', 6);
+    return {
+      application: each(application, isWord, 'ledger'),
+      hour: each(hour, isWord, 'ledger'),
+      subject: checkSubject(subject),
+      count: each(count, isSequence, 'ledger'),
+      lastAt: each(lastAt, isValue, 'ledger'),
+      example: checkExample(example),
+    };
+  });
+}
+
+/** The text of a subject becomes part of a stored row, so it is exactly what `subjectText` writes. */
+function checkSubject(value: unknown): string {
+  const subject = text(value, 'ledger', 4 * longestText);
+  const fields = list(JSON.parse(subject), 'ledger', 8);
+  const [environment, transport, route, outcome, status, code, userAgent, instance] = fields;
+  const isSubject =
+    (environment === null || isWord(environment as number)) &&
+    transports.includes(transport) &&
+    [...routes, 'identities'].includes(route) &&
+    outcomes.includes(outcome) &&
+    whole(1000)(status as number) &&
+    [code, userAgent, instance].every(isTextOrNull);
+  return isSubject && JSON.stringify(fields) === subject ? subject : fail('ledger');
+}
+
+const exampleFields: readonly string[] = [
+  'environment',
+  'origin',
+  'keyId',
+  'keyPrefix',
+  'keyType',
+  'detail',
+] satisfies (keyof LedgerExample)[];
+
+function checkExample(value: unknown): LedgerExample | null {
+  const example: unknown = JSON.parse(text(value, 'ledger', 16 * longestText));
+  if (example === null) return null;
+  if (typeof example !== 'object' || Array.isArray(example)) return fail('ledger');
+  const isExample = Object.entries(example).every(([key, held]) => {
+    return exampleFields.includes(key) && isText(held);
+  });
+  return isExample ? example : fail('ledger');
+}
+
+export function checkUses(value: unknown): InstanceUsed[] {
+  return list(value, 'uses').map((row) => {
+    const [application, digest, hash, expiresAt] = list(row, 'uses', 4);
+    return {
+      application: each(application, isWord, 'uses'),
+      digest: bytes(digest, 'uses', 16),
+      hash: bytes(hash, 'uses', 32),
+      expiresAt: each(expiresAt, isValue, 'uses'),
+    };
+  });
+}
+
+const unresolvedColumns = [isAnyRef, isMinute, isAmount, isAmount, isAmount];
+
+export function checkUnresolved(value: unknown): UnresolvedInstance[] {
+  return list(value, 'unresolved').map((row) => {
+    const [application, environment, digest, hash, seconds, rows] = list(row, 'unresolved', 6);
+    return {
+      application: each(application, isWord, 'unresolved'),
+      environment: each(environment, isWord, 'unresolved'),
+      digest: bytes(digest, 'unresolved', 16),
+      hash: bytes(hash, 'unresolved', 32),
+      seconds: each(seconds, isWord, 'unresolved'),
+      rows: numbers(rows, 'unresolved', unresolvedColumns),
+    };
+  });
+}

@@ -1,0 +1,146 @@
+/*
+ * src/cluster: usage of several machines. Each node counts into its spool (this file): the open delta, which sections write as
+ * they write a usage store (spool-aggregator.ts), and deltas that were sealed from it (seal.ts). Sealed deltas go to the engine,
+ * and come back to every node in one order.
+ */
+import { pairKey, prefixKey } from '../store/key-prefix.ts';
+import type { Table } from '../store/lmdb.ts';
+import { openSpoolStore, type SpoolStore, type StreamRecord } from '../store/spool.ts';
+import { transact } from '../store/transact.ts';
+
+/** A delta that was sealed, with what the engine wants to know without decoding it. */
+export interface SealedDelta {
+  readonly stream: string;
+  readonly seq: number;
+  readonly through: number;
+  readonly since: number;
+  readonly version: number;
+  /** See `encodeDelta`. */
+  readonly body: Buffer;
+}
+
+/** How much a spool holds. */
+export interface SpoolLevel {
+  /** Bytes of the file that are in use. */
+  readonly bytes: number;
+  /** Deltas that were sealed and not acknowledged, of all streams that are not set aside. */
+  readonly waiting: number;
+  /** Since when something waits, if anything does: what was answered before that was acknowledged (Unix ms). */
+  readonly oldest: number | undefined;
+}
+
+/**
+ * What a node has counted and the engine does not have, and what the engine has had for less than an hour. Any thread may read
+ * it; the spool worker alone writes it, but for the ids.
+ */
+export class Spool {
+  readonly store: SpoolStore;
+  /** The id of the data directory, which is random. */
+  readonly directory: string;
+
+  /**
+   * Opens the spool of a data directory, and makes it when it is missing. The main thread opens it first.
+   * @param newId makes a random id
+   */
+  constructor(data: string, newId: () => string) {
+    this.store = openSpoolStore(data);
+    this.directory = this.store.meta.get('directory') ?? this.#setDirectory(newId());
+  }
+
+  /** The id of the engine that this directory belongs to. */
+  get engine(): string | undefined {
+    this.#refresh();
+    return this.store.meta.get('engine');
+  }
+
+  /** Makes this directory one of an engine's. It stays that: another engine does not know its streams. */
+  bindTo(engine: string): void {
+    transact(this.store.lmdb, () => void this.store.meta.putSync('engine', engine));
+  }
+
+  /** The streams that have deltas here, and the one that is being counted in: in the order in which they began. */
+  streams(): StreamRecord[] {
+    this.#refresh();
+    const streams = Array.from(this.store.streams.getRange(), ({ value }) => value);
+    return streams.sort((one, other) => one.number - other.number);
+  }
+
+  stream(stream: string): StreamRecord | undefined {
+    this.#refresh();
+    return this.store.streams.get(stream);
+  }
+
+  /** The deltas of a stream from a number on, in their order. */
+  deltas(stream: string, from: number, limit: number): SealedDelta[] {
+    const known = this.stream(stream);
+    if (known === undefined) return [];
+    const range = { start: pairKey(known.number, from), end: prefixKey(known.number + 1), limit };
+    return Array.from(this.store.deltas.getRange(range), ({ key, value }) => ({
+      stream,
+      seq: key.readUInt32BE(4),
+      through: value.readDoubleLE(0),
+      since: value.readDoubleLE(8),
+      version: value.readDoubleLE(16),
+      body: Buffer.from(value.subarray(headBytes)),
+    }));
+  }
+
+  level(): SpoolLevel {
+    const waiting = this.streams().filter(({ state, sealed, acknowledged }) => {
+      return state === 'open' && sealed > acknowledged;
+    });
+    const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
+    return {
+      bytes: this.bytes,
+      waiting: waiting.reduce((sum, { sealed, acknowledged }) => sum + sealed - acknowledged, 0),
+      oldest: oldest.find((delta) => delta !== undefined)?.through,
+    };
+  }
+
+  /** Bytes of the file that are in use. It costs some microseconds. */
+  get bytes(): number {
+    this.#refresh();
+    const { lmdb: _, streams, meta, ...tables } = this.store;
+    return Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
+  }
+
+  close(): Promise<void> {
+    return this.store.lmdb.close();
+  }
+
+  /** Otherwise a thread sees what was there at the beginning of its turn of the event loop. */
+  #refresh(): void {
+    this.store.streams.resetReadTxn();
+  }
+
+  #setDirectory(id: string): string {
+    transact(this.store.lmdb, () => void this.store.meta.putSync('directory', id));
+    return id;
+  }
+}
+
+const headBytes = 24;
+
+/** Puts a delta. Call it in the transaction in which what it holds leaves the open delta. */
+export function putDelta(store: SpoolStore, number: number, delta: SealedDelta): void {
+  const { seq, through, since, version, body } = delta;
+  const value = Buffer.allocUnsafe(headBytes + body.length);
+  value.writeDoubleLE(through, 0);
+  value.writeDoubleLE(since, 8);
+  value.writeDoubleLE(version, 16);
+  body.copy(value, headBytes);
+  store.deltas.putSync(pairKey(number, seq), value);
+}
+
+/** The pages that LMDB counts for a table. */
+interface TableStats {
+  readonly pageSize: number;
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+function bytesOf(table: Table): number {
+  const stats = table.getStats() as TableStats;
+  return stats.pageSize * (stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages);
+}

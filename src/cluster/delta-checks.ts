@@ -48,15 +48,17 @@ function fail(what: string): never {
   throw new DeltaUnreadable(`its ${what} cannot be`);
 }
 
-/** A number. */
+/** A number. @throws {DeltaUnreadable} */
 export function each(value: unknown, isValid: IsValid, what: string): number {
   return typeof value === 'number' && isValid(value) ? value : fail(what);
 }
 
+/** A text that is not empty. @throws {DeltaUnreadable} */
 export function text(value: unknown, what: string, longest: number): string {
   return typeof value === 'string' && value.length > 0 && value.length <= longest ? value : fail(what);
 }
 
+/** A list, of so many values. @throws {DeltaUnreadable} */
 export function list(value: unknown, what: string, length?: number): unknown[] {
   return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
 }
@@ -66,7 +68,7 @@ export function one<T>(check: (list: unknown) => readonly T[], value: unknown, w
   return check([value])[0] ?? fail(what);
 }
 
-/** Flat rows, each column with its check. */
+/** Flat rows, each column with its check. @throws {DeltaUnreadable} */
 export function numbers(value: unknown, what: string, columns: readonly IsValid[]): number[] {
   const found = list(value, what);
   if (found.length % columns.length !== 0) fail(what);
@@ -78,6 +80,7 @@ function bytes(value: unknown, what: string, length: number): Uint8Array {
   return value instanceof Uint8Array && value.length === length ? value : fail(what);
 }
 
+/** Names of series. @throws {DeltaUnreadable} */
 export function checkSeries(value: unknown): NewSeries[] {
   return list(value, 'series').map((row) => {
     const [environment, ordinal, name] = list(row, 'series', 3);
@@ -100,6 +103,7 @@ function checkName(value: unknown): SeriesName {
   return parts as unknown as SeriesName;
 }
 
+/** Chunks of sketches, as `writeChunk` encodes them. @throws {DeltaUnreadable} */
 export function checkSketches(value: unknown): SketchPart[] {
   return list(value, 'sketches').map((row) => {
     const [ref, day, chunk, content] = list(row, 'sketches', 4);
@@ -135,6 +139,7 @@ function checkChunk(value: unknown, chunk: number): Uint8Array {
 
 const exposureColumns = [isOrdinal, isWord, isWord, isAmount, isAmount, isAmount];
 
+/** What people were given. @throws {DeltaUnreadable} */
 export function checkExposures(value: unknown): PersonExposures[] {
   return list(value, 'exposures').map((row) => {
     const [environment, digest, rows] = list(row, 'exposures', 3);
@@ -146,6 +151,7 @@ export function checkExposures(value: unknown): PersonExposures[] {
   });
 }
 
+/** Messages that are counted apart. @throws {DeltaUnreadable} */
 export function checkMessages(value: unknown): CountedMessage[] {
   return list(value, 'messages').map((row) => {
     const [identity, at, counts, measurements, users, exposures, unresolved] = list(row, 'messages', 7);
@@ -175,6 +181,7 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || isText(value);
 }
 
+/** Senders that were seen. @throws {DeltaUnreadable} */
 export function checkSenders(value: unknown): SeenBy[] {
   return list(value, 'senders').map((row) => {
     const [environment, ordinal, name, version, transport, route, first, last] = list(row, 'senders', 8);
@@ -190,6 +197,7 @@ export function checkSenders(value: unknown): SeenBy[] {
   });
 }
 
+/** Lines of the ledger. @throws {DeltaUnreadable} */
 export function checkLedger(value: unknown): LedgerLine[] {
   return list(value, 'ledger').map((row) => {
     const [application, hour, subject, count, lastAt, example] = list(row, 'ledger', 6);
@@ -238,6 +246,7 @@ function checkExample(value: unknown): LedgerExample | null {
   return isExample ? example : fail('ledger');
 }
 
+/** Instance ids that were used. @throws {DeltaUnreadable} */
 export function checkUses(value: unknown): InstanceUsed[] {
   return list(value, 'uses').map((row) => {
     const [application, digest, hash, expiresAt] = list(row, 'uses', 4);
@@ -252,6 +261,7 @@ export function checkUses(value: unknown): InstanceUsed[] {
 
 const unresolvedColumns = [isAnyRef, isMinute, isAmount, isAmount, isAmount];
 
+/** What came with unknown instance ids. @throws {DeltaUnreadable} */
 export function checkUnresolved(value: unknown): UnresolvedInstance[] {
   return list(value, 'unresolved').map((row) => {
     const [application, environment, digest, hash, seconds, rows] = list(row, 'unresolved', 6);

@@ -22,6 +22,8 @@ export interface Horizon {
   readonly since: number;
   /** The engine's clock, Unix ms: what has passed its retention by then goes, on every node alike. */
   readonly now: number;
+  /** The streams that go on. What only the others needed may go. */
+  readonly open: readonly string[];
 }
 
 const packr = new Packr({ useRecords: false });

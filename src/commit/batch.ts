@@ -2,12 +2,12 @@ import type { InstanceUse, Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
 import type { SenderSight } from '../store/senders.ts';
 import type { NewSeries } from '../store/series.ts';
-import type { Envelope, Forgotten } from './envelope.ts';
+import type { Envelope, Forgotten, UnresolvedUse } from './envelope.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
 import { CountRecords } from './records/counts.ts';
 import { ExposureRecords } from './records/exposures.ts';
 import { MeasurementRecords } from './records/measurements.ts';
-import { MessageRecords } from './records/messages.ts';
+import { type Extent, MessageRecords } from './records/messages.ts';
 import { RecordArrays } from './records/record-arrays.ts';
 import { recordBytes } from './records/record-buffer.ts';
 import { UserRecords } from './records/users.ts';
@@ -41,6 +41,8 @@ export class Batch {
   readonly mints: Mint[] = [];
   readonly uses: InstanceUse[] = [];
   readonly forgotten: Forgotten[] = [];
+  /** What came with instance ids that are not known here. */
+  readonly unresolved: UnresolvedUse[] = [];
   /** What the ledger says of the batch's packets. */
   readonly ledger = new LedgerTallies();
   /** Names over a limit that were counted under the surplus name. */
@@ -70,11 +72,20 @@ export class Batch {
     this.settle = settle!;
   }
 
+  /** How much is in the batch: what a message adds is what comes between two of these. */
+  get extent(): Extent {
+    const { counts, measurements, users, exposures, unresolved } = this;
+    return [counts.records, measurements.records, users.records, exposures.records, unresolved.length];
+  }
+
   /** Memory that the batch takes, about. */
   get bytes(): number {
     const cells = this.counts.records + this.measurements.records;
     const records = cells + this.users.records + this.exposures.records + this.messages.records;
-    return records * recordBytes + (this.series.length + this.senders.length + this.ledger.size) * namedBytes;
+    return (
+      records * recordBytes +
+      (this.series.length + this.senders.length + this.unresolved.length + this.ledger.size) * namedBytes
+    );
   }
 
   /**
@@ -95,6 +106,7 @@ export class Batch {
       mints: this.mints,
       uses: this.uses,
       forgotten: this.forgotten,
+      unresolved: this.unresolved,
       senders: joined(earlier.senders, this.senders),
       ledger: refused.length === 0 ? own : [...refused, ...own],
     };

@@ -41,13 +41,24 @@ export class CommitFailed extends Error {
  */
 export function startCommitter(workerFile: string, data: string, maxIdentities = 100_000): Committer {
   const start: WorkerStart = { data, maxIdentities };
-  const thread = new WorkerThread(workerFile, start);
+  return committerOf(new WorkerThread(workerFile, start));
+}
+
+/** The way to a thread that writes batches, and does more when it is asked to. */
+export interface CommitThread extends Committer {
+  /** @throws {CommitFailed} when nothing of it was kept */
+  run(name: string, task?: unknown): Promise<unknown>;
+}
+
+/** The way to a thread that answers `write`, `maintain` and `close`. */
+export function committerOf(thread: WorkerThread): CommitThread {
   async function run(name: string, task?: unknown): Promise<unknown> {
     const outcome = await thread.call(name, task);
     if (outcome.ok) return outcome.value;
     throw new CommitFailed(outcome.message, outcome.code);
   }
   return {
+    run,
     commit: (envelope) => run('write', envelope) as Promise<void>,
     maintain: (step) => run('maintain', step) as Promise<number>,
     collect: () => thread.collect(),

@@ -2,7 +2,7 @@ import type { InstanceUse, Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
 import type { SenderSight } from '../store/senders.ts';
 import type { NewSeries } from '../store/series.ts';
-import type { SealedRecords } from './records/record-buffer.ts';
+import type { RecordRange, SealedRecords } from './records/record-buffer.ts';
 
 /** An identity of which nothing is to be kept. */
 export interface Forgotten {
@@ -11,6 +11,26 @@ export interface Forgotten {
   readonly environments: readonly number[];
   /** Digest of the identity (see `digestIdentity`), hex. */
   readonly digest: string;
+}
+
+/** What came with an instance id that is not known here, and that another machine may have minted a moment ago. */
+export interface UnresolvedUse {
+  /** Numbers of the application and the environment. */
+  readonly application: number;
+  readonly environment: number;
+  readonly instanceId: string;
+  /** Unix seconds. */
+  readonly seconds: number;
+  /** `ref, minute, checks, used, viewed`, flat; the environment as a whole is among the refs, with no counts. */
+  readonly rows: number[];
+}
+
+/** Ranges of records that are read one by one, and not with the rest of their kind. */
+export interface Apart {
+  readonly counts: readonly RecordRange[];
+  readonly measurements: readonly RecordRange[];
+  readonly users: readonly RecordRange[];
+  readonly exposures: readonly RecordRange[];
 }
 
 /**
@@ -31,10 +51,13 @@ export interface Envelope {
   readonly mints: readonly Mint[];
   /** Instance ids that live longer because they were used. */
   readonly uses: readonly InstanceUse[];
+  readonly unresolved: readonly UnresolvedUse[];
   /** Identities to be forgotten, with what this batch itself says of them. */
   readonly forgotten: readonly Forgotten[];
   /** Senders that were seen for the first time in their ten minutes. */
   readonly senders: readonly SenderSight[];
   /** What became of this batch's packets, and of earlier ones that were refused. */
   readonly ledger: readonly LedgerLine[];
+  /** Set by the worker where each message is kept apart. */
+  readonly apart?: Apart;
 }

@@ -61,6 +61,8 @@ export class Lane {
   /** The batch that an application's last packet joined, until its commit begins. */
   readonly #lastOf = new Map<number, Queued>();
   #draining: Promise<void> | undefined;
+  /** Resolves or rejects with the batch that was opened last. */
+  #newest: Promise<void> = Promise.resolve();
   /** Ends the wait of the first batch after a pause. */
   #sendFirst: () => void = () => {};
   /** Of batches that failed: later batches refer to it, so the next batch brings it. */
@@ -123,6 +125,11 @@ export class Lane {
     this.#draining = this.#drain();
   }
 
+  /** Resolves when all that was submitted before is on disk or was refused. */
+  settled(): Promise<void> {
+    return this.#newest.catch(() => {}); // Batches are committed in the order in which they were opened.
+  }
+
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
@@ -155,6 +162,7 @@ export class Lane {
   #startBatch(): Queued {
     const waiting = this.#monitor.open(this.#clock.monotonic());
     const queued: Queued = { batch: new Batch(this.#arrays), waiting, next: undefined };
+    this.#newest = queued.batch.durable;
     const last = this.#queue.at(-1);
     if (last !== undefined) last.next = queued;
     this.#queue.push(queued);

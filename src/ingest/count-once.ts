@@ -21,8 +21,9 @@ export function countOnce(
   const before = messages.find(identity, now);
   if (before === undefined) {
     return laneOf(number).submit(number, (batch) => {
+      const from = batch.extent;
       count(batch);
-      messages.add(identity, now, batch);
+      messages.add(identity, now, batch, from);
     });
   }
   return before.then(() => {

@@ -57,11 +57,14 @@ export class SeenMessages {
     return at < 0 ? undefined : (this.#byNumber.get(own!.batchAt(at))?.batch.durable ?? kept);
   }
 
-  /** Adds a message that a batch counts at `now` (Unix ms). If the batch is not kept, the message was not seen. */
-  add(identity: MessageIdentity, now: number, batch: Batch): void {
+  /**
+   * Adds a message that a batch counts at `now` (Unix ms). If the batch is not kept, the message was not seen.
+   * @param from what was in the batch before the message
+   */
+  add(identity: MessageIdentity, now: number, batch: Batch, from = batch.extent): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);
     counted.identities.push(identity);
-    batch.messages.add(identity, now);
+    batch.messages.add(identity, now, from, batch.extent);
     this.#remember(identity, now, counted.number, batch);
   }
 

@@ -243,6 +243,29 @@ test('a barrier is refused with the commit that it waits for', async () => {
   ]);
 });
 
+test('it is settled when what was submitted before is on disk or refused, whatever comes later', async () => {
+  const { lane, begun, send } = openLane();
+  let settled = 0;
+  const settle = () => {
+    void lane.settled().then(() => {
+      settled += 1;
+    });
+  };
+  settle();
+  await turn();
+  expect(settled).toBe(1);
+  send(1);
+  await turn();
+  send(1);
+  settle();
+  await begun[0]?.end();
+  send(1);
+  expect(settled).toBe(1);
+  await begun[1]?.end(new Error('full'));
+  expect(settled).toBe(2);
+  expect(begun).toHaveLength(3);
+});
+
 test('it is idle only when everything is answered', async () => {
   const { lane, begun, send } = openLane(1);
   let idle = false;

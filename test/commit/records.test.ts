@@ -39,10 +39,11 @@ function contentOf(envelope: Envelope) {
     person: (bytes) => void found.exposures.push(bytes.toString('hex')),
     exposure: (...exposure) => void found.exposures.push(exposure),
   });
-  const messages = messageChanges(envelope).map(({ at, identity, forgotten = false }) => [
+  const messages = messageChanges(envelope).map(({ at, identity, forgotten = false, from, to }) => [
     Buffer.from(identity).toString('hex'),
     at,
     forgotten,
+    ...(forgotten ? [] : [...from, ...to]),
   ]);
   return { ...found, messages };
 }
@@ -70,14 +71,17 @@ test('the worker reads what was added, for every kind of record and with reused 
       }
       for (const [identity, at, forgotten] of messages) {
         if (forgotten) batch.messages.forget(identity, at);
-        else batch.messages.add(identity, at);
+        else batch.messages.add(identity, at, [1, 2, 3, 4, 5], [6, 7, 8, 9, at]);
       }
       expect(contentOf(batch.seal())).toEqual({
         counts,
         measurements,
         users,
         exposures: people.flatMap(([person, exposures]) => [hex(person), ...exposures]),
-        messages: messages.map(([identity, at, forgotten]) => [hex(identity), at, forgotten]),
+        messages: messages.map(([identity, at, forgotten]) => [
+          ...[hex(identity), at, forgotten],
+          ...(forgotten ? [] : [1, 2, 3, 4, 5, 6, 7, 8, 9, at]),
+        ]),
       });
       batch.release();
     }),

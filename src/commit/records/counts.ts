@@ -9,6 +9,6 @@ export class CountRecords extends RecordBuffer {
 }
 
 /** Reads the counts of a sealed batch in the order in which they were added. */
-export function eachCount({ counts, batch }: Envelope, visit: CountRecords['add']): void {
-  eachRecord(counts, batch, visit);
+export function eachCount({ counts, batch, apart }: Envelope, visit: CountRecords['add']): void {
+  eachRecord(counts, batch, visit, apart?.counts);
 }

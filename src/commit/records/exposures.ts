@@ -1,7 +1,7 @@
 import { assert } from '../../assert.ts';
 import { type Digest, digestBytes } from '../digest.ts';
 import type { Envelope } from '../envelope.ts';
-import { eachRecord, RecordBuffer } from './record-buffer.ts';
+import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
 
 /** In the place of a series: the record begins a person, whose exposures follow. */
 const person = -1;
@@ -30,9 +30,22 @@ export interface ExposureVisitor {
 }
 
 /** Reads the exposures of a sealed batch, each after its person. */
-export function eachExposure({ exposures, batch }: Envelope, visitor: ExposureVisitor): void {
-  eachRecord(exposures, batch, (a, b, c, d, e) => {
+export function eachExposure({ exposures, batch, apart }: Envelope, visitor: ExposureVisitor): void {
+  eachRecord(exposures, batch, toVisitor(visitor), apart?.exposures);
+}
+
+/** Reads some of the exposures: a range that begins with a person. */
+export function eachExposureOf(
+  { exposures, batch }: Envelope,
+  range: RecordRange,
+  visitor: ExposureVisitor,
+): void {
+  eachRecordOf(exposures, batch, range, toVisitor(visitor));
+}
+
+function toVisitor(visitor: ExposureVisitor) {
+  return (a: number, b: number, c: number, d: number, e: number) => {
     if (a === person) visitor.person(digestBytes(b, c, d, e));
     else visitor.exposure(a, b, c, d, e);
-  });
+  };
 }

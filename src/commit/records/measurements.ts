@@ -9,6 +9,9 @@ export class MeasurementRecords extends RecordBuffer {
 }
 
 /** Reads the measurements of a sealed batch in the order in which they were added. */
-export function eachMeasurement({ measurements, batch }: Envelope, visit: MeasurementRecords['add']): void {
-  eachRecord(measurements, batch, visit);
+export function eachMeasurement(
+  { measurements, batch, apart }: Envelope,
+  visit: MeasurementRecords['add'],
+): void {
+  eachRecord(measurements, batch, visit, apart?.measurements);
 }

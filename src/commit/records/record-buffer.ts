@@ -77,23 +77,49 @@ export abstract class RecordBuffer {
   }
 }
 
+/** Some of the records of one kind, by their places among all of that kind: `from` included, `to` not. */
+export type RecordRange = readonly [from: number, to: number];
+
+type Visit = (a: number, b: number, c: number, d: number, e: number) => void;
+
 /**
  * Reads the records of one kind in the order in which they were added.
  * @param batch the one that was sealed
+ * @param apart ranges that are left out, ascending
  * @throws {AssertionFailed} when they are not those that were added, or the array was given to another batch meanwhile
  */
 export function eachRecord(
   sealed: SealedRecords | undefined,
   batch: number,
-  visit: (a: number, b: number, c: number, d: number, e: number) => void,
+  visit: Visit,
+  apart: readonly RecordRange[] = nothingApart,
 ): void {
   if (sealed === undefined) return;
+  let from = 0;
+  for (const range of apart) {
+    eachRecordOf(sealed, batch, [from, range[0]], visit);
+    from = range[1];
+  }
+  eachRecordOf(sealed, batch, [from, sealed.records], visit);
+}
+
+const nothingApart: readonly RecordRange[] = [];
+
+/** Reads some of the records in the same way. */
+export function eachRecordOf(
+  sealed: SealedRecords | undefined,
+  batch: number,
+  [from, to]: RecordRange,
+  visit: Visit,
+): void {
+  if (sealed === undefined || from === to) return;
   const { array, records } = sealed;
-  const end = header + records * width;
-  assert(end <= array.length, 'the records of a batch are whole');
+  assert(from < to && to <= records, 'a range of records is one of the batch');
+  assert(header + records * width <= array.length, 'the records of a batch are whole');
   assert(array[0] === batch, 'an array of records belongs to the batch that is read');
   assert(array[1] === records, 'as many records are read as were added');
-  for (let at = header; at < end; at += width) {
+  const end = header + to * width;
+  for (let at = header + from * width; at < end; at += width) {
     visit(array[at]!, array[at + 1]!, array[at + 2]!, array[at + 3]!, array[at + 4]!);
   }
   assert(array[0] === batch, 'an array of records is not reused while it is read');

@@ -9,6 +9,6 @@ export class UserRecords extends RecordBuffer {
 }
 
 /** Reads the users of a sealed batch in the order in which they were added. */
-export function eachUser({ users, batch }: Envelope, visit: UserRecords['add']): void {
-  eachRecord(users, batch, visit);
+export function eachUser({ users, batch, apart }: Envelope, visit: UserRecords['add']): void {
+  eachRecord(users, batch, visit, apart?.users);
 }

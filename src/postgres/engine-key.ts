@@ -1,0 +1,73 @@
+import { createCipheriv, createDecipheriv, randomBytes as systemRandomBytes } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+
+type RandomBytes = (length: number) => Buffer;
+
+const algorithm = 'aes-256-gcm';
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * The key that secrets are encrypted with before they go into the engine (AES-256-GCM), so that who reads its tables or its
+ * backups cannot use them. All nodes are given the same key file.
+ */
+export class EngineKey {
+  readonly #key: Buffer;
+  readonly #randomBytes: RandomBytes;
+
+  /** @param key 32 bytes */
+  constructor(key: Buffer, randomBytes: RandomBytes = systemRandomBytes) {
+    this.#key = key;
+    this.#randomBytes = randomBytes;
+  }
+
+  /** @param about what the secret is, such as its id: it opens as nothing else. @returns base64 */
+  seal(secret: string | Uint8Array, about: string): string {
+    const nonce = this.#randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, this.#key, nonce);
+    cipher.setAAD(Buffer.from(about));
+    const sealed = Buffer.concat([cipher.update(Buffer.from(secret)), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+  }
+
+  /** @throws {Error} when it was sealed with another key, or as something else */
+  open(sealed: string, about: string): Buffer {
+    const bytes = Buffer.from(sealed, 'base64');
+    try {
+      const options = { authTagLength: tagBytes };
+      const nonce = bytes.subarray(0, nonceBytes);
+      const decipher = createDecipheriv(algorithm, this.#key, nonce, options);
+      decipher.setAAD(Buffer.from(about));
+      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
+    } catch {
+      throw new Error(
+        'Cannot read a secret of the engine: --engine-key-file is not the key file that the engine was made with',
+      );
+    }
+  }
+}
+
+/** What a new key file holds. */
+export function newEngineKey(randomBytes: RandomBytes = systemRandomBytes): string {
+  return `${randomBytes(keyBytes).toString('base64')}\n`;
+}
+
+/** Reads a key file: 32 random bytes as base64 or hex. @throws {Error} when it cannot be used, with what to do */
+export function readEngineKey(file: string): EngineKey {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new Error(`Cannot read --engine-key-file ${file}: ${(error as Error).message}`);
+  }
+  if (statSync(file).mode & 0o007)
+    throw new Error(`Cannot use --engine-key-file ${file}: everyone can read it; chmod o= ${file}`);
+  const isHex = /^[0-9a-f]{64}$/i.test(text);
+  if (isHex || /^[A-Za-z0-9+/]{43}=$/.test(text))
+    return new EngineKey(Buffer.from(text, isHex ? 'hex' : 'base64'));
+  throw new Error(
+    `Cannot use --engine-key-file ${file}: it must hold 32 random bytes as base64 or hex, as flagmeter engine key makes it`,
+  );
+}

@@ -24,6 +24,7 @@ const system = {
     name: 'system',
     include: ['test/{binary,browser,faults,bench,models}/**/*.test.ts'],
     testTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
     // Processes and browsers on a busy machine: a test that fails once and then passes is reported as retried, and is to be
     // mended. On a developer's machine it fails.
     retry: process.env['CI'] === undefined ? 0 : 1,

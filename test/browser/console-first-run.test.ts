@@ -61,10 +61,10 @@ test('from an empty console to the first packet', async () => {
   await page.getByText(/The flag checkout was seen/).waitFor();
   expect(await axeFaults(page)).toEqual([]);
   // The sender stays, also for those who come later: the navigation leads here, once.
-  expect(await page.getByRole('link', { name: 'Connect', exact: true }).count()).toBe(1);
+  await page.getByRole('link', { name: 'Connect', exact: true }).waitFor();
   await page.reload();
   await page.getByText('✓ Connected.').waitFor();
-  expect(await page.locator('.connect-text').textContent()).toBe(copied);
+  await expect.poll(() => page.locator('.connect-text').textContent()).toBe(copied);
 });
 
 test('a server gets its key once, and its sender', async () => {
@@ -90,7 +90,7 @@ test.each(['Browser', 'fetch'])(
   async (name) => {
     const { page, context } = await connect();
     await page.getByRole('button', { name, exact: true }).click();
-    const code = (await page.locator('.connect-text').textContent()) ?? '';
+    const code = (await page.getByLabel(`A sender for ${name}`).textContent()) ?? '';
     const site = await startSite(`<!doctype html><title>Shop</title>${code}`);
     const visitor = await context.newPage();
     const answered = visitor.waitForResponse((response) => response.url().endsWith('/telemetry'));

@@ -183,7 +183,7 @@ describe('what the team does about a flag', () => {
     await page.getByRole('button', { name: 'Add the note' }).click();
     const remove = page.getByRole('button', { name: 'Delete the note: Rollout to everyone' });
     await remove.waitFor();
-    expect(await page.getByLabel('New note').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('New note').inputValue()).toBe('');
     await page.getByText('Show as a table').click();
     await page
       .getByRole('region', { name: /^Table/ })

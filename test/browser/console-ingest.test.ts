@@ -64,8 +64,8 @@ test('what the server does now is live', async () => {
   await accepted.waitFor();
   const before = Number(await accepted.textContent());
   await shop.packet({ checkout: { on: [1] } });
-  await expect.poll(async () => Number(await accepted.textContent()), { timeout: 15_000 }).toBe(before + 1);
-  await expect.poll(async () => Number(await figure.textContent()), { timeout: 15_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => Number(await accepted.textContent())).toBe(before + 1);
+  await expect.poll(async () => Number(await figure.textContent())).toBeGreaterThan(0);
   await page.locator('.ingest-figure', { hasText: 'Takes data' }).getByText('Yes').waitFor();
 });
 

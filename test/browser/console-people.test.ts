@@ -42,7 +42,8 @@ test('a person is shown in every environment, and forgotten after a question', a
   await dialog.getByText('What stays').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  expect(await page.getByRole('row', { name: /checkout/ }).count()).toBe(1);
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: /checkout/ }).waitFor();
 
   await page.getByRole('button', { name: 'Forget this person' }).click();
   await dialog.getByRole('button', { name: 'Forget this person' }).click();

@@ -182,9 +182,13 @@ describe.each([
       expect(await widthOf(page), path).toBe(page.viewportSize()!.width);
     }
     await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Delete Looked at' }).click();
+    await dialog.waitFor();
     expect(await axeFaults(page)).toEqual([]);
   });
 });

@@ -58,10 +58,8 @@ describe('keys', () => {
     await dialog.getByLabel('Environments').fill('Production\n\n Test ');
     await dialog.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { name: 'Created here', level: 1 }).waitFor();
-    expect(await page.getByRole('table', { name: 'Environments' }).locator('a').allInnerTexts()).toEqual([
-      'Production',
-      'Test',
-    ]);
+    const environments = page.getByRole('table', { name: 'Environments' }).locator('a');
+    await expect.poll(() => environments.allInnerTexts()).toEqual(['Production', 'Test']);
     const key = await createBackendKey(page, 'Billing');
     expect(key).toMatch(/^fm_be_\w{40}$/);
     // Neither a hasty Escape nor a second one takes it away.
@@ -69,6 +67,7 @@ describe('keys', () => {
     await page.keyboard.press('Escape');
     expect(await page.getByRole('dialog').locator('code').innerText()).toBe(key);
     await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'Billing', exact: true }).waitFor();
     expect(await page.content()).not.toContain(key);
     expect(await page.getByRole('row', { name: 'Billing' }).innerText()).toContain(key.slice(0, 12));
@@ -99,7 +98,7 @@ describe('keys', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await report(old)).toBe(404);
     expect(await report(fresh)).toBe(200);
-    expect(await page.getByRole('row', { name: 'Server' }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('row', { name: 'Server' }).count()).toBe(1);
   });
 
   test('a Backend key that came from a browser is called out, with what to do', async () => {
@@ -126,7 +125,7 @@ describe('allowed origins', () => {
     await page.getByText('however deep: https://www.shop.example').waitFor();
     await field.press('Enter');
     await page.getByRole('row', { name: 'https://*.shop.example' }).waitFor();
-    expect(await field.inputValue()).toBe('');
+    await expect.poll(() => field.inputValue()).toBe('');
     const tried = page.getByLabel('Origin of a page');
     await tried.fill('https://shop.example');
     await tried.press('Enter');
@@ -278,5 +277,5 @@ test('a plan that is full is said beside the field', async () => {
   expect(await name.getAttribute('aria-invalid')).toBe('true');
   await page.goto(`${other.origin}/settings/team`);
   const used = page.getByRole('row', { name: 'applications in a team' });
-  expect(await used.innerText()).toMatch(/3\s+3/);
+  await expect.poll(() => used.innerText()).toMatch(/3\s+3/);
 });

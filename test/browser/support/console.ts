@@ -112,7 +112,7 @@ export async function signIn(page: Page, email: string, password: string): Promi
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.locator('main').waitFor();
+  await page.locator('main#main').waitFor(); // The sign-in page has a `main` without an id.
 }
 
 function watch(context: BrowserContext, complaints: string[], expected?: RegExp): void {

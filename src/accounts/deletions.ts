@@ -11,6 +11,7 @@ export function requestDeletion(draft: AccountDraft, deletion: Deletion): void {
 export function finishDeletion(directory: Directory, deletion: Deletion): Promise<void> {
   const { target, teamId } = deletion;
   return directory.change((draft) => {
+    if (!draft.has('deletions', keyOf(deletion))) return; // Another node was first.
     draft.remove('deletions', keyOf(deletion));
     draft.note(`${target.type}.erased`, teamId, target);
   });

@@ -3,13 +3,11 @@ import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.
 import { LargeBodies } from '../admission/large-bodies.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
-import type { Clock } from '../clock.ts';
-import { startCommitter } from '../commit/committer.ts';
 import { Intake } from '../commit/intake.ts';
 import { SeriesDictionary, type SeriesLimits } from '../commit/series-dictionary.ts';
+import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { Config } from '../config.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
-import { EmbeddedEngine } from '../engine/embedded.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
@@ -20,42 +18,36 @@ import { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import { openReportKinds, type ReportKinds } from '../reports/kinds.ts';
-import type { AccountStore } from '../store/accounts.ts';
 import { explainDamage } from '../store/data-file.ts';
-import { openDigestSecret } from '../store/instances.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
 import { ReaderWatch } from '../store/reader-watch.ts';
 import type { Deletion } from '../store/records.ts';
 import type { Retention } from '../store/retention.ts';
 import { StoreHealth } from '../store/store-health.ts';
-import { openUsageStore, type UsageStore } from '../store/usage.ts';
+import type { UsageStore } from '../store/usage.ts';
 import type { SnippetFiles } from '../telemetry/snippet.ts';
+import { embeddedStorage } from './embedded-storage.ts';
+import type { Storage, StorageDeps } from './storage.ts';
 
 /** The parts of the service that differ between a deployment and a test. */
-export interface ServiceDeps {
-  readonly config: Config;
-  /** Open and prepared; the service closes it. */
-  readonly accounts: AccountStore;
+export interface ServiceDeps extends StorageDeps {
   /** The console, as it was built. */
   readonly bundle: ConsoleBundle;
   /** The sender for pages, as it was built. */
   readonly snippet: SnippetFiles;
-  /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
-  readonly workerFile: (name: string) => string;
-  readonly clock: Clock;
-  readonly randomBytes: (length: number) => Buffer;
-  readonly log: Log;
-  /** The store cannot be trusted any more: the process must end with a failure. */
-  readonly fatal: (reason: string) => void;
+  /** Where accounts and usage are kept; the data directory, unless given. */
+  readonly storage?: Storage;
 }
 
 /** What all listeners share: the stores, the threads, and their state in memory. */
 export interface Core extends ServiceDeps {
   readonly engine: Engine;
   readonly directory: Directory;
+  readonly usageEngine: UsageEngine;
+  /** What reports read. */
   readonly usage: UsageStore;
   readonly health: StoreHealth;
-  /** Of both stores. */
+  /** Of the stores. */
   readonly readers: readonly ReaderWatch[];
   readonly intake: Intake;
   readonly signingKeys: KeyRing;
@@ -69,39 +61,42 @@ export interface Core extends ServiceDeps {
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
 export async function openCore(parts: ServiceDeps): Promise<Core> {
-  const { config, log, fatal, clock } = parts;
+  const { config, log, fatal, clock, storage = embeddedStorage } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
   const accounts = await explainDamage(config.data, 'accounts', async () => {
-    const engine = new EmbeddedEngine(parts.accounts, health);
+    const engine = await storage.openEngine(parts, health);
     const directory = openDirectory(engine, parts);
     const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
     return { engine, directory, signingKeys };
   });
-  const usage = await explainDamage(config.data, 'usage', () => openUsageStore(config.data));
-  const committers = Array.from({ length: config.workers }, () =>
-    startCommitter(parts.workerFile('commit/worker'), config.data, config.maxIdentities),
+  const usageEngine = await explainDamage(config.data, 'usage', () =>
+    storage.openUsage(parts, { ...accounts, health, laneOf: (application) => intake.laneOf(application) }),
   );
-  const intake = new Intake(committers, health, clock, config, debugLog(parts));
+  const { store: usage } = usageEngine;
+  const intake = new Intake(usageEngine.committers, health, clock, config, debugLog(parts));
   const retention = retentionOf(config);
-  const counting = countingParts(parts, { ...accounts, usage, health, intake });
+  const counting = countingParts(parts, { ...accounts, usageEngine, health, intake });
   return {
     ...parts,
     ...accounts,
+    usageEngine,
     usage,
     health,
-    readers: [
-      new ReaderWatch('accounts', parts.accounts.lmdb, clock, log),
-      new ReaderWatch('usage', usage.lmdb, clock, log),
-    ],
+    readers: readersOf(parts, usageEngine),
     intake,
     counting,
     retention,
-    instances: openInstances(parts, usage, counting),
+    instances: openInstances(parts, usageEngine),
     reportKinds: openReportKinds({ ...counting, retention }),
     reports: startReportPool(parts.workerFile('manage/report-worker'), config.data),
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
   };
+}
+
+function readersOf({ accounts, clock, log }: ServiceDeps, { store, counted }: UsageEngine): ReaderWatch[] {
+  const stores = { accounts, usage: store, ...(counted !== store && { spool: counted }) };
+  return Object.entries(stores).map(([name, { lmdb }]) => new ReaderWatch(name, lmdb, clock, log));
 }
 
 /** The log for every commit and request, which costs too much time unless one is debugging; else `undefined`. */
@@ -115,7 +110,7 @@ export async function closeCore(core: Core): Promise<void> {
   await flushMarks(core);
   await core.engine.close();
   await Promise.all([core.reports.close(), core.passwords.close()]);
-  await Promise.all([core.usage.lmdb.close(), core.accounts.lmdb.close()]);
+  await Promise.all([core.usageEngine.close(), core.accounts.lmdb.close()]);
 }
 
 /** Fails the store when one of its files is no longer where it was opened, as each commit does. */
@@ -179,17 +174,11 @@ export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Reten
   };
 }
 
-function openInstances(
-  { config, randomBytes }: ServiceDeps,
-  store: UsageStore,
-  { laneOf }: CountingDeps,
-): Instances {
+function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageEngine): Instances {
   const { instanceTtl, rotationGrace } = config;
   return new Instances({
-    store,
-    secret: openDigestSecret(store, randomBytes),
+    usage,
     randomBytes,
-    laneOf,
     ttlMs: instanceTtl * 1000,
     graceMs: rotationGrace * 1000,
   });
@@ -198,20 +187,22 @@ function openInstances(
 /** What the counting of packets and reports shares, whatever the transport. */
 function countingParts(
   { config, clock }: ServiceDeps,
-  { directory, usage, health, intake }: Pick<Core, 'directory' | 'usage' | 'health' | 'intake'>,
+  { directory, usageEngine, health, intake }: Pick<Core, 'directory' | 'usageEngine' | 'health' | 'intake'>,
 ): CountingDeps {
-  const known = messagesSince(usage, clock.now() - messageLifeMs, 2 * maxSeenMessages);
+  const { store, counted } = usageEngine;
+  const known = messagesSince(counted, clock.now() - messageLifeMs, 2 * maxSeenMessages);
   return {
     clock,
     health,
+    usage: usageEngine,
     keys: directory,
     monitor: intake.monitor,
     rates: new RateLimits(config.rate, config.burst),
     bodies: new LargeBodies(config.bodyBudget),
-    dictionary: new SeriesDictionary(usage, limitsOf(config)),
+    dictionary: new SeriesDictionary(counted, limitsOf(config)),
     senders: new Senders(),
     messages: new SeenMessages(known),
-    ledger: new Ledger({ store: usage, clock, laneOf: (number) => intake.laneOf(number) }),
+    ledger: new Ledger({ store, clock, laneOf: (number) => intake.laneOf(number) }),
     laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
     collect: () => intake.collect(),
   };

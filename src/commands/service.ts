@@ -102,7 +102,6 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
       applications: directory.applications,
       exposureDays: config.exposureDays,
       deletions: directory.deletions,
-      committerOf: (application) => intake.committerOf(application),
       settled: (application) => intake.laneOf(application).barrier(application),
       forget: (deletion) => forgetDeleted(core, deletion),
       finished: (deletion) => finishDeletion(directory, deletion),

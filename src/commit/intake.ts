@@ -74,11 +74,6 @@ export class Intake {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
 
-  /** The worker that alone writes to an application's data. */
-  committerOf(applicationNumber: number): Committer {
-    return this.#committers[applicationNumber % this.#committers.length]!;
-  }
-
   /** Settles finished commits while packets keep the event loop from delivering the workers' answers. */
   collect(): void {
     this.#admissions += 1;

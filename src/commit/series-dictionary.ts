@@ -184,11 +184,11 @@ function foldOver(names: ReadonlyMap<string, unknown> | undefined, name: string,
 
 /** The dictionaries of all environments that were used since the start, each read from the store at its first use. */
 export class SeriesDictionary {
-  readonly #store: UsageStore;
+  readonly #store: Pick<UsageStore, 'series'>;
   readonly #limits: SeriesLimits;
   readonly #environments = new Map<number, EnvironmentSeries>();
 
-  constructor(store: UsageStore, limits: SeriesLimits) {
+  constructor(store: Pick<UsageStore, 'series'>, limits: SeriesLimits) {
     this.#store = store;
     this.#limits = limits;
   }

@@ -3,7 +3,7 @@ import { hashIdentity, type UserHash } from '../aggregate/user-hash.ts';
 import type { Batch } from '../commit/batch.ts';
 import { digestWords } from '../commit/digest.ts';
 import type { Forgotten } from '../commit/envelope.ts';
-import type { Lane } from '../commit/lane.ts';
+import type { UsageEngine } from '../commit/usage-engine.ts';
 import {
   digestIdentity,
   digestOfInstance,
@@ -12,16 +12,12 @@ import {
   newInstanceId,
 } from '../store/instances.ts';
 import type { Application } from '../store/records.ts';
-import type { UsageStore } from '../store/usage.ts';
 import type { FoundPerson, Person } from './person.ts';
 
 /** What instance ids need of the rest of the service. Times are milliseconds. */
 export interface InstanceDeps {
-  readonly store: UsageStore;
-  /** See `openDigestSecret`. */
-  readonly secret: Buffer;
+  readonly usage: Pick<UsageEngine, 'store' | 'digestSecret' | 'keepMint' | 'forget'>;
   readonly randomBytes: RandomBytes;
-  laneOf(applicationNumber: number): Lane;
   /** How long an id is valid after its last use. */
   readonly ttlMs: number;
   /** How long an id is valid after another was minted for the same identity. */
@@ -38,7 +34,7 @@ export interface Profile {
 /** A minted id that is not on disk yet. */
 interface Minted {
   readonly instanceId: string;
-  /** Resolves when the id is on disk. @throws {ApiError} `store_unavailable`: the id does not exist then */
+  /** See `UsageEngine.keepMint`. */
   readonly durable: Promise<void>;
 }
 
@@ -76,7 +72,7 @@ export class Instances {
 
   /** The digest that a person's records are stored under: see `digestIdentity`. */
   digestOf(application: number, identity: string): Buffer {
-    return digestIdentity(this.#parts.secret, application, identity);
+    return digestIdentity(this.#parts.usage.digestSecret, application, identity);
   }
 
   /** The person of an identity that a sender asserts. */
@@ -90,7 +86,7 @@ export class Instances {
    * @param fill adds more to the same batch
    */
   mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): Minted {
-    const { laneOf, randomBytes, ttlMs, graceMs } = this.#parts;
+    const { usage, randomBytes, ttlMs, graceMs } = this.#parts;
     const { number } = application;
     const user = hashIdentity(profile.identity);
     const mint: Mint = {
@@ -101,11 +97,7 @@ export class Instances {
       expiresAt: now + ttlMs,
       graceUntil: now + graceMs,
     };
-    const add = (batch: Batch) => {
-      batch.mints.push(mint);
-      fill(batch);
-    };
-    const durable = laneOf(number).submit(number, add, mint.profile.length);
+    const durable = usage.keepMint(mint, number, fill);
     return { instanceId: mint.instanceId, durable: durable.then(() => this.#drop(nameOf(number, user))) };
   }
 
@@ -126,8 +118,8 @@ export class Instances {
   }
 
   /**
-   * Deletes the ids of an identity and its exposures in all environments. Resolves when that is on disk.
-   * @throws {ApiError} `store_unavailable`
+   * Deletes the ids of an identity and its exposures in all environments. Resolves as `UsageEngine.forget` does.
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = nameOf(number, hashIdentity(identity));
@@ -136,7 +128,7 @@ export class Instances {
       const numbers = environments.map((environment) => environment.number);
       const digest = this.digestOf(number, identity).toString('hex');
       const entry: Forgotten = { application: number, environments: numbers, digest };
-      await this.#parts.laneOf(number).submit(number, ({ forgotten }) => forgotten.push(entry));
+      await this.#parts.usage.forget(entry);
       this.#drop(name);
     } finally {
       const others = this.#leaving.get(name)! - 1;
@@ -153,7 +145,7 @@ export class Instances {
   #read(instanceId: string, application: number, now: number): Known | undefined {
     const digest = digestOfInstance(instanceId);
     if (digest === undefined) return undefined; // Never minted: not looked for.
-    const instance = findInstance(this.#parts.store, application, instanceId);
+    const instance = findInstance(this.#parts.usage.store, application, instanceId);
     if (instance === undefined || instance.expiresAt <= now) return undefined;
     const { high, low, replaced, expiresAt } = instance;
     const person: Person = { high, low, digest: digestWords(digest) };

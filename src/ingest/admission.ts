@@ -3,6 +3,7 @@ import type { LargeBodies } from '../admission/large-bodies.ts';
 import type { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { RateLimited, RateLimits } from '../admission/rate-limits.ts';
 import type { Clock } from '../clock.ts';
+import type { UsageEngine } from '../commit/usage-engine.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 
@@ -12,14 +13,17 @@ export interface AdmissionDeps {
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
   readonly health: StoreHealth;
+  readonly usage: Pick<UsageEngine, 'refusal'>;
   readonly bodies: LargeBodies;
   /** Settles commits that have finished, which may have made room in the queue. */
   collect(): void;
 }
 
-/** @throws {ApiError} `store_unavailable` or `backpressure`: nothing can be taken now */
-export function admit({ health, monitor, clock, collect }: AdmissionDeps): void {
+/** @throws {ApiError} `store_unavailable`, `spool_full` or `backpressure`: nothing can be taken now */
+export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps): void {
   if (!health.ready) throw unavailable;
+  const refusal = usage.refusal();
+  if (refusal !== undefined) throw refusal;
   collect();
   const now = clock.monotonic();
   if (!monitor.admits(now)) throw backpressure(monitor.retryAfter(now));

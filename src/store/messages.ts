@@ -40,7 +40,7 @@ export function putMessages(store: UsageStore, messages: readonly MessageChange[
 const nothing = Buffer.alloc(0);
 
 /** The last `limit` messages from `since` (Unix ms) on, oldest first. */
-export function messagesSince(store: UsageStore, since: number, limit: number): Message[] {
+export function messagesSince(store: Pick<UsageStore, 'messages'>, since: number, limit: number): Message[] {
   const range = { end: timeKey(since), reverse: true, limit } as const;
   return Array.from(store.messages.getRange(range), ({ key }) => ({
     at: key.readUIntBE(0, timeBytes),

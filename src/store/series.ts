@@ -41,7 +41,7 @@ export function putSeries(store: Pick<UsageStore, 'series'>, series: NewSeries):
 
 /** The series of an environment by ascending ordinal. @param from the first ordinal */
 export function* seriesOf(
-  store: UsageStore,
+  store: Pick<UsageStore, 'series'>,
   environment: number,
   at?: Snapshot,
   from = 0,

@@ -18,8 +18,8 @@ const stepLimit = 64;
 /**
  * Removes what is kept of deleted applications and environments. A deletion is requested by the change that makes its
  * application or environment unknown, so no packet joins a batch for it any more. Packets that joined one earlier are
- * written or refused before the first step, so nothing comes back after the last one. After a crash the next process
- * continues with what is left.
+ * written or refused before the first step, so nothing comes back after the last one: not from this machine, and the deletion is
+ * over when nothing can come from another one. After a crash the next process continues with what is left.
  * @returns false when the service is stopping
  * @throws {ApiError} `store_unavailable`
  * @throws {CommitFailed} when the store did not take a step
@@ -31,7 +31,7 @@ export async function eraseDeleted(deps: EraseDeps): Promise<boolean> {
     deps.forget(deletion);
     const step = { task: 'deletion', deletion, limit: stepLimit } as const;
     if (!(await repeatUntilDone(deps, application, step))) return false;
-    await deps.finished(deletion);
+    if (await deps.usageEngine.passed(deletion)) await deps.finished(deletion);
   }
   return true;
 }

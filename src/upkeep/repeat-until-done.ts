@@ -1,10 +1,9 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
-import type { Committer } from '../commit/committer.ts';
+import type { UsageEngine } from '../commit/usage-engine.ts';
 
 /** What upkeep runs its steps with. */
 export interface StepDeps {
-  /** The worker that owns an application's data. */
-  committerOf(applicationNumber: number): Pick<Committer, 'maintain'>;
+  readonly usageEngine: Pick<UsageEngine, 'maintain' | 'passed'>;
   /** Resolves after `ms`: false when the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
@@ -18,11 +17,11 @@ const betweenStepsMs = 2;
  * @throws {CommitFailed} when the store did not take a step
  */
 export async function repeatUntilDone(
-  { committerOf, pause }: StepDeps,
+  { usageEngine, pause }: StepDeps,
   applicationNumber: number,
   step: Maintenance,
 ): Promise<boolean> {
-  const committer = committerOf(applicationNumber);
-  while ((await committer.maintain(step)) > 0) if (!(await pause(betweenStepsMs))) return false;
+  while ((await usageEngine.maintain(applicationNumber, step)) > 0)
+    if (!(await pause(betweenStepsMs))) return false;
   return true;
 }

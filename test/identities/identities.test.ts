@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
+import { ApiError } from '../../src/errors.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { identities } from '../../src/identities/endpoint.ts';
@@ -171,11 +172,17 @@ describe('a mint', () => {
 
 test.each<[string, Partial<IdentityDeps>, string]>([
   ['the store takes nothing', { health: { ready: false } as StoreHealth }, 'store_unavailable'],
+  [
+    'the spool is full',
+    { usage: { refusal: () => new ApiError('spool_full', 'The engine takes nothing', 5) } },
+    'spool_full',
+  ],
   ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
 ])('while %s a mint is answered 503 before anything else is looked at', async (_, state, code) => {
   const parts = {
     clock: testClock(),
     health: { ready: true } as StoreHealth,
+    usage: { refusal: () => undefined },
     monitor: fullMonitor(),
     collect: () => {},
     keys: { findKey: () => undefined },

@@ -34,6 +34,7 @@ async function openHost() {
     keys: directory,
     ledger,
     health,
+    usage: { refusal: () => undefined },
     collect: () => {},
     bodies: new LargeBodies(1e9),
     monitor,

@@ -32,6 +32,7 @@ export class RecordingReports implements ReportKinds {
   readonly deps = {
     clock: systemClock,
     monitor: { admits: () => true, admitsOf: () => true },
+    usage: { refusal: () => undefined },
     rates: { take: () => 0 },
     health: { ready: true },
     bodies: new LargeBodies(1e9),

@@ -9,6 +9,7 @@ import { RateLimits } from '../../src/admission/rate-limits.ts';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import type { Batch } from '../../src/commit/batch.ts';
 import { CommitFailed, type Committer } from '../../src/commit/committer.ts';
+import { EmbeddedUsage } from '../../src/commit/embedded-usage.ts';
 import { Intake } from '../../src/commit/intake.ts';
 import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
@@ -56,10 +57,17 @@ async function open() {
   const health = new StoreHealth({ log, data: '', after: () => {}, fatal: () => {} });
   const intake = new Intake([committer], health, clock, { ...roomyLimits, batchPackets: 10 });
   const dictionary = new SeriesDictionary(store, { features: 100, variants: 64, metrics: 100 });
+  const usageEngine = new EmbeddedUsage({
+    store,
+    digestSecret: Buffer.alloc(32),
+    committers: [committer],
+    health,
+    laneOf: (application) => intake.laneOf(application),
+  });
   const forgotten: number[] = [];
   const parts: EraseDeps = {
     deletions: directory.deletions,
-    committerOf: () => committer,
+    usageEngine,
     settled: (application) => intake.laneOf(application).barrier(application),
     forget: ({ environments }) => {
       forgotten.push(...environments);
@@ -72,6 +80,7 @@ async function open() {
     ...fixture,
     accounts: fixture.store,
     usage: store,
+    usageEngine,
     health,
     intake,
     forgotten,
@@ -180,7 +189,7 @@ test('names of a batch that the store refused do not return with a later batch',
 
 test('an id whose body arrives after its application was deleted is not minted', async () => {
   const service = await open();
-  const { directory, application, clock, health, intake, usage } = service;
+  const { directory, application, clock, health, intake, usage, usageEngine } = service;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
   const laneOf = (number: number) => intake.laneOf(number);
   const life = { ttlMs: 1000, graceMs: 0 };
@@ -189,11 +198,12 @@ test('an id whose body arrives after its application was deleted is not minted',
       keys: directory,
       clock,
       health,
+      usage: usageEngine,
       monitor: intake.monitor,
       collect: () => intake.collect(),
       bodies: new LargeBodies(1e9),
       rates: new RateLimits(0, 0),
-      instances: new Instances({ store: usage, secret: Buffer.alloc(32), randomBytes, laneOf, ...life }),
+      instances: new Instances({ usage: usageEngine, randomBytes, ...life }),
       ledger: new Ledger({ store: usage, clock, laneOf }),
       maxBody: 1000,
     }),

@@ -1,0 +1,39 @@
+import type { Directory } from '../accounts/directory.ts';
+import type { Clock } from '../clock.ts';
+import type { Lane } from '../commit/lane.ts';
+import type { UsageEngine } from '../commit/usage-engine.ts';
+import type { Config } from '../config.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Log } from '../log.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+
+/** Where accounts and usage are kept. */
+export interface Storage {
+  openEngine(parts: StorageDeps, health: StoreHealth): Engine | Promise<Engine>;
+  /** Opens the usage, and starts the threads that commit it. */
+  openUsage(parts: StorageDeps, opened: Opened): UsageEngine | Promise<UsageEngine>;
+}
+
+/** What either is made of. */
+export interface StorageDeps {
+  readonly config: Config;
+  /** Open and prepared; the service closes it. */
+  readonly accounts: AccountStore;
+  /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
+  readonly workerFile: (name: string) => string;
+  readonly clock: Clock;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly log: Log;
+  /** The store cannot be trusted any more: the process must end with a failure. */
+  readonly fatal: (reason: string) => void;
+}
+
+/** What is open before the usage is. */
+export interface Opened {
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly health: StoreHealth;
+  /** Lanes are made on the committers of the usage: they are there when the first packet comes. */
+  laneOf(application: number): Lane;
+}

@@ -14,8 +14,8 @@ export class EngineError extends Error {
   /** Five characters (PostgreSQL, appendix A). */
   readonly sqlstate: string | undefined;
 
-  constructor(code: EngineErrorCode, message: string, sqlstate?: string) {
-    super(message);
+  constructor(code: EngineErrorCode, message: string, sqlstate?: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
     this.code = code;
     this.sqlstate = sqlstate;
   }

@@ -1,0 +1,131 @@
+import pg from 'pg';
+import { EngineError } from './engine-error.ts';
+import { tlsOptions } from './engine-tls.ts';
+import { type EngineAddress, type EngineHost, showHost } from './engine-url.ts';
+import { Session, streamOf } from './session.ts';
+import { type DriverError, sqlstateOf } from './sqlstate.ts';
+
+const int8 = 20;
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    oid === int8 ? BigInt : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+/**
+ * What each session sets, and what it asks first. A commit waits for the disk and the standby whatever the role's default is. A
+ * session whose node froze or went away gives its locks back. A cancelled wait for the standby is told by a warning.
+ */
+const preparation = `
+  SET synchronous_commit = on;
+  SET lock_timeout = '5s';
+  SET idle_in_transaction_session_timeout = '5s';
+  SET default_transaction_isolation = 'read committed';
+  SET client_min_messages = notice;
+  SET tcp_user_timeout = '10s';
+  SET tcp_keepalives_idle = 5;
+  SET tcp_keepalives_interval = 2;
+  SET tcp_keepalives_count = 3;
+  SELECT pg_is_in_recovery() AS "isStandby", current_setting('default_transaction_read_only') = 'on' AS "isReadOnly"`;
+
+const keepAliveAfterMs = 5000;
+
+/**
+ * Opens a session with one server.
+ * @param name is shown in the server's list of sessions
+ * @throws {EngineError} `unreachable`, when it cannot be reached, does not let this user in, or is not the primary
+ */
+export async function openSession(
+  address: EngineAddress,
+  host: EngineHost,
+  name: string,
+  onLost: (why: Error) => void,
+): Promise<Session> {
+  const client = new pg.Client({
+    ...{ host: host.host, port: host.port, database: address.database, user: address.user },
+    // A function, because `pg` would look for a missing password in files and variables of its own.
+    password: () => address.password ?? '',
+    ssl: host.host.startsWith('/') ? false : tlsOptions(address.tls),
+    connectionTimeoutMillis: address.connectTimeoutMs,
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveAfterMs },
+    ...{ application_name: name, pipeline: true, types },
+    ...(address.options === undefined ? {} : { options: address.options }),
+  });
+  let failed: Error | undefined;
+  client.on('error', (error) => {
+    failed ??= error;
+  });
+  try {
+    await client.connect();
+    await prepare(client, address.connectTimeoutMs);
+    if (failed !== undefined) throw failed;
+  } catch (error) {
+    streamOf(client).destroy();
+    throw error instanceof NotPrimary
+      ? new EngineError('unreachable', `${showHost(host)} ${error.message}`)
+      : new EngineError(
+          'unreachable',
+          `${showHost(host)} ${words(error as DriverError, address)}`,
+          sqlstateOf(error),
+        );
+  }
+  return new Session(client, host, onLost);
+}
+
+interface Facts {
+  readonly isStandby: boolean;
+  readonly isReadOnly: boolean;
+}
+
+class NotPrimary extends Error {}
+
+async function prepare(client: pg.Client, timeoutMs: number): Promise<void> {
+  const timer = setTimeout(() => streamOf(client).destroy(), timeoutMs);
+  try {
+    const results = (await client.query(preparation)) as unknown as pg.QueryResult<Facts>[];
+    const { isStandby, isReadOnly } = results.at(-1)?.rows[0] ?? {};
+    if (isStandby) throw new NotPrimary('is a standby, not the primary');
+    if (isReadOnly) throw new NotPrimary('takes no writes: default_transaction_read_only is on');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What is wrong, and what to do, by SQLSTATE or by the system's code. */
+function words(error: DriverError, { user, password, database }: EngineAddress): string {
+  const sqlstate = sqlstateOf(error);
+  const shown = JSON.stringify(user);
+  if (sqlstate === '28P01')
+    return `does not take the password of user ${shown} (SQLSTATE 28P01): correct it in the URL`;
+  if (sqlstate === '28000') return `does not let user ${shown} in (SQLSTATE 28000): ${error.message}`;
+  if (sqlstate === '3D000')
+    return `has no database ${JSON.stringify(database)} (SQLSTATE 3D000): create it, or correct the URL`;
+  if (sqlstate !== undefined) return `refused the session: ${error.message} (SQLSTATE ${sqlstate})`;
+  if (/password must be a/.test(error.message) && password === undefined)
+    return `asks for the password of user ${shown}, and the URL has none`;
+  if (/does not support SSL/.test(error.message))
+    return 'does not offer TLS: turn it on there, or say sslmode=disable in the URL when the network is safe';
+  return unreachable(error);
+}
+
+const certificateProblems: Readonly<Record<string, string>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: use that name in the URL',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by a root that is trusted here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a root that is trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a root that is trusted here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is not signed by a root that is trusted here',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is not signed by a root that is trusted here',
+};
+
+function unreachable(error: DriverError): string {
+  const code = error.code ?? '';
+  const certificate = certificateProblems[code];
+  if (certificate !== undefined)
+    return `cannot be trusted: ${certificate} (${code}); name the root's file with sslrootcert`;
+  if (/timeout expired|terminated/.test(error.message))
+    return 'did not answer in time, or closed the connection';
+  if (code === 'ECONNREFUSED') return 'refused the connection: no server listens there (ECONNREFUSED)';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `has no address: correct the host's name (${code})`;
+  return `cannot be reached: ${error.message}`;
+}

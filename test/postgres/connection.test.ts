@@ -1,0 +1,198 @@
+import { type AddressInfo, createServer, connect as dial } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { createLog } from '../../src/log.ts';
+import { Connection } from '../../src/postgres/connection.ts';
+import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
+import { Postgres } from '../support/postgres.ts';
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const silent = createLog('error', () => {}, systemClock);
+
+function connect(to = url, deadlineMs = 10_000): Connection {
+  const options = { name: 'test', log: silent, clock: systemClock, deadlineMs };
+  const connection = new Connection(parseEngineUrl(to), options);
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+const sql = (text: string, ...values: (string | number | bigint | Uint8Array)[]) => ({ text, values });
+const create = { text: 'CREATE TABLE t (a int8 PRIMARY KEY, b bytea)' };
+
+async function table(): Promise<Connection> {
+  const connection = connect();
+  await connection.query(create);
+  return connection;
+}
+
+const rows = async (connection: Connection) =>
+  (await connection.query<{ a: bigint }>(sql('SELECT a FROM t ORDER BY a'))).rows.map(({ a }) => Number(a));
+
+describe('a statement', () => {
+  it('gives int8 exactly, and bytes as they were', async () => {
+    const connection = await table();
+    const bytes = Buffer.from([0, 255, 92, 39, 10]);
+    const a = 2n ** 62n + 1n;
+    await connection.query({ name: 'put', text: 'INSERT INTO t VALUES ($1, $2)', values: [a, bytes] });
+    await connection.query({ name: 'put', text: 'INSERT INTO t VALUES ($1, $2)', values: [-7, null] });
+    const { rows, rowCount } = await connection.query(sql('SELECT * FROM t ORDER BY a DESC'));
+    expect(rows).toEqual([
+      { a, b: bytes },
+      { a: -7n, b: null },
+    ]);
+    expect(rowCount).toBe(2);
+  });
+
+  it('is refused with the SQLSTATE, and the session goes on', async () => {
+    const connection = await table();
+    const answers = await Promise.allSettled([
+      connection.query(sql('INSERT INTO t VALUES (1)')),
+      connection.query({ name: 'again', text: 'INSERT INTO t VALUES ($1)', values: [1] }),
+      connection.query(sql('SELECT count(*) FROM t')),
+    ]);
+    expect(answers).toMatchObject([
+      { value: { rowCount: 1 } },
+      { reason: { code: 'sql', sqlstate: '23505' } },
+      { value: { rows: [{ count: 1n }] } },
+    ]);
+    expect(await rows(connection)).toEqual([1]);
+  });
+
+  it('runs in a session that waits for the disk, and gives up locks', async () => {
+    await postgres.query(`ALTER ROLE postgres SET synchronous_commit = off`);
+    onTestFinished(() => postgres.query('ALTER ROLE postgres RESET synchronous_commit').then(() => {}));
+    const connection = connect();
+    const setting = async (name: string) =>
+      (await connection.query<{ value: string }>(sql('SELECT current_setting($1) AS value', name))).rows[0]
+        ?.value;
+    expect(await setting('synchronous_commit')).toBe('on');
+    expect(await setting('lock_timeout')).toBe('5s');
+    expect(await setting('idle_in_transaction_session_timeout')).toBe('5s');
+    expect(await setting('application_name')).toBe('test');
+  });
+});
+
+describe('a transaction', () => {
+  it('keeps all of it, or nothing', async () => {
+    const connection = await table();
+    const kept = await connection.transaction(async (run) => {
+      await run(sql('INSERT INTO t VALUES (1)'));
+      return (await run<{ a: bigint }>(sql('INSERT INTO t VALUES (2) RETURNING a'))).rows[0]?.a;
+    });
+    expect(kept).toBe(2n);
+    const failing = connection.transaction(async (run) => {
+      await run(sql('INSERT INTO t VALUES (3)'));
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await rows(connection)).toEqual([1, 2]);
+  });
+
+  it.each([
+    ['that work waits for', async (fail: () => Promise<unknown>) => void (await fail())],
+    ['that work does not wait for', (fail: () => Promise<unknown>) => void fail()],
+    ['that work swallows', (fail: () => Promise<unknown>) => fail().catch(() => {})],
+  ])('fails with a statement %s', async (_, fail) => {
+    const connection = await table();
+    const failing = connection.transaction(async (run) => {
+      await run(sql('INSERT INTO t VALUES (1)'));
+      await fail(() => run(sql('INSERT INTO t VALUES (1)')));
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'sql', sqlstate: '23505' });
+    expect(await rows(connection)).toEqual([]);
+  });
+
+  it('fails when COMMIT itself is refused', async () => {
+    const connection = connect();
+    await connection.query({ text: 'CREATE TABLE t (a int8 UNIQUE DEFERRABLE INITIALLY DEFERRED)' });
+    const failing = connection.transaction((run) => run(sql('INSERT INTO t VALUES (1), (1)')));
+    await expect(failing).rejects.toMatchObject({ code: 'sql', sqlstate: '23505' });
+  });
+
+  it('never mixes with another, nor with statements', async () => {
+    const connection = await table();
+    const order: string[] = [];
+    const one = async (name: string, a: number) =>
+      connection.transaction(async (run) => {
+        order.push(`${name} begins`);
+        await run(sql('INSERT INTO t VALUES ($1)', a));
+        await run(sql('SELECT 1'));
+        if (name === 'b') throw new Error('no');
+        order.push(`${name} ends`);
+      });
+    const all = [one('a', 1), one('b', 2), connection.query(sql('INSERT INTO t VALUES (9)')), one('c', 3)];
+    await Promise.allSettled(all);
+    expect(order).toEqual(['a begins', 'a ends', 'b begins', 'c begins', 'c ends']);
+    expect(await rows(connection)).toEqual([1, 3, 9]);
+  });
+});
+
+describe('round trips', () => {
+  /** A relay to the server that counts how often the client speaks after the server has. */
+  async function relay(): Promise<{ url: string; turns: () => number }> {
+    let turns = 0;
+    let isServersTurn = false;
+    const server = createServer((client) => {
+      const upstream = dial(postgres.port, postgres.host);
+      client.on('data', (data) => {
+        if (!isServersTurn) turns += 1;
+        isServersTurn = true;
+        upstream.write(data);
+      });
+      upstream.on('data', (data) => {
+        isServersTurn = false;
+        client.write(data);
+      });
+      for (const [one, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        one.on('error', () => other.destroy());
+        one.on('close', () => other.destroy());
+      }
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    return { url: url.replace(`:${postgres.port}`, `:${port}`), turns: () => turns };
+  }
+
+  it('are as few as the waiting in the work', async () => {
+    await table();
+    const { url: slow, turns } = await relay();
+    const connection = connect(slow);
+    await connection.query(sql('SELECT 1'));
+    const during = async (work: () => Promise<unknown>) => {
+      const before = turns();
+      await work();
+      return turns() - before;
+    };
+    const insert = { name: 'insert', text: 'INSERT INTO t VALUES ($1)' };
+    expect(
+      await during(() =>
+        connection.transaction((run) => {
+          for (const a of [1, 2, 3]) void run({ ...insert, values: [a] });
+        }),
+      ),
+    ).toBe(1);
+    expect(
+      await during(() =>
+        connection.transaction(async (run) => {
+          await Promise.all([run(sql('SELECT 1')), run(sql('SELECT a FROM t FOR UPDATE'))]);
+          void run({ ...insert, values: [4] });
+        }),
+      ),
+    ).toBe(2);
+    expect(await during(() => Promise.all([1, 2, 3].map(() => connection.query(sql('SELECT 1')))))).toBe(1);
+    expect(await rows(connection)).toEqual([1, 2, 3, 4]);
+  });
+});

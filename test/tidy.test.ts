@@ -7,7 +7,7 @@ import { folderOf, house, imports, importsOfSrc, read, root, type Source } from 
 const code = /\.(ts|tsx)$/;
 const src = read('src', code);
 const test = read('test', code);
-const all = [...src, ...test, ...read('bench', code)];
+const all = [...src, ...test, ...read('bench', code), ...read('chaos', code)];
 
 /** `path:line` of every line that matches, in the sources that pass. */
 function matches(sources: readonly Source[], pattern: RegExp, allowed = /^$/): string[] {
@@ -157,7 +157,11 @@ describe('time and chance', () => {
   it('do not make a unit test sleep or differ, unless it is about what comes slowly over a socket', () => {
     const sleeping = /\bsetTimeout\(|\bMath\.random\(|from 'node:timers\/promises'/;
     expect(
-      matches(test, sleeping, /^test\/(binary|faults|bench|browser|tidy|http\/conformance)\b|\/support\//),
+      matches(
+        test,
+        sleeping,
+        /^test\/(binary|faults|bench|chaos|browser|tidy|http\/conformance)\b|\/support\//,
+      ),
     ).toEqual([]);
   });
 });

@@ -1,0 +1,25 @@
+import type { Journal } from '../journal.ts';
+
+/** Codes of 503 and 504 that a node may answer with because of what happens around it. */
+const explained = new Set([
+  'backpressure',
+  'store_unavailable',
+  'engine_unavailable',
+  'temporarily_unavailable',
+  'spool_full',
+]);
+
+const counts = /^(packet|report|grpc report):/;
+
+/** No answer was one that no fault explains, and what counts goes on without the engine. */
+export function checkAnswers(journal: Journal, known: Set<string>): void {
+  for (const name of journal.counts.keys()) {
+    if (known.has(name)) continue;
+    known.add(name);
+    const [, status = '', code] = /: (\S+)(?: (\S+))?$/.exec(name) ?? [];
+    const isInternal = code === 'internal' || status === '500';
+    const isStopped = counts.test(name) && code === 'engine_unavailable';
+    const isOdd = Number(status) >= 500 && code !== undefined && !explained.has(code);
+    if (isInternal || isStopped || isOdd) journal.violation(`no fault explains the answer "${name}"`);
+  }
+}

@@ -1,0 +1,23 @@
+import type { Round } from '../round.ts';
+
+/**
+ * The ledger of the environment has each accepted packet and report. A repetition may be missing after a crash, because it is written
+ * with the next thing that counts. What is unknown may be there.
+ */
+export async function checkLedger(round: Round): Promise<void> {
+  const { application, environment } = round.shop;
+  const path = `/api/v2/applications/${application}/ingest?environment=${environment}`;
+  const senders = [...round.senders, ...round.people.map(({ sender }) => sender)];
+  const parts = senders.flatMap(({ tallies }) => tallies.flatMap(({ digits }) => digits.parts));
+  const least = parts.filter(({ outcome }) => outcome === 'accepted').length;
+  const most = round.taken.accepted + round.taken.unknown;
+  for (const node of round.scene.nodes) {
+    const { accepted } = (await round.tokens.insist(node.http, { kind: 'ledger read', path })) as {
+      accepted: number;
+    };
+    if (accepted < least || accepted > most)
+      round.journal.violation(
+        `${node.name}: the ledger has ${accepted} accepted ones; there were ${least} to ${most}`,
+      );
+  }
+}

@@ -1,0 +1,55 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { within } from '../pause.ts';
+import type { Round } from '../round.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+
+const mostMemory = 500 * 2 ** 20;
+/** How far each log was read. */
+const readUpTo = new Map<string, number>();
+
+/** Every node is ready again, is small, and has logged nothing that points to a mistake of the program. */
+export async function checkNodes({ scene, journal }: Round): Promise<void> {
+  for (const node of scene.nodes) {
+    if (!(await within(20_000, () => isReady(node))))
+      journal.violation(`${node.name} is not ready after healing`);
+    const mebibytes = Math.round(anonymousMemory(node) / 2 ** 20);
+    if (mebibytes * 2 ** 20 > mostMemory) journal.violation(`${node.name} has ${mebibytes} MiB of memory`);
+    for (const line of newLines(node.log).filter(isMistake))
+      journal.violation(`${node.name} logged: ${line.slice(0, 500)}`);
+  }
+}
+
+async function isReady({ http }: ServiceNode): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://${http}/readyz`, {
+      signal: AbortSignal.timeout(2_000),
+      keepalive: false,
+    });
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** Without the pages of files: LMDB maps its data. */
+function anonymousMemory({ pid }: ServiceNode): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+}
+
+function newLines(path: string): string[] {
+  const file = openSync(path, 'r');
+  const from = readUpTo.get(path) ?? 0;
+  const bytes = Buffer.alloc(fstatSync(file).size - from);
+  readSync(file, bytes, 0, bytes.length, from);
+  closeSync(file);
+  readUpTo.set(path, from + bytes.length);
+  return bytes.toString().split('\n');
+}
+
+/** A line that nothing around the program explains. */
+function isMistake(line: string): boolean {
+  if (/unhandled|uncaught|TypeError|RangeError|ReferenceError|"code":"internal"|panic/i.test(line))
+    return true;
+  return /^\s*(at |error:)/.test(line);
+}

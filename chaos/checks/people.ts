@@ -1,0 +1,25 @@
+import type { Dice } from '../dice.ts';
+import type { Person, Round } from '../round.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+
+const mostAsked = 12;
+
+/** Each node shows of a person exactly the packets with their id, though another node had minted it just before. */
+export async function checkPeople(round: Round, dice: Dice): Promise<void> {
+  const asked = dice.shuffled(round.people).slice(0, mostAsked);
+  for (const node of round.scene.nodes) for (const person of asked) await checkPerson(round, node, person);
+}
+
+async function checkPerson(round: Round, node: ServiceNode, { identity, sender }: Person): Promise<void> {
+  const { application, environment } = round.shop;
+  const of = `/api/v2/applications/${application}/identities/${identity}`;
+  const path = `${of}/exposures?environment=${environment}`;
+  const answer = (await round.tokens.insist(node.http, { kind: 'exposures read', path })) as {
+    exposures: { feature: string; checks: number }[];
+  };
+  const checks = answer.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
+  // The engine may have lost the id itself.
+  if (round.isLossy && checks === 0) return;
+  for (const fault of sender.tallies.flatMap(({ digits }) => digits.faults(checks)))
+    round.journal.violation(`${node.name}, exposures of ${identity}: ${fault}`);
+}

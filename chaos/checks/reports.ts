@@ -1,0 +1,51 @@
+import type { UsageReport } from '../../test/support/binary.ts';
+import { pause } from '../pause.ts';
+import type { Round } from '../round.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+
+/** What a node reports of the round's environment. */
+export interface Reports {
+  readonly node: ServiceNode;
+  readonly usage: UsageReport;
+  readonly metrics: readonly { readonly metric: string; readonly value: number }[];
+}
+
+interface Completeness {
+  readonly completeThrough?: string;
+}
+
+const dayMs = 86_400_000;
+const completeWithinMs = 60_000;
+
+/** Reads the reports of a node, once they hold everything that was answered before `end`. */
+export async function readReports(round: Round, node: ServiceNode, end: number): Promise<Reports> {
+  const usage = await readWhole<UsageReport>(round, node, 'usage', end);
+  const { metrics } = await readWhole<Pick<Reports, 'metrics'>>(round, node, 'measurements', end);
+  return { node, usage, metrics };
+}
+
+async function readWhole<Report>(
+  round: Round,
+  node: ServiceNode,
+  report: string,
+  end: number,
+): Promise<Report> {
+  const { application, environment } = round.shop;
+  const [from, to] = [end - dayMs, end + dayMs].map((time) => new Date(time).toISOString()) as [
+    string,
+    string,
+  ];
+  const query = new URLSearchParams({ environment, from, to, step: 'day' });
+  const question = { kind: 'report read', path: `/api/v2/applications/${application}/${report}?${query}` };
+  const deadline = performance.now() + completeWithinMs;
+  for (;;) {
+    const read = (await round.tokens.insist(node.http, question)) as Report & Completeness;
+    if (round.scene.database === undefined || Date.parse(read.completeThrough ?? '') >= end) return read;
+    if (performance.now() > deadline) {
+      const wanted = new Date(end).toISOString();
+      round.journal.violation(`${node.name} is complete through ${read.completeThrough} only, not ${wanted}`);
+      return read;
+    }
+    await pause(200);
+  }
+}

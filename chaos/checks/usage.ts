@@ -1,0 +1,87 @@
+import type { Tally } from '../clients/tallies.ts';
+import type { Round } from '../round.ts';
+import { type Reports, readReports } from './reports.ts';
+
+/**
+ * Compares what each node reports with what became of each request: accepted ones are counted once, refused ones not at all,
+ * the others once or not at all. No packet is counted half, and all nodes report the same.
+ */
+export async function checkUsage(round: Round, end: number): Promise<void> {
+  const all = await Promise.all(round.scene.nodes.map((node) => readReports(round, node, end)));
+  for (const reports of all) checkReports(round, reports);
+  const [first, ...others] = all.map(({ node, usage, metrics }) => ({
+    name: node.name,
+    text: JSON.stringify([usage.features, metrics]),
+  }));
+  for (const { name, text } of others) {
+    if (text === first?.text) continue;
+    const where = difference(text, first?.text ?? '');
+    round.journal.violation(`${name} and ${first?.name} report different things: ${where}`);
+  }
+}
+
+function checkReports(round: Round, reports: Reports): void {
+  const sums = sumsOf(reports);
+  const tallies = round.senders.flatMap((sender) => sender.tallies);
+  for (const tally of tallies) {
+    const faults = tally.digits.faults(sums.get(keyOf(tally)) ?? 0);
+    for (const fault of faults)
+      round.journal.violation(`${reports.node.name}, ${tally.kind} ${tally.name}/${tally.variant}: ${fault}`);
+  }
+  checkWhole(round, reports, tallies, sums);
+  checkUsers(round, reports);
+}
+
+/** Every packet and report counts once in `all`, and every packet once in the metric `packets`. */
+function checkWhole(
+  round: Round,
+  { node, usage, metrics }: Reports,
+  tallies: readonly Tally[],
+  sums: ReadonlyMap<string, number>,
+): void {
+  const counted = (of: RegExp) =>
+    tallies
+      .filter(({ kind, name }) => kind === 'feature' && of.test(name))
+      .reduce((sum, tally) => sum + tally.digits.countedIn(sums.get(keyOf(tally)) ?? 0), 0);
+  const ofPeople = usage.features.find(({ feature }) => feature === 'people')?.used ?? 0;
+  const { checks = 0, used = 0, viewed = 0 } = usage.features.find(({ feature }) => feature === 'all') ?? {};
+  const packets = metrics.find(({ metric }) => metric === 'packets')?.value ?? 0;
+  const got = [checks, used, viewed, packets];
+  const requests = counted(/./) + ofPeople;
+  const want = [requests, requests, requests, counted(/^(packets|named)-/) + ofPeople];
+  if (String(got) !== String(want))
+    round.journal.violation(`${node.name} has parts of packets: ${got} of all and packets, not ${want}`);
+}
+
+/** Each person is one user; the sketch may be wrong by 2 %. */
+function checkUsers(round: Round, { node, usage }: Reports): void {
+  const outcomes = round.people.map(({ sender }) =>
+    sender.tallies.flatMap(({ digits }) => digits.parts.map(({ outcome }) => outcome)),
+  );
+  const least = outcomes.filter((each) => each.includes('accepted')).length;
+  const most = outcomes.filter((each) => each.some((outcome) => outcome !== 'refused')).length;
+  const users = usage.features.find(({ feature }) => feature === 'people')?.uniqueUsers ?? 0;
+  const isTooFew = !round.isLossy && users < least * 0.98 - 1;
+  if (isTooFew || users > most * 1.02 + 1)
+    round.journal.violation(`${node.name} reports ${users} users: there were ${least} to ${most}`);
+}
+
+function sumsOf({ usage, metrics }: Reports): Map<string, number> {
+  const counts = usage.features.flatMap(({ feature, variants }) =>
+    variants.map(({ variant, checks }) => [`feature ${feature} ${variant}`, checks] as const),
+  );
+  const values = metrics.map(({ metric, value }) => [`metric ${metric}`, value] as const);
+  return new Map([...counts, ...values]);
+}
+
+function keyOf({ kind, name, variant }: Tally): string {
+  return kind === 'metric' ? `metric ${name}` : `feature ${name} ${variant}`;
+}
+
+/** Where two texts begin to differ. */
+function difference(a: string, b: string): string {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const [from, to] = [Math.max(0, at - 60), at + 60];
+  return `${a.slice(from, to)} against ${b.slice(from, to)}`;
+}

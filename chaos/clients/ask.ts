@@ -1,0 +1,72 @@
+import type { Journal } from '../journal.ts';
+
+/**
+ * `accepted`: it said so. `refused`: it said that it changed nothing. `unknown`: no one can tell, because there was no answer,
+ * or it was the balancer's.
+ */
+export type Outcome = 'accepted' | 'refused' | 'unknown';
+
+export interface Answer {
+  readonly outcome: Outcome;
+  /** `undefined`: there was none. */
+  readonly status: number | undefined;
+  /** Our code of a refusal; `undefined` when it was not ours. */
+  readonly code: string | undefined;
+  readonly body: string;
+}
+
+export interface Question {
+  /** What the request is about, for the counts of answers. */
+  readonly kind: string;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A form, or what becomes JSON. */
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+}
+
+/** Sends one request, once, on a connection of its own. */
+export async function ask(journal: Journal, http: string, question: Question): Promise<Answer> {
+  const answer = await send(http, question);
+  journal.count(`${question.kind}: ${answer.status ?? 'no answer'}${answer.code ? ` ${answer.code}` : ''}`);
+  return answer;
+}
+
+async function send(
+  http: string,
+  { method = 'GET', path, headers, body, timeoutMs = 6_000 }: Question,
+): Promise<Answer> {
+  const isForm = body instanceof URLSearchParams;
+  const type = body === undefined || isForm ? {} : { 'content-type': 'application/json' };
+  try {
+    const response = await fetch(`http://${http}${path}`, {
+      method,
+      headers: { ...type, ...headers },
+      // A kept connection that has just been closed would be tried again in silence.
+      keepalive: false,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    });
+    return answerOf(response.status, await response.text());
+  } catch {
+    return { outcome: 'unknown', status: undefined, code: undefined, body: '' };
+  }
+}
+
+function answerOf(status: number, body: string): Answer {
+  if (status < 400) return { outcome: 'accepted', status, code: undefined, body };
+  const code = codeIn(body);
+  const isOurs = code !== undefined && code !== 'internal' && code !== 'deadline_exceeded';
+  return { outcome: isOurs ? 'refused' : 'unknown', status, code, body };
+}
+
+function codeIn(body: string): string | undefined {
+  try {
+    const { code, error } = JSON.parse(body) as { code?: string; error?: string };
+    return code ?? error;
+  } catch {
+    return undefined;
+  }
+}

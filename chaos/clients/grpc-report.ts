@@ -1,0 +1,50 @@
+import type { Client } from '@grpc/grpc-js';
+import { call, openClient } from '../../test/support/grpc-call.ts';
+import { encode } from '../../test/support/report-messages.ts';
+import type { Round } from '../round.ts';
+import type { Outcome } from './ask.ts';
+
+const operations = {
+  usage: { path: '/Usage.Usage/SendStats', type: 'Usage.FeatureStat' },
+  metrics: { path: '/Metrics.Metrics/SendMetrics', type: 'Metrics.MetricStat' },
+} as const;
+
+/** It never sends a call twice by itself, and soon tries a node again that was away. */
+const channel = {
+  'grpc.enable_retries': 0,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 500,
+};
+
+const clients = new Map<string, Client>();
+
+/** Sends a report over gRPC. Its refusal is the service's when it carries our code. */
+export async function grpcReport(
+  round: Round,
+  address: string,
+  operation: keyof typeof operations,
+  report: object,
+  metadata: Record<string, string> = {},
+): Promise<Outcome> {
+  const { path, type } = operations[operation];
+  const client = clients.get(address) ?? openClient(address, channel);
+  clients.set(address, client);
+  const options = { deadline: Date.now() + 6_000 };
+  const { code, trailers } = await call(client, path, encode(type, report), { options, metadata });
+  const ours = trailers.get('flagmeter-code')[0];
+  round.journal.count(`grpc report: ${code}${ours === undefined ? '' : ` ${ours}`}`);
+  const outcome = outcomeOf(code, ours?.toString());
+  round.taken[outcome]++;
+  return outcome;
+}
+
+function outcomeOf(code: number, ours: string | undefined): Outcome {
+  if (code === 0) return 'accepted';
+  return ours === undefined || ours === 'internal' || ours === 'deadline_exceeded' ? 'unknown' : 'refused';
+}
+
+/** Closes what is kept open, so that the program can end. */
+export function closeGrpc(): void {
+  for (const client of clients.values()) client.close();
+  clients.clear();
+}

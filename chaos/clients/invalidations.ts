@@ -1,0 +1,51 @@
+import type { Dice } from '../dice.ts';
+import { pause } from '../pause.ts';
+import type { Round } from '../round.ts';
+
+/** A client that invalidates its tokens and tries each on every node at once, and older ones now and then. */
+export async function invalidateTokens(round: Round, dice: Dice): Promise<void> {
+  while (!round.isOver) {
+    const token = await round.tokens.fresh(round.somewhere(dice));
+    if (token !== undefined) await invalidate(round, dice, token);
+    await pause(dice.between(50, 300));
+  }
+}
+
+async function invalidate(round: Round, dice: Dice, token: string): Promise<void> {
+  const answer = await round.ask(round.somewhere(dice), {
+    kind: 'invalidate',
+    method: 'POST',
+    path: '/api/account/invalidate-token',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  if (answer.status === 200 && !round.isLossy) round.invalidated.push({ token, how: 'invalidated' });
+}
+
+/** Goes on trying what was invalidated, the latest first and all nodes at once. */
+export async function tryInvalidated(round: Round, dice: Dice): Promise<void> {
+  while (!round.isOver) {
+    const { length } = round.invalidated;
+    const tried = round.invalidated[dice.chance(0.5) ? length - 1 : dice.between(0, Math.max(0, length - 1))];
+    if (tried !== undefined) await mustBeRefused(round, tried);
+    await pause(dice.between(5, 40));
+  }
+}
+
+/** Asks every node with a token that all must refuse by now. @returns the statuses by name of the node */
+export async function mustBeRefused(
+  round: Round,
+  { token, how }: Round['invalidated'][number],
+): Promise<Record<string, number | undefined>> {
+  const statuses = round.nodes.map(async (node) => {
+    const { status } = await round.ask(node.http, {
+      kind: 'with an invalidated token',
+      path: '/api/v2/applications?limit=1',
+      headers: { authorization: `Bearer ${token}` },
+      timeoutMs: 3_000,
+    });
+    if (status !== undefined && status < 400 && !round.isLossy)
+      round.journal.violation(`${node.name} answered ${status} to a token that was ${how} before`);
+    return [node.name, status] as const;
+  });
+  return Object.fromEntries(await Promise.all(statuses));
+}

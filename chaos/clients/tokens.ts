@@ -1,0 +1,66 @@
+import type { Credentials } from '../../test/support/binary.ts';
+import type { Journal } from '../journal.ts';
+import { type Answer, ask, type Question } from './ask.ts';
+
+/** Tokens of the first API key. */
+export class Tokens {
+  readonly #journal: Journal;
+  readonly #credentials: Credentials;
+  #kept: string | undefined;
+
+  constructor(journal: Journal, credentials: Credentials) {
+    this.#journal = journal;
+    this.#credentials = credentials;
+  }
+
+  get credentials(): Credentials {
+    return this.#credentials;
+  }
+
+  /** @returns a new token; `undefined` when there is none to be had right now */
+  async fresh(http: string): Promise<string | undefined> {
+    const { clientId, clientSecret } = this.#credentials;
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+      scope: 'openid flagmeter',
+    });
+    const answer = await ask(this.#journal, http, {
+      kind: 'token',
+      method: 'POST',
+      path: '/connect/token',
+      body,
+    });
+    return answer.status === 200
+      ? (JSON.parse(answer.body) as { access_token: string }).access_token
+      : undefined;
+  }
+
+  /** Asks with a token that is kept as long as it is taken. */
+  async ask(http: string, question: Question): Promise<Answer> {
+    this.#kept ??= await this.fresh(http);
+    if (this.#kept === undefined) return { outcome: 'refused', status: 503, code: 'no_token', body: '' };
+    const headers = { ...question.headers, authorization: `Bearer ${this.#kept}` };
+    const answer = await ask(this.#journal, http, { ...question, headers });
+    if (answer.status === 401) this.#kept = undefined;
+    return answer;
+  }
+
+  /**
+   * Asks until there is an answer of the wanted status.
+   * @throws {Error} when there is none within 30 s
+   */
+  async insist(http: string, question: Question, status = 200): Promise<unknown> {
+    const end = performance.now() + 30_000;
+    for (;;) {
+      const answer = await this.ask(http, { ...question, timeoutMs: 15_000 });
+      if (answer.status === status) return answer.body === '' ? undefined : JSON.parse(answer.body);
+      if (performance.now() > end)
+        throw new Error(
+          `${http}${question.path} answered ${answer.status} and not ${status}: ${answer.body}`,
+        );
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}

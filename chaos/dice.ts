@@ -1,0 +1,35 @@
+import { seededRandom } from '../test/support/random.ts';
+
+/** Chance from a seed: the same seed throws the same. */
+export class Dice {
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  /** A whole number from `least` to `most`. */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.#random() * (most - least + 1));
+  }
+
+  chance(probability: number): boolean {
+    return this.#random() < probability;
+  }
+
+  pick<T>(choices: readonly T[]): T {
+    return choices[this.between(0, choices.length - 1)] as T;
+  }
+
+  shuffled<T>(items: readonly T[]): T[] {
+    return items
+      .map((item) => ({ item, order: this.#random() }))
+      .sort((a, b) => a.order - b.order)
+      .map(({ item }) => item);
+  }
+
+  /** Dice of its own for a part that throws at its own pace. */
+  fork(): Dice {
+    return new Dice(this.between(0, 2 ** 32 - 1));
+  }
+}

@@ -1,0 +1,46 @@
+import type { Dice } from '../dice.ts';
+import type { Scene } from '../scene/scene.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+import type { Fault } from './fault.ts';
+import { faultsOfDatabases } from './of-databases.ts';
+import { faultsOfNetworks } from './of-networks.ts';
+import { faultsOfNodes } from './of-nodes.ts';
+
+const { kill, restart, freeze } = faultsOfNodes;
+/** Those that a node without an engine can meet. */
+const ofOneNode = new Map<string, Fault>(Object.entries({ kill, restart, freeze }));
+/** All faults, by name. */
+export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
+  Object.entries({ ...faultsOfNodes, ...faultsOfNetworks, ...faultsOfDatabases }),
+);
+
+/** A fault that a round has, and the node that it may touch. */
+export interface Drawn {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly node: ServiceNode;
+}
+
+/**
+ * Draws up to three faults that can happen at once.
+ * @param only draws among these only; an empty list stands for all
+ */
+export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): Drawn[] {
+  const all = scene.database === undefined ? ofOneNode : faults;
+  const choices = [...all].filter(([name]) => only.length === 0 || only.includes(name));
+  const tickets = choices.flatMap((choice) => Array.from({ length: choice[1].weight ?? 1 }, () => choice));
+  const nodes = dice.shuffled(scene.nodes);
+  const claimed = new Set<string>();
+  const drawn: Drawn[] = [];
+  for (let count = dice.between(1, 3); count > 0; count--) {
+    const [name, fault] = dice.pick(tickets);
+    const { claims } = fault;
+    const isAlone = claims.includes('everything');
+    if (claimed.has('everything') || (isAlone && drawn.length > 0)) break;
+    const node = claims.includes('node') || isAlone ? nodes.pop() : (nodes[0] ?? scene.nodes[0]);
+    if (node === undefined || claims.some((claim) => claim !== 'node' && claimed.has(claim))) continue;
+    for (const claim of claims) claimed.add(claim);
+    drawn.push({ name, fault, node });
+  }
+  return drawn;
+}

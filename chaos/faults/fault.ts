@@ -1,0 +1,32 @@
+import type { Dice } from '../dice.ts';
+import type { Journal } from '../journal.ts';
+import type { Round } from '../round.ts';
+import type { Database } from '../scene/database.ts';
+import type { Scene } from '../scene/scene.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+
+/** Where a fault happens. */
+export interface Stage {
+  readonly scene: Scene;
+  readonly round: Round;
+  readonly dice: Dice;
+  readonly journal: Journal;
+  /** A node that no other fault of the round touches. */
+  readonly node: ServiceNode;
+}
+
+/** What goes wrong. */
+export interface Fault {
+  /** What it needs for itself: no two faults of a round share it. `node`: one of the nodes. */
+  readonly claims: readonly ('node' | 'database' | 'links' | 'everything')[];
+  /** How often it is drawn beside the others; 1 without it. */
+  readonly weight?: number;
+  /** Lets it happen, and ends it as far as the scene does not. */
+  run(stage: Stage): Promise<void>;
+}
+
+/** The database of a scene that has one: faults of databases are drawn for such scenes only. */
+export function databaseOf({ scene: { database } }: Stage): Database {
+  if (database === undefined) throw new Error('The scene has no database');
+  return database;
+}

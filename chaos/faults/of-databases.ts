@@ -1,0 +1,173 @@
+import { pause } from '../pause.ts';
+import { databaseOf, type Fault } from './fault.ts';
+
+/** The primary is killed, the standby takes its place, and the old primary comes back as its standby. */
+const failover: Fault = {
+  claims: ['database'],
+  weight: 4,
+  async run(stage) {
+    const { dice, journal } = stage;
+    const database = databaseOf(stage);
+    journal.note('the primary is killed');
+    await database.primary.kill();
+    await pause(dice.between(0, 1_500));
+    await database.promote();
+    await pause(dice.between(0, 3_000));
+    await database.makeWell();
+  },
+};
+
+/** The primary is killed and comes back as it is: it shows commits that no standby has confirmed. */
+const primaryKilled: Fault = {
+  claims: ['database'],
+  weight: 2,
+  async run(stage) {
+    const database = databaseOf(stage);
+    stage.journal.note('the primary is killed and comes back');
+    await database.primary.kill();
+    await pause(stage.dice.between(0, 2_000));
+    await database.primary.start();
+  },
+};
+
+const primaryFrozen: Fault = {
+  claims: ['database'],
+  async run(stage) {
+    const { primary } = databaseOf(stage);
+    stage.journal.note('the primary is frozen');
+    primary.pause();
+    await pause(stage.dice.between(500, 6_000));
+    primary.resume();
+  },
+};
+
+const standbyFrozen: Fault = {
+  claims: ['database'],
+  async run(stage) {
+    const { standby } = databaseOf(stage);
+    stage.journal.note('the standby is frozen');
+    standby.pause();
+    await pause(stage.dice.between(500, 6_000));
+    standby.resume();
+  },
+};
+
+/**
+ * The primary is cut off from its standby, and who waits for it is told to wait no longer: so commits seem to succeed that are on
+ * one machine only. Then that machine is lost.
+ */
+const cancelledWaits: Fault = {
+  claims: ['database'],
+  weight: 3,
+  async run(stage) {
+    const { scene, dice, journal } = stage;
+    const database = databaseOf(stage);
+    const { primary, standby } = database;
+    await scene.network.cut(primary.host, standby.host);
+    const end = performance.now() + dice.between(500, 3_000);
+    let cancelled = 0;
+    while (performance.now() < end) {
+      cancelled += await database.signal('cancel', "wait_event = 'SyncRep'");
+      await pause(dice.between(5, 50));
+    }
+    const isLost = dice.chance(0.7);
+    journal.note(
+      `${cancelled} waits for the standby were cancelled; the primary is ${isLost ? 'lost' : 'kept'}`,
+    );
+    if (isLost) {
+      await primary.kill();
+      await database.promote();
+    }
+    await scene.network.join(primary.host, standby.host);
+    await database.makeWell();
+  },
+};
+
+/**
+ * The old primary lives on, cut off from its standby and with some nodes on its side, and the standby takes its place for the
+ * others.
+ */
+const splitBrain: Fault = {
+  claims: ['everything'],
+  weight: 3,
+  async run(stage) {
+    const { scene, node, dice, journal } = stage;
+    const database = databaseOf(stage);
+    const [old, next] = [database.primary, database.standby];
+    journal.note(`${old.host} and ${node.name} are cut off from the rest`);
+    await scene.network.cut(old.host, next.host);
+    for (const each of scene.nodes) await scene.cutFromServer(each, each === node ? next.host : old.host);
+    await pause(dice.between(0, 1_000));
+    await database.promote();
+    await pause(dice.between(2_000, 6_000));
+    journal.note('the rest is joined, and the old primary follows');
+    await old.kill();
+    await scene.joinAll();
+    await database.makeWell();
+  },
+};
+
+/** Both servers are gone for a while. */
+const engineDown: Fault = {
+  claims: ['database'],
+  weight: 2,
+  async run(stage) {
+    const { dice, journal } = stage;
+    const { primary, standby } = databaseOf(stage);
+    journal.note('the engine is down');
+    await Promise.all([primary.kill(), standby.kill()]);
+    await pause(dice.between(500, 6_000));
+    await primary.start();
+    await pause(dice.between(0, 500));
+    await standby.start();
+    journal.note('the engine is up');
+  },
+};
+
+/** The backends of the nodes are ended, as an operator does it. */
+const sessionsEnded: Fault = {
+  claims: ['database'],
+  async run(stage) {
+    for (let times = stage.dice.between(1, 5); times > 0; times--) {
+      const ended = await databaseOf(stage).signal('terminate', 'true');
+      stage.journal.note(`${ended} sessions are ended`);
+      await pause(stage.dice.between(50, 800));
+    }
+  },
+};
+
+/**
+ * An operator lets commits succeed without the standby, and then the primary is lost: the engine goes back by some seconds. Counts
+ * heal; the accounts do not, and the nodes have to agree on what is left of them.
+ */
+const lossyFailover: Fault = {
+  claims: ['everything'],
+  weight: 2,
+  async run(stage) {
+    const { scene, round, dice, journal } = stage;
+    const database = databaseOf(stage);
+    const { primary, standby } = database;
+    round.isLossy = true;
+    journal.note('the primary confirms without its standby');
+    await database.beAlone();
+    await scene.network.cut(primary.host, standby.host);
+    await pause(dice.between(1_000, 4_000));
+    await primary.kill();
+    journal.note('the primary is lost with what it confirmed');
+    await database.promote();
+    await scene.network.join(primary.host, standby.host);
+    await database.makeWell();
+  },
+};
+
+export const faultsOfDatabases = {
+  failover,
+  primaryKilled,
+  primaryFrozen,
+  standbyFrozen,
+  cancelledWaits,
+  splitBrain,
+  engineDown,
+  sessionsEnded,
+  lossyFailover,
+};

@@ -1,0 +1,45 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What happened in a run, and what must not have happened. */
+export class Journal {
+  readonly #file: string;
+  readonly #began = performance.now();
+  readonly #violations: string[] = [];
+  readonly #counts = new Map<string, number>();
+  #round = 0;
+
+  constructor(folder: string) {
+    this.#file = join(folder, 'journal.log');
+  }
+
+  get violations(): readonly string[] {
+    return this.#violations;
+  }
+
+  /** How often each thing that is counted happened, by name. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  beginRound(round: number): void {
+    this.#round = round;
+  }
+
+  note(text: string): void {
+    const seconds = ((performance.now() - this.#began) / 1000).toFixed(2);
+    const line = `${new Date().toISOString()} ${seconds.padStart(8)} round ${this.#round}: ${text}\n`;
+    appendFileSync(this.#file, line);
+    process.stderr.write(line);
+  }
+
+  /** Something that must never happen: the run has failed. */
+  violation(text: string): void {
+    this.#violations.push(`round ${this.#round}: ${text}`);
+    this.note(`VIOLATION ${text}`);
+  }
+
+  count(name: string): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+}

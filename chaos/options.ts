@@ -1,0 +1,62 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { binaryPath } from '../test/support/binary.ts';
+import { faults } from './faults/draw.ts';
+
+export const usage = `npm run chaos -- [--minutes N] [--seed S] [options]
+
+  --minutes N      Ends after the round that is under way then; 2 without it
+  --seed S         The same seed draws the same faults; a new one without it
+  --rounds N       Ends after so many rounds, whatever the time
+  --only A,B       Draws among these faults only: ${[...faults.keys()].join(', ')}
+  --alone          One node without an engine
+  --stop           Ends after the first round with a violation
+  --binary FILE    Another executable than dist/flagmeter
+  --folder DIR     Takes the logs and the data; a fresh one of the temp directory without it
+`;
+
+export interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly rounds: number;
+  readonly only: readonly string[];
+  readonly isAlone: boolean;
+  readonly stops: boolean;
+  readonly binary: string;
+  readonly folder: string;
+}
+
+/** @throws {TypeError} on an unknown or malformed option */
+export function readOptions(args: string[]): Options {
+  const text = { type: 'string' } as const;
+  const yes = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    args,
+    options: {
+      ...{ minutes: text, seed: text, rounds: text, only: text, binary: text, folder: text },
+      ...{ alone: yes, stop: yes },
+    },
+  });
+  const only = (values.only ?? '').split(',').filter((name) => name !== '');
+  const unknown = only.find((name) => !faults.has(name));
+  if (unknown !== undefined) throw new TypeError(`Option '--only' names no fault: '${unknown}'`);
+  return {
+    minutes: numberOf('minutes', values.minutes ?? '2'),
+    seed: numberOf('seed', values.seed ?? String(Math.floor(Math.random() * 1e9))),
+    rounds: numberOf('rounds', values.rounds ?? '1000000'),
+    only,
+    isAlone: values.alone,
+    stops: values.stop,
+    binary: resolve(values.binary ?? binaryPath),
+    folder: resolve(values.folder ?? mkdtempSync(join(tmpdir(), 'flagmeter-chaos-'))),
+  };
+}
+
+function numberOf(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && Number.isFinite(value)))
+    throw new TypeError(`Option '--${name}' must be a number: it is '${text}'`);
+  return value;
+}

@@ -1,0 +1,45 @@
+import { checkAccounts } from './checks/accounts.ts';
+import { checkAnswers } from './checks/answers.ts';
+import { checkEngine } from './checks/engine.ts';
+import { checkLedger } from './checks/ledger.ts';
+import { checkNodes } from './checks/nodes.ts';
+import { checkPeople } from './checks/people.ts';
+import { checkUsage } from './checks/usage.ts';
+import { startClients } from './clients/start-clients.ts';
+import type { Dice } from './dice.ts';
+import type { Drawn } from './faults/draw.ts';
+import { pause } from './pause.ts';
+import type { Round } from './round.ts';
+
+/** Lets clients work and things go wrong; then heals everything and compares what is left with what was answered. */
+export async function runRound(
+  round: Round,
+  dice: Dice,
+  { drawn, clientId, answersKnown }: { drawn: readonly Drawn[]; clientId: string; answersKnown: Set<string> },
+): Promise<void> {
+  const began = Date.now() - 5_000;
+  const clients = startClients(round, dice.fork(), clientId);
+  await Promise.all(drawn.map((each) => happen(round, dice.fork(), each)));
+  await pause(dice.between(200, 1_000));
+  round.isOver = true;
+  await clients;
+  await round.scene.makeWell();
+  await check(round, dice, began);
+  checkAnswers(round.journal, answersKnown);
+}
+
+async function happen(round: Round, dice: Dice, { name, fault, node }: Drawn): Promise<void> {
+  await pause(dice.between(100, 1_500));
+  round.journal.count(`fault: ${name}`);
+  await fault.run({ scene: round.scene, round, dice, journal: round.journal, node });
+}
+
+async function check(round: Round, dice: Dice, began: number): Promise<void> {
+  const { database } = round.scene;
+  await checkNodes(round);
+  await checkUsage(round, Date.now());
+  await checkPeople(round, dice);
+  await checkLedger(round);
+  await checkAccounts(round, began);
+  if (database !== undefined) await checkEngine(database, round.journal);
+}

@@ -1,0 +1,62 @@
+import { closeGrpc } from './clients/grpc-report.ts';
+import { redirectUri } from './clients/refreshes.ts';
+import { Tokens } from './clients/tokens.ts';
+import { Dice } from './dice.ts';
+import { drawFaults } from './faults/draw.ts';
+import { Journal } from './journal.ts';
+import type { Options } from './options.ts';
+import { Round } from './round.ts';
+import { runRound } from './run-round.ts';
+import { balanced } from './scene/balancer.ts';
+import { Scene } from './scene/scene.ts';
+import { Shops } from './shops.ts';
+
+/** What a run came to. */
+export interface Result {
+  readonly rounds: number;
+  readonly journal: Journal;
+}
+
+/** Opens the scene, and runs rounds until the time is over. */
+export async function run(options: Options): Promise<Result> {
+  const journal = new Journal(options.folder);
+  journal.note(`seed ${options.seed}, everything is kept in ${options.folder}`);
+  const scene = await Scene.open({ ...options, journal });
+  try {
+    return { rounds: await runRounds(scene, options, journal), journal };
+  } finally {
+    closeGrpc();
+    await scene.close();
+  }
+}
+
+async function runRounds(scene: Scene, options: Options, journal: Journal): Promise<number> {
+  const tokens = new Tokens(journal, scene.credentials);
+  const shops = new Shops(scene, tokens);
+  const end = performance.now() + options.minutes * 60_000;
+  const clientId = await registerClient(tokens);
+  const answersKnown = new Set<string>();
+  for (let number = 1; ; number++) {
+    journal.beginRound(number);
+    // Each round has dice of its own, so that one can be repeated by itself.
+    const dice = new Dice(options.seed * 1_000 + number);
+    const drawn = drawFaults(scene, dice, options.only);
+    journal.note(`faults: ${drawn.map(({ name, node }) => `${name} (${node.name})`).join(', ')}`);
+    const round = new Round(scene, journal, tokens, await shops.next());
+    await runRound(round, dice, { drawn, clientId, answersKnown });
+    const { accepted, refused, unknown } = round.taken;
+    journal.note(
+      `${accepted} accepted, ${refused} refused, ${unknown} unknown; ${journal.violations.length} violations`,
+    );
+    const isOver = performance.now() > end || number >= options.rounds;
+    if (isOver || (options.stops && journal.violations.length > 0)) return number;
+  }
+}
+
+/** A public client of the first team, for sign-ins. */
+async function registerClient(tokens: Tokens): Promise<string> {
+  const path = `/api/v2/teams/${tokens.credentials.teamId}/clients`;
+  const body = { name: 'Shop', type: 'public', redirectUris: [redirectUri] };
+  const question = { kind: 'make', method: 'POST', path, body } as const;
+  return ((await tokens.insist(balanced.http, question, 201)) as { clientId: string }).clientId;
+}

@@ -1,0 +1,88 @@
+import { mkdirSync } from 'node:fs';
+import { runCommand } from '../run-command.ts';
+
+/** The members of the scene, each in a network namespace of its own, and the last number of its address. */
+const members = { node1: 11, node2: 12, node3: 13, twin: 14, postgres1: 21, postgres2: 22 } as const;
+
+export type Place = keyof typeof members;
+
+/** The address of the balancer, the slow link and the clients. */
+export const hub = '10.0.0.1';
+
+export function addressOf(place: Place): string {
+  return `10.0.0.${members[place]}`;
+}
+
+/** The command that runs another one at a place. */
+export function at(place: Place): string[] {
+  return ['ip', 'netns', 'exec', place];
+}
+
+/** Drops what passes the bridge between two addresses that are in its set. */
+const firewall = `
+table bridge chaos {
+  set cut {
+    type ipv4_addr . ipv4_addr
+  }
+  chain between {
+    type filter hook forward priority 0
+    ip saddr . ip daddr @cut drop
+  }
+  chain out {
+    type filter hook output priority 0
+    ip saddr . ip daddr @cut drop
+  }
+  chain in {
+    type filter hook input priority 0
+    ip saddr . ip daddr @cut drop
+  }
+}
+`;
+
+/** One Ethernet on which every member has a port. Who is cut off gets no answer at all, as when a cable is pulled. */
+export class Network {
+  readonly #cuts = new Map<string, readonly [string, string]>();
+
+  /** Lays the network. It must be called in a network namespace and a mount namespace of its own. */
+  static async lay(): Promise<Network> {
+    mkdirSync('/run/netns', { recursive: true });
+    await runCommand('mount', ['-t', 'tmpfs', 'none', '/run/netns']);
+    await ip('link set dev lo up');
+    await ip('link add name bridge0 type bridge');
+    await ip(`addr add ${hub}/24 dev bridge0`);
+    await ip('link set dev bridge0 up');
+    for (const place of Object.keys(members) as Place[]) await plugIn(place);
+    await runCommand('nft', ['-f', '-'], firewall);
+    return new Network();
+  }
+
+  /** From now on nothing passes between two addresses. */
+  async cut(a: string, b: string): Promise<void> {
+    const key = keyOf(a, b);
+    if (this.#cuts.has(key)) return;
+    this.#cuts.set(key, [a, b]);
+    await runCommand('nft', ['add', 'element', 'bridge', 'chaos', 'cut', elements(a, b)]);
+  }
+
+  async join(a: string, b: string): Promise<void> {
+    if (!this.#cuts.delete(keyOf(a, b))) return;
+    await runCommand('nft', ['delete', 'element', 'bridge', 'chaos', 'cut', elements(a, b)]);
+  }
+
+  async joinAll(): Promise<void> {
+    for (const [a, b] of [...this.#cuts.values()]) await this.join(a, b);
+  }
+}
+
+async function plugIn(place: Place): Promise<void> {
+  await ip(`netns add ${place}`);
+  await ip(`link add name v-${place} type veth peer name eth0 netns ${place}`);
+  await ip(`link set dev v-${place} master bridge0 up`);
+  await ip(`-n ${place} addr add ${addressOf(place)}/24 dev eth0`);
+  await ip(`-n ${place} link set dev eth0 up`);
+  await ip(`-n ${place} link set dev lo up`);
+}
+
+const ip = (text: string) => runCommand('ip', text.split(' '));
+const keyOf = (a: string, b: string) => [a, b].sort().join(' ');
+const elements = (a: string, b: string) => `{ ${a} . ${b}, ${b} . ${a} }`;

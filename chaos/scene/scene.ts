@@ -1,0 +1,174 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Credentials, prepare } from '../../test/support/binary.ts';
+import type { Journal } from '../journal.ts';
+import { runCommand } from '../run-command.ts';
+import { Balancer, balanced } from './balancer.ts';
+import { Database, port } from './database.ts';
+import { Link } from './link.ts';
+import { addressOf, hub, Network } from './network.ts';
+import { ServiceNode } from './service-node.ts';
+
+export interface SceneOptions {
+  /** Takes the logs, the data directories and the configuration of all. */
+  readonly folder: string;
+  readonly binary: string;
+  /** One node without an engine. */
+  readonly isAlone: boolean;
+  readonly journal: Journal;
+}
+
+/** The addresses by which the last node reaches the two servers: by the slow link. */
+const linkPorts = [6431, 6432] as const;
+
+/** The node at the slow link. */
+const linked = 'node3';
+
+const limits = [
+  '--rate',
+  '0',
+  '--api-rate',
+  '0',
+  '--token-rate',
+  '0',
+  '--max-features',
+  '10000',
+  '--max-variants',
+  '1000',
+];
+
+type Parts = Pick<
+  Scene,
+  'network' | 'database' | 'nodes' | 'links' | 'balancer' | 'credentials' | 'options' | 'twin'
+>;
+
+/** Everything that a run is about: the network, the database, the nodes and the balancer before them. */
+export class Scene {
+  readonly network: Network;
+  readonly database: Database | undefined;
+  readonly nodes: readonly ServiceNode[];
+  readonly links: readonly Link[];
+  readonly balancer: Balancer;
+  readonly credentials: Credentials;
+  readonly options: SceneOptions;
+  /** A second process with the directory of another: it runs only while a fault lets it. */
+  readonly twin: ServiceNode;
+  /** Nodes that clients must not ask: what they took would be lost with their disk. */
+  readonly withdrawn = new Set<ServiceNode>();
+
+  private constructor(parts: Parts) {
+    this.network = parts.network;
+    this.database = parts.database;
+    this.nodes = parts.nodes;
+    this.links = parts.links;
+    this.balancer = parts.balancer;
+    this.credentials = parts.credentials;
+    this.options = parts.options;
+    this.twin = parts.twin;
+  }
+
+  static async open(options: SceneOptions): Promise<Scene> {
+    const network = await Network.lay();
+    const database = options.isAlone ? undefined : await Database.start(options.journal);
+    const links = database === undefined ? [] : await openLinks();
+    const nodes = (['node1', 'node2', 'node3'] as const)
+      .slice(0, options.isAlone ? 1 : 3)
+      .map((name) => new ServiceNode(name, { ...options, args: argsOf(name, database) }));
+    for (const { data } of nodes) mkdirSync(join(data, '..'), { recursive: true });
+    const credentials = await firstCredentials(options, nodes, database);
+    for (const node of nodes) await node.start();
+    const balancer = Balancer.start(options.folder, nodes);
+    const twin = new ServiceNode('twin', { ...options, args: argsOf('twin', database) });
+    return new Scene({ network, database, nodes, links, balancer, credentials, options, twin });
+  }
+
+  /** Ends every fault: the network is whole, the database is well, and every node runs. */
+  async makeWell(): Promise<void> {
+    await this.joinAll();
+    await this.database?.makeWell();
+    for (const node of this.nodes) {
+      node.thaw();
+      if (!node.isRunning) await node.start();
+      await this.readmit(node);
+    }
+  }
+
+  /** Everyone reaches everyone, and no way is slow. */
+  async joinAll(): Promise<void> {
+    await this.network.joinAll();
+    for (const link of this.links) {
+      link.delayMs = 0;
+      link.isSilent = false;
+    }
+  }
+
+  /** Cuts a node off from a server of the database. The last one reaches it by the slow link, which falls silent. */
+  async cutFromServer(node: ServiceNode, server: string): Promise<void> {
+    const link = this.#linkOf(node, server);
+    if (link !== undefined) link.isSilent = true;
+    else await this.network.cut(node.address, server);
+  }
+
+  async joinToServer(node: ServiceNode, server: string): Promise<void> {
+    const link = this.#linkOf(node, server);
+    if (link !== undefined) link.isSilent = false;
+    else await this.network.join(node.address, server);
+  }
+
+  #linkOf({ name }: ServiceNode, server: string): Link | undefined {
+    return name === linked ? this.links.find(({ host }) => host === server) : undefined;
+  }
+
+  /** Sends a node nothing new. */
+  async withdraw(node: ServiceNode): Promise<void> {
+    this.withdrawn.add(node);
+    await this.balancer.withdraw(node);
+  }
+
+  async readmit(node: ServiceNode): Promise<void> {
+    if (this.withdrawn.delete(node)) await this.balancer.admit(node);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.end('SIGKILL')));
+    this.balancer.close();
+    for (const link of this.links) link.close();
+    await this.database?.close();
+  }
+}
+
+function openLinks(): Promise<Link[]> {
+  const targets = [addressOf('postgres1'), addressOf('postgres2')];
+  return Promise.all(targets.map((host, index) => Link.open(linkPorts[index] as number, { host, port })));
+}
+
+function argsOf(name: string, database: Database | undefined): string[] {
+  const url = `http://${balanced.http}`;
+  const urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];
+  return [...limits, ...urls, ...engineArgs(name, database)];
+}
+
+/** How a node is told of its engine. */
+function engineArgs(name: string, database: Database | undefined): string[] {
+  if (database === undefined) return [];
+  const hosts = name === linked ? linkPorts.map((each) => `${hub}:${each}`) : database.hosts;
+  return ['--engine', database.url(hosts), '--node-name', name];
+}
+
+async function firstCredentials(
+  { binary }: SceneOptions,
+  [first]: readonly ServiceNode[],
+  database: Database | undefined,
+): Promise<Credentials> {
+  if (database === undefined) return prepare((first as ServiceNode).data, binary);
+  const args = [
+    'engine',
+    'init',
+    '--engine',
+    database.url(database.hosts),
+    '--admin-email',
+    'chaos@localhost',
+    '--json',
+  ];
+  return JSON.parse(await runCommand(binary, args)) as Credentials;
+}

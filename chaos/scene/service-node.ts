@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, cpSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Journal } from '../journal.ts';
+import { addressOf, at, type Place } from './network.ts';
+
+const readyWithinMs = 30_000;
+
+/** One process of the service with its data directory, at its place in the network. It can be started again and again. */
+export class ServiceNode {
+  readonly name: Place;
+  readonly address: string;
+  readonly http: string;
+  readonly grpc: string;
+  /** Its data directory. */
+  readonly data: string;
+  /** Everything it ever wrote to stderr. */
+  readonly log: string;
+  readonly #folder: string;
+  readonly #binary: string;
+  readonly #args: readonly string[];
+  readonly #journal: Journal;
+  #child: ChildProcess | undefined;
+  #ended: Promise<number | string> = Promise.resolve(0);
+  #isFrozen = false;
+
+  constructor(
+    name: Place,
+    {
+      folder,
+      binary,
+      args,
+      journal,
+    }: { folder: string; binary: string; args: readonly string[]; journal: Journal },
+  ) {
+    this.name = name;
+    this.address = addressOf(name);
+    this.http = `${this.address}:8080`;
+    this.grpc = `${this.address}:8081`;
+    this.#folder = folder;
+    this.data = join(folder, name, 'data');
+    this.log = join(folder, `${name}.log`);
+    this.#binary = binary;
+    this.#args = args;
+    this.#journal = journal;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined;
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /**
+   * Starts it and waits until it says that it is ready.
+   * @throws {Error} when it ends or stays silent instead
+   */
+  async start(more: readonly string[] = []): Promise<void> {
+    const listen = ['--listen', this.http, '--grpc-listen', this.grpc];
+    const args = ['serve', '--data', this.data, ...listen, ...this.#args, ...more];
+    const [command, ...before] = at(this.name) as [string, ...string[]];
+    const log = openSync(this.log, 'a');
+    const child = spawn(command, [...before, this.#binary, ...args], {
+      cwd: this.#folder,
+      env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'] ?? '/tmp' },
+      stdio: ['ignore', 'pipe', log],
+    });
+    closeSync(log);
+    this.#child = child;
+    this.#ended = new Promise((ended) => {
+      child.once('close', (code, signal) => {
+        if (this.#child === child) {
+          this.#child = undefined;
+          this.#journal.violation(`${this.name} ended by itself: ${signal ?? `code ${code}`}`);
+        }
+        ended(signal ?? code ?? 1);
+      });
+    });
+    await this.#ready(child);
+  }
+
+  /** Ends it. @returns its exit code or the signal that ended it */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string> {
+    const child = this.#child;
+    if (child === undefined) return 0;
+    this.#child = undefined;
+    this.#isFrozen = false;
+    child.kill('SIGCONT');
+    child.kill(signal);
+    return this.#ended;
+  }
+
+  /** Stops its process as it is: connections stay open, and nothing answers. */
+  freeze(): void {
+    this.#isFrozen = this.#child?.kill('SIGSTOP') ?? false;
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
+    this.#isFrozen = false;
+  }
+
+  /** Copies its data directory elsewhere, or a copy to its place. It must not be running. */
+  copyData(to: string): void {
+    rmSync(to, { recursive: true, force: true });
+    cpSync(this.data, to, { recursive: true });
+  }
+
+  replaceData(from: string): void {
+    rmSync(this.data, { recursive: true, force: true });
+    cpSync(from, this.data, { recursive: true });
+  }
+
+  #ready(child: ChildProcess): Promise<void> {
+    return new Promise((ready, failed) => {
+      const fail = (why: string) => failed(new Error(`${this.name} ${why}: see ${this.log}`));
+      const timer = setTimeout(() => fail(`was not ready in ${readyWithinMs} ms`), readyWithinMs);
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        if (!text.includes(' ready http=')) return;
+        clearTimeout(timer);
+        ready();
+      });
+      child.once('close', () => {
+        clearTimeout(timer);
+        fail('ended before it was ready');
+      });
+    });
+  }
+}

@@ -1,5 +1,6 @@
 import type { Table } from '../store/lmdb.ts';
 import {
+  type ChunkContent,
   chunkKeyBytes,
   chunksPerSketch,
   chunkValueBytes,
@@ -66,13 +67,22 @@ export class HotSketches {
    * inside the transaction: when there is no room, it puts what was touched so far.
    */
   add(ref: number, day: number, high: number, low: number): void {
-    if (this.#recentBytes > this.#limit / 2) this.#turn();
-    const sketch = this.#recent.get(day)?.get(ref) ?? this.#open(ref, day);
     const coupon = couponOf(high, low);
-    const hot = sketch.chunks[chunkOf(coupon)] ?? this.#load(sketch, chunkOf(coupon));
+    const hot = this.#chunkAt(ref, day, chunkOf(coupon));
     const before = hot.chunk.bytes;
     if (!hot.chunk.add(coupon)) return;
-    this.#charge(sketch, hot.chunk.bytes - before);
+    this.#charge(hot.sketch, hot.chunk.bytes - before);
+    if (hot.touched) return;
+    hot.touched = true;
+    this.#touched.push(hot);
+  }
+
+  /** Adds the users of a chunk of another sketch of the same series and day, in the same way. */
+  merge(ref: number, day: number, index: number, content: ChunkContent): void {
+    const hot = this.#chunkAt(ref, day, index);
+    const before = hot.chunk.bytes;
+    hot.chunk.merge(content);
+    this.#charge(hot.sketch, hot.chunk.bytes - before);
     if (hot.touched) return;
     hot.touched = true;
     this.#touched.push(hot);
@@ -98,6 +108,12 @@ export class HotSketches {
     this.#recentBytes = 0;
     this.#oldBytes = 0;
     this.#touched = [];
+  }
+
+  #chunkAt(ref: number, day: number, index: number): HotChunk {
+    if (this.#recentBytes > this.#limit / 2) this.#turn();
+    const sketch = this.#recent.get(day)?.get(ref) ?? this.#open(ref, day);
+    return sketch.chunks[index] ?? this.#load(sketch, index);
   }
 
   /** Starts a new generation; nothing that was not put may be dropped with the old one. */

@@ -1,14 +1,6 @@
-import { addCounts } from '../aggregate/merge.ts';
+import { addExposure, openExposures } from '../aggregate/add-exposure.ts';
 import { seriesPerEnvironment } from '../store/blocks.ts';
-import {
-  type Exposures,
-  exposuresKey,
-  listPerson,
-  putExposures,
-  readExposures,
-  removeExposures,
-  rowsPerPerson,
-} from '../store/exposures.ts';
+import { type Exposures, exposuresKey, putExposures, removeExposures } from '../store/exposures.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Envelope } from './envelope.ts';
 import { eachExposure } from './records/exposures.ts';
@@ -26,11 +18,6 @@ interface Person {
  * @param peoplePerEnvironment of more people than that, the first have exposures
  */
 export function exposuresSection(store: UsageStore, peoplePerEnvironment: number): Section {
-  function open(key: Buffer, seconds: number): Person {
-    const exposures = readExposures(store, key) ?? listPerson(store, key, seconds, peoplePerEnvironment);
-    return { key, exposures };
-  }
-
   /** The people of a batch, with what it adds to them. */
   function peopleOf(envelope: Envelope): Iterable<Person> {
     const people = new Map<string, Person>();
@@ -45,10 +32,14 @@ export function exposuresSection(store: UsageStore, peoplePerEnvironment: number
         if (person === undefined) {
           const key = exposuresKey(Math.floor(ref / seriesPerEnvironment), digest);
           const name = key.toString('latin1');
-          person = people.get(name) ?? open(key, seconds);
+          person = people.get(name) ?? {
+            key,
+            exposures: openExposures(store, key, seconds, peoplePerEnvironment),
+          };
           people.set(name, person);
         }
-        if (person.exposures !== undefined) addRow(person.exposures, ref, seconds, checks, used, viewed);
+        if (person.exposures === undefined) return;
+        addExposure(person.exposures, ref % seriesPerEnvironment, seconds, seconds, checks, used, viewed);
       },
     });
     return people.values();
@@ -67,23 +58,4 @@ export function exposuresSection(store: UsageStore, peoplePerEnvironment: number
     },
     forget: () => {},
   };
-}
-
-function addRow(
-  { rows }: Exposures,
-  ref: number,
-  seconds: number,
-  checks: number,
-  used: number,
-  viewed: number,
-): void {
-  const ordinal = ref % seriesPerEnvironment;
-  let row = rows.get(ordinal);
-  if (row === undefined) {
-    if (rows.size >= rowsPerPerson) return;
-    row = { firstSeen: seconds, lastSeen: seconds, checks: 0, used: 0, viewed: 0 };
-    rows.set(ordinal, row);
-  }
-  if (seconds > row.lastSeen) row.lastSeen = seconds;
-  addCounts(row, checks, used, viewed);
 }

@@ -16,7 +16,7 @@ import type { UsageStore } from './usage.ts';
  */
 export interface Exposure extends Counts {
   /** Unix seconds. */
-  readonly firstSeen: number;
+  firstSeen: number;
   lastSeen: number;
 }
 

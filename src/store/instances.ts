@@ -59,6 +59,19 @@ export interface InstanceUse {
   readonly expiresAt: number;
 }
 
+/** An id, without what could be used as one. */
+export interface HashedId {
+  readonly application: number;
+  /** The person: see `digestIdentity`. */
+  readonly digest: Uint8Array;
+  /** SHA-256 of the id. */
+  readonly hash: Uint8Array;
+}
+
+/** A mint and a use, of an id that only its hash tells of. */
+export type HashedMint = HashedId & Omit<Mint, 'instanceId'>;
+export type HashedUse = HashedId & Omit<InstanceUse, 'instanceId'>;
+
 export const digestBytes = 16;
 const randomLength = 20;
 const hashBytes = 32;
@@ -118,6 +131,18 @@ export function findInstance(
   return { high, low, expiresAt: before.expiresAt, replaced: true };
 }
 
+/** Whose id this is, if it was valid at a time (Unix ms): the halves of the user's hash. Call it in a transaction. */
+export function resolveInstance(
+  store: UsageStore,
+  { application, digest, hash }: HashedId,
+  at: number,
+): Pick<Instance, 'high' | 'low'> | undefined {
+  const identity = readIdentity(store, prefixedKey(application, digest));
+  if (identity === undefined) return undefined;
+  const life = [identity.current, identity.before].find((each) => each.hash.equals(hash));
+  return life !== undefined && life.expiresAt > at ? identity : undefined;
+}
+
 /** A person's profile from the last mint, as JSON. */
 export function findProfile(store: UsageStore, application: number, digest: Buffer): string | undefined {
   store.identities.resetReadTxn();
@@ -129,24 +154,35 @@ export function findProfile(store: UsageStore, application: number, digest: Buff
  * transaction: the second of two mints for one person must find what the first has stored.
  */
 export function putMint(store: UsageStore, mint: Mint): void {
-  const { application, instanceId, high, low, expiresAt, graceUntil } = mint;
-  const key = keyOfInstance(application, instanceId)!;
+  putHashedMint(store, { ...mint, ...hashed(mint) });
+}
+
+/** Stores a new id, as `putMint` does. The id is new, unless it is one of the person's two: then nothing changes. */
+export function putHashedMint(store: UsageStore, mint: HashedMint): void {
+  const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;
+  const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
+  if (known?.current.hash.equals(hash) || known?.before.hash.equals(hash)) return;
   const day = known?.day ?? dayOf(expiresAt);
   if (known === undefined) store.identityDays.putSync(prefixedKey(day, key), nothing);
   const before =
     known === undefined
       ? noLife
       : { ...known.current, expiresAt: Math.min(known.current.expiresAt, graceUntil) };
-  const current = { hash: hashOf(instanceId), expiresAt };
+  const current = { hash: Buffer.from(hash), expiresAt };
   putIdentity(store, key, { current, before, high, low, day, profile: Buffer.from(mint.profile) });
 }
 
 /** Extends the life of an id, unless it was replaced or removed. Call it in a transaction. */
-export function putUse(store: UsageStore, { application, instanceId, expiresAt }: InstanceUse): void {
-  const key = keyOfInstance(application, instanceId)!;
+export function putUse(store: UsageStore, use: InstanceUse): void {
+  putHashedUse(store, { ...use, ...hashed(use) });
+}
+
+/** Extends the life of an id, as `putUse` does. */
+export function putHashedUse(store: UsageStore, { application, digest, hash, expiresAt }: HashedUse): void {
+  const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
-  if (known === undefined || !known.current.hash.equals(hashOf(instanceId))) return;
+  if (known === undefined || !known.current.hash.equals(hash)) return;
   if (known.current.expiresAt >= expiresAt) return;
   putIdentity(store, key, { ...known, current: { ...known.current, expiresAt } });
 }
@@ -235,6 +271,10 @@ function hashOf(instanceId: string): Buffer {
 function keyOfInstance(application: number, instanceId: string): Buffer | undefined {
   const digest = digestOfInstance(instanceId);
   return digest === undefined ? undefined : prefixedKey(application, digest);
+}
+
+function hashed({ instanceId }: { readonly instanceId: string }) {
+  return { digest: digestOfInstance(instanceId)!, hash: hashOf(instanceId) };
 }
 
 function dayOf(at: number): number {

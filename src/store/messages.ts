@@ -1,3 +1,4 @@
+import { keysIn } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -30,11 +31,26 @@ export function putMessages(store: UsageStore, messages: readonly MessageChange[
   if (messages.length === 0) return;
   for (const { at, identity, forgotten } of messages) {
     if (forgotten) store.messages.removeSync(messageKey(at, identity));
-    else store.messages.putSync(messageKey(at, identity), nothing);
+    else putMessage(store, { at, identity });
   }
   const latest = messages.reduce((last, { at }) => Math.max(last, at), 0);
   const expired = { end: timeKey(latest - messageLifeMs), limit: 64 + 2 * messages.length };
   for (const { key } of [...store.messages.getRange(expired)]) store.messages.removeSync(key);
+}
+
+/** Puts one message. */
+export function putMessage(store: Pick<UsageStore, 'messages'>, { at, identity }: Message): void {
+  store.messages.putSync(messageKey(at, identity), nothing);
+}
+
+/** Deletes messages from before a time (Unix ms), the oldest first. Call it in a transaction. @returns the deleted */
+export function takeMessages(store: Pick<UsageStore, 'messages'>, before: number, limit: number): Message[] {
+  const taken: Message[] = [];
+  for (const key of keysIn(store.messages, { start: timeKey(0), end: timeKey(before), limit })) {
+    taken.push({ at: key.readUIntBE(0, timeBytes), identity: key.subarray(timeBytes) });
+    store.messages.removeSync(key);
+  }
+  return taken;
 }
 
 const nothing = Buffer.alloc(0);

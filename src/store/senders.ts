@@ -36,6 +36,12 @@ export interface SenderSight {
   readonly sender: Sender;
 }
 
+/** The same over some slots. */
+export interface SenderSpan extends Omit<SenderSight, 'slot'> {
+  readonly first: number;
+  readonly last: number;
+}
+
 export const slotMs = 600_000;
 
 /** Senders that were not seen for so many slots are forgotten: 90 days. */
@@ -51,11 +57,20 @@ export function otherSender({ transport, route }: Sender): Sender {
 
 /** Adds what was seen of senders. Call it in a transaction. */
 export function putSights(store: UsageStore, sights: readonly SenderSight[]): void {
+  putSpans(
+    store,
+    sights.map((sight) => ({ ...sight, first: sight.slot, last: sight.slot })),
+  );
+}
+
+/** Adds what was seen of senders over some slots. Call it in a transaction. */
+export function putSpans(store: UsageStore, spans: readonly SenderSpan[]): void {
   const records = new Map<
     string,
     { readonly key: Buffer; readonly senders: SeenSender[]; changed: boolean }
   >();
-  for (const { environment, ordinal, sender, slot } of sights) {
+  for (const span of spans) {
+    const { environment, ordinal } = span;
     const name = `${environment} ${ordinal}`;
     const key = pairKey(environment, ordinal);
     const record = records.get(name) ?? {
@@ -65,7 +80,7 @@ export function putSights(store: UsageStore, sights: readonly SenderSight[]): vo
     };
     records.set(name, record);
     const room = ordinal === environmentOrdinal ? most.environment : most.feature;
-    if (addSight(record.senders, sender, slot, room / 2)) record.changed = true;
+    if (addSpan(record.senders, span.sender, span, room / 2)) record.changed = true;
   }
   for (const { key, senders, changed } of records.values()) if (changed) putSenders(store, key, senders);
 }
@@ -108,19 +123,23 @@ export function sweepSenders(
 }
 
 /** @returns whether that changed anything */
-function addSight(senders: SeenSender[], sender: Sender, slot: number, room: number): boolean {
+function addSpan(senders: SeenSender[], sender: Sender, { first, last }: Slots, room: number): boolean {
   const at = senders.findIndex((each) => isSame(each, sender));
   const known = senders[at];
   if (known !== undefined) {
-    if (slot > known.last) senders[at] = { ...known, last: slot };
-    return slot > known.last;
+    if (first >= known.first && last <= known.last) return false;
+    senders[at] = { ...known, first: Math.min(first, known.first), last: Math.max(last, known.last) };
+    return true;
   }
   if (sender.name !== otherSenders && senders.filter((each) => isOfKind(each, sender)).length >= room) {
-    return addSight(senders, otherSender(sender), slot, room);
+    return addSpan(senders, otherSender(sender), { first, last }, room);
   }
-  senders.push({ ...sender, first: slot, last: slot });
+  const { name, version, transport, route } = sender;
+  senders.push({ name, version, transport, route, first, last });
   return true;
 }
+
+type Slots = Pick<SenderSpan, 'first' | 'last'>;
 
 function isSame(one: Sender, other: Sender): boolean {
   return (

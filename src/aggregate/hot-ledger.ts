@@ -1,0 +1,57 @@
+import {
+  deleteLedger,
+  getLedgerTally,
+  type LedgerLine,
+  type LedgerTally,
+  ledgerKey,
+  ledgerLifeHours,
+  putLedgerRow,
+} from '../store/ledger.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { mergeTally } from './merge.ts';
+
+/** Rows kept in memory: about 10 MB. */
+const hotRowLimit = 10_000;
+
+interface HotRow {
+  readonly key: Buffer;
+  readonly tally: LedgerTally;
+}
+
+/**
+ * The rows of the ledger that are being written to, kept in memory, so that a commit is puts only. With every row that is new,
+ * some of the application's that are over their time are deleted.
+ */
+export class HotLedger {
+  readonly #store: UsageStore;
+  readonly #rows = new Map<string, HotRow>();
+
+  constructor(store: UsageStore) {
+    this.#store = store;
+  }
+
+  /** Adds lines to their rows; call it inside the transaction. */
+  add(lines: readonly LedgerLine[]): void {
+    for (const line of lines) {
+      const name = `${line.application} ${line.hour} ${line.subject}`;
+      const { key, tally } = this.#rows.get(name) ?? this.#open(name, line);
+      mergeTally(tally, line);
+      putLedgerRow(this.#store, key, line.subject, tally);
+    }
+    if (this.#rows.size > hotRowLimit) this.#rows.clear();
+  }
+
+  /** Drops everything: after a commit that failed, the store is the truth. */
+  forget(): void {
+    this.#rows.clear();
+  }
+
+  #open(name: string, line: LedgerLine): HotRow {
+    const key = ledgerKey(line);
+    const stored = getLedgerTally(this.#store, key);
+    if (stored === undefined) deleteLedger(this.#store, line.application, line.hour - ledgerLifeHours, 2);
+    const row = { key, tally: stored ?? { count: 0, lastAt: 0, example: null } };
+    this.#rows.set(name, row);
+    return row;
+  }
+}

@@ -1,3 +1,4 @@
+import { addUser } from '../aggregate/add-user.ts';
 import type { HotCells } from '../aggregate/hot-cells.ts';
 import type { HotCounts } from '../aggregate/hot-counts.ts';
 import type { HotTables } from '../aggregate/hot-tables.ts';
@@ -15,8 +16,6 @@ import { eachMeasurement } from './records/measurements.ts';
 import { messageChanges } from './records/messages.ts';
 import { eachUser } from './records/users.ts';
 import type { Section } from './section.ts';
-
-const minutesPerDay = 1440;
 
 /**
  * What a batch consists of, in the order in which it is written: names come before what refers to them.
@@ -59,14 +58,11 @@ function measurementsSection(cells: HotCells<Measurement>): Section {
   };
 }
 
-function usersSection({ sketches, seen, counts }: HotTables): Section {
+function usersSection(hot: HotTables): Section {
+  const { sketches, counts } = hot;
   return {
     write(envelope) {
-      eachUser(envelope, (ref, minute, high, low) => {
-        seen.mark(ref, minute);
-        sketches.add(ref, Math.floor(minute / minutesPerDay), high, low);
-        counts.noteUser(ref, minute);
-      });
+      eachUser(envelope, (ref, minute, high, low) => addUser(hot, ref, minute, high, low));
       sketches.put();
       counts.put(); // Whether a day that is over got a user.
     },

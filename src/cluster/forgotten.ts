@@ -1,0 +1,46 @@
+import type { ReplicaStore } from '../store/replica-store.ts';
+import type { ReplicaState } from './replica-state.ts';
+
+/**
+ * People who were forgotten, for as long as a stream may still bring what it counted of them before.
+ *
+ * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of the
+ * entry that has them forgotten.
+ */
+export class ForgottenPeople {
+  readonly #store: ReplicaStore;
+  readonly #state: ReplicaState;
+
+  constructor(store: ReplicaStore, state: ReplicaState) {
+    this.#store = store;
+    this.#state = state;
+  }
+
+  /** Call it in a transaction. */
+  add(digest: Uint8Array, position: number): void {
+    const value = Buffer.allocUnsafe(8);
+    value.writeDoubleLE(position, 0);
+    this.#store.forgotten.putSync(Buffer.from(digest), value);
+  }
+
+  /** Whether a person was forgotten after this position of the log. */
+  has(digest: Uint8Array, since: number): boolean {
+    const value = this.#store.forgotten.get(Buffer.from(digest));
+    return value !== undefined && since < value.readDoubleLE(0);
+  }
+
+  /** Whether all who were forgotten after this position are remembered. */
+  knows(since: number): boolean {
+    return since >= (this.#state.get('forgottenUntil') ?? 0);
+  }
+
+  /** All streams fill deltas that they began at this position or later. Call it in a transaction. */
+  end(since: number): void {
+    if (this.knows(since)) this.#state.set('forgottenUntil', since);
+    const past: Buffer[] = [];
+    for (const { key, value } of this.#store.forgotten.getRange({})) {
+      if (value.readDoubleLE(0) <= since) past.push(Buffer.from(key));
+    }
+    for (const key of past) this.#store.forgotten.removeSync(key);
+  }
+}

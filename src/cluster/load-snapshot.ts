@@ -1,0 +1,125 @@
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip as gunzipWithCallback } from 'node:zlib';
+import { numbersOfEnvironments } from '../store/blocks.ts';
+import { putCarried, readCarried } from '../store/carried.ts';
+import type { ReplicaStore } from '../store/replica-store.ts';
+import { transact } from '../store/transact.ts';
+import type { ReplicaState } from './replica-state.ts';
+import {
+  isOwnRow,
+  type Part,
+  type PartRow,
+  readPart,
+  replicaTables,
+  type SnapshotHead,
+  SnapshotUnreadable,
+  tablesOf,
+} from './snapshot-rows.ts';
+
+const gunzip = promisify(gunzipWithCallback);
+
+/** Bytes of rows that one transaction puts. */
+const stepBytes = 512 * 1024;
+/** A part inflates to no more than this. */
+const maxPartBytes = 64 * 2 ** 20;
+/** Reports keep what they have read for as long as `late` of its environment stays; it never gets so high by itself. */
+const lateOfLoad = 2 ** 32;
+
+/**
+ * Empties the tables of a replica and puts the rows of a snapshot, in transactions of some milliseconds. The position is put last,
+ * so after a crash the replica knows that it has to load one. The file stays, because other threads have it open.
+ * @throws {SnapshotUnreadable}
+ */
+export async function loadSnapshot(
+  store: ReplicaStore,
+  state: ReplicaState,
+  parts: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  transact(store.lmdb, () => {
+    state.set('own:loads', (state.get('own:loads') ?? 0) + 1);
+    state.set('own:loading', true);
+    state.remove('own:applied');
+  });
+  await emptyTables(store);
+  let number = 0;
+  let head: SnapshotHead | undefined;
+  let isWhole = false;
+  for await (const compressed of parts) {
+    if (isWhole) throw new SnapshotUnreadable('Cannot load the snapshot: something follows its last part');
+    const part = readPart(await inflate(compressed, number), number);
+    head ??= part.head!;
+    await putRows(store, head, part);
+    number += 1;
+    isWhole = part.isLast;
+  }
+  if (head === undefined || !isWhole) {
+    throw new SnapshotUnreadable('Cannot load the snapshot: its last part is missing');
+  }
+  const { position, id } = head;
+  transact(store.lmdb, () => {
+    renewLate(store, state.get('own:loads')!);
+    state.forget();
+    state.set('own:applied', { position, id });
+    state.set('own:loading', false);
+  });
+}
+
+async function inflate(compressed: Uint8Array, number: number): Promise<Buffer> {
+  try {
+    return await gunzip(compressed, { maxOutputLength: maxPartBytes });
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new SnapshotUnreadable(`Cannot load the snapshot: its part ${number} cannot be inflated: ${why}`);
+  }
+}
+
+/** LMDB frees the pages of a table without reading its rows, so one transaction a table is short. */
+async function emptyTables(store: ReplicaStore): Promise<void> {
+  for (const name of replicaTables) {
+    const table = store[name];
+    transact(store.lmdb, () => {
+      const range = name === 'replica' ? {} : { start: Buffer.from('secret'), limit: 1 };
+      const own = Array.from(
+        table.getRange(range),
+        ({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const,
+      );
+      table.clearSync();
+      for (const [key, value] of own) if (isOwnRow(name, key)) table.putSync(key, value);
+    });
+    await setImmediate();
+  }
+}
+
+async function putRows(store: ReplicaStore, head: SnapshotHead, { rows }: Part): Promise<void> {
+  const tables = tablesOf(store, head);
+  let next = rows.next();
+  while (next.done !== true) {
+    transact(store.lmdb, () => {
+      for (let bytes = 0; bytes < stepBytes && next.done !== true; next = rows.next()) {
+        bytes += next.value.key.length + next.value.value.length;
+        putRow(tables, next.value);
+      }
+    });
+    await setImmediate();
+  }
+}
+
+function putRow(tables: ReturnType<typeof tablesOf>, { table: place, key, value }: PartRow): void {
+  const found = tables[place];
+  if (found === undefined) throw new SnapshotUnreadable('Cannot load the snapshot: a row is of no table');
+  if (!isOwnRow(found.name, key)) found.table.putSync(key, value);
+}
+
+/** What reports remember of before is not what was loaded, though it may look so. */
+function renewLate({ counts, carried }: ReplicaStore, loads: number): void {
+  for (const environment of numbersOfEnvironments(counts)) {
+    const known = readCarried(carried, environment);
+    const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
+    putCarried(carried, environment, {
+      ...known,
+      late: renewed(known.late),
+      lateUsers: renewed(known.lateUsers),
+    });
+  }
+}

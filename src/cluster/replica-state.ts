@@ -1,0 +1,80 @@
+import type { ReplicaStore } from '../store/replica-store.ts';
+import type { Applied } from './entry.ts';
+import type { ReplicaSettings } from './settings.ts';
+
+/**
+ * What a replica knows of itself. Names that begin with `own:` are of this node only; the others come from the log, so they are
+ * the same on all nodes, and part of a snapshot.
+ */
+export interface ReplicaFacts {
+  'own:applied': Applied;
+  /** While a snapshot is being loaded. */
+  'own:loading': boolean;
+  /** How many snapshots were loaded. */
+  'own:loads': number;
+  settings: ReplicaSettings;
+  /** The hour (since the epoch) up to which what is over its retention is gone. */
+  retired: number;
+  /** People who were forgotten at this position or before are not remembered any more. */
+  forgottenUntil: number;
+  /** Streams that were seen so far. */
+  streams: number;
+  /** Rows that were refused so far. */
+  refused: number;
+  [stream: `stream:${string}`]: StreamFacts;
+}
+
+/** What is known of a stream: the number of its series in `streamSeries`, and its last delta. */
+export interface StreamFacts {
+  readonly number: number;
+  readonly seq: number;
+}
+
+/** The facts, kept in memory as far as they were asked for. */
+export class ReplicaState {
+  readonly #store: Pick<ReplicaStore, 'replica'>;
+  readonly #known = new Map<string, unknown>();
+
+  constructor(store: Pick<ReplicaStore, 'replica'>) {
+    this.#store = store;
+  }
+
+  get<Name extends keyof ReplicaFacts>(name: Name): ReplicaFacts[Name] | undefined {
+    if (this.#known.has(String(name))) return this.#known.get(String(name)) as ReplicaFacts[Name] | undefined;
+    const value = this.#store.replica.get(Buffer.from(String(name)));
+    const fact = value === undefined ? undefined : (JSON.parse(value.toString()) as ReplicaFacts[Name]);
+    this.#known.set(String(name), fact);
+    return fact;
+  }
+
+  /** Call it in a transaction. */
+  set<Name extends keyof ReplicaFacts>(name: Name, fact: ReplicaFacts[Name]): void {
+    this.#known.set(String(name), fact);
+    this.#store.replica.putSync(Buffer.from(String(name)), Buffer.from(JSON.stringify(fact)));
+  }
+
+  /** Call it in a transaction. */
+  remove(name: keyof ReplicaFacts): void {
+    this.#known.delete(String(name));
+    this.#store.replica.removeSync(Buffer.from(String(name)));
+  }
+
+  /** The streams of which something is known. */
+  streams(): string[] {
+    const range = { start: Buffer.from(streamPrefix), end: Buffer.from('stream;') };
+    const keys = Array.from(this.#store.replica.getKeys(range), (key) => key.toString());
+    return keys.map((key) => key.slice(streamPrefix.length));
+  }
+
+  /** Drops what is in memory: after a commit that failed, the store is the truth. */
+  forget(): void {
+    this.#known.clear();
+  }
+}
+
+const streamPrefix = 'stream:';
+
+/** Whether a row of the table `replica` is of this node only. */
+export function isOwnFact(key: Buffer): boolean {
+  return key.toString().startsWith('own:');
+}

@@ -1,0 +1,71 @@
+import type { HotTables } from '../aggregate/hot-tables.ts';
+import { rollUp } from '../aggregate/roll-up.ts';
+import { sweepExposures } from '../store/exposures.ts';
+import { sweepInstances } from '../store/instances.ts';
+import type { ReplicaStore } from '../store/replica-store.ts';
+import { horizonsAt } from '../store/retention.ts';
+import { slotMs, sweepSenders } from '../store/senders.ts';
+import { deleteSketches } from '../store/sketches.ts';
+import type { Erased } from './erased.ts';
+import type { ReplicaSettings } from './settings.ts';
+
+/** Most records that are touched between two pauses. */
+const stepLimit = 8;
+
+/** What has passed its retention goes from these. */
+export interface RetireParts {
+  readonly store: ReplicaStore;
+  readonly hot: HotTables;
+  readonly erased: Erased;
+}
+
+/**
+ * Rolls up and deletes what has passed its retention by `now` (Unix ms), as far as that decides what later entries come to: sums
+ * of fractions, who is listed, which limits are met. It pauses after each step, and may be begun again: what is done stays done.
+ * Call each step in a transaction, with nothing in `hot` that is not put.
+ */
+export function* retire(
+  parts: RetireParts,
+  settings: ReplicaSettings,
+  now: number,
+): Generator<undefined, void> {
+  const { store, hot, erased } = parts;
+  const horizons = horizonsAt(now, settings);
+  for (const environment of environmentsOf(store)) {
+    if (erased.hasEnvironment(environment)) continue;
+    yield* untilDone((room) => rollUp(store, hot, environment, horizons, room));
+    yield* untilDone((room) => deleteSketches(store, environment, Math.floor(horizons.days / 1440), room));
+    yield* sweepAllSenders(store, environment, now);
+  }
+  yield* untilDone((room) => sweepInstances(store, now, room));
+  yield* untilDone((room) => sweepExposures(store, now, room, settings.exposureDays));
+}
+
+function* untilDone(step: (limit: number) => number): Generator<undefined, void> {
+  while (step(stepLimit) > 0) yield;
+}
+
+function* sweepAllSenders(store: ReplicaStore, environment: number, now: number): Generator<undefined, void> {
+  const slot = Math.floor(now / slotMs);
+  let from: number | undefined = 0;
+  while (from !== undefined) {
+    from = sweepSenders(store, environment, from, slot, stepLimit);
+    yield;
+  }
+}
+
+/** The numbers of the environments that something is kept of, ascending. */
+function environmentsOf({ series, sketches, senders }: ReplicaStore): number[] {
+  const found = new Set<number>();
+  for (const table of [series, sketches, senders]) {
+    for (let next = 0; next < 2 ** 32; next += 1) {
+      const start = Buffer.alloc(4);
+      start.writeUInt32BE(next);
+      const [key] = Array.from(table.getKeys({ start, limit: 1 }), (each) => each.readUInt32BE(0));
+      if (key === undefined) break;
+      found.add(key);
+      next = key;
+    }
+  }
+  return [...found].sort((a, b) => a - b);
+}

@@ -1,0 +1,78 @@
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip as gzipWithCallback } from 'node:zlib';
+import type { ReplicaStore } from '../store/replica-store.ts';
+import type { Snapshot } from '../store/snapshot.ts';
+import { type Applied, nothingApplied } from './entry.ts';
+import { headOf, isOwnRow, PartWriter, replicaTables } from './snapshot-rows.ts';
+
+const gzip = promisify(gzipWithCallback);
+
+/** Bytes of rows in a part, which are about 1 MiB compressed. */
+const partBytes = 3 * 2 ** 20;
+/** Bytes of rows that are collected between two turns of the event loop: it takes a millisecond or two. */
+const turnBytes = 256 * 1024;
+
+/** What a replica held at one position of the log. While it is open, commits make the file grow. */
+export class ReplicaSnapshot {
+  /** The last entry that is in it. */
+  readonly applied: Applied;
+  readonly #store: ReplicaStore;
+  #snapshot: Snapshot | undefined;
+
+  constructor(store: ReplicaStore) {
+    const { lmdb, replica } = store;
+    this.#store = store;
+    lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
+    this.#snapshot = lmdb.useReadTransaction();
+    lmdb.resetReadTxn(); // The next read takes another transaction; this one ends when it is closed here.
+    const applied = replica.get(Buffer.from('own:applied'), { transaction: this.#snapshot });
+    this.applied = applied === undefined ? nothingApplied : (JSON.parse(applied.toString()) as Applied);
+  }
+
+  /**
+   * Its parts, in their order; to be read once. Reading pauses, so that the event loop goes on, and closes the snapshot at the end,
+   * also when it is left before.
+   */
+  async *parts(): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      let compressed: Promise<Buffer> | undefined;
+      for await (const part of this.#rawParts()) {
+        // While one part is compressed, on a thread of its own, the next is collected.
+        if (compressed !== undefined) yield await compressed;
+        compressed = gzip(part, { level: 1 });
+      }
+      yield await compressed!;
+    } finally {
+      this.close();
+    }
+  }
+
+  close(): void {
+    this.#snapshot?.done();
+    this.#snapshot = undefined;
+  }
+
+  async *#rawParts(): AsyncGenerator<Buffer, void, undefined> {
+    const transaction = this.#snapshot;
+    if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
+    let number = 0;
+    let part = new PartWriter(partBytes, number, headOf(this.applied));
+    let turn = turnBytes;
+    for (const [index, name] of replicaTables.entries()) {
+      for (const { key, value } of this.#store[name].getRange({ transaction })) {
+        if (isOwnRow(name, key)) continue;
+        part.add(index, key, value);
+        if (part.length < turn) continue;
+        turn = part.length + turnBytes;
+        await setImmediate();
+        if (part.length < partBytes) continue;
+        yield part.finish(false);
+        number += 1;
+        part = new PartWriter(partBytes, number);
+        turn = turnBytes;
+      }
+    }
+    yield part.finish(true);
+  }
+}

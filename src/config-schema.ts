@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { addresses } from './settings/addresses.ts';
 import { admission } from './settings/admission.ts';
+import { engine } from './settings/engine.ts';
 import { identities } from './settings/identities.ts';
 import { limits } from './settings/limits.ts';
 import { retention } from './settings/retention.ts';
@@ -17,6 +18,7 @@ export const settingsSchema = Type.Object({
   ...addresses,
   ...tokens,
   ...store,
+  ...engine,
   ...admission,
   ...limits,
   ...identities,

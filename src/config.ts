@@ -29,8 +29,11 @@ type Checked = Map<keyof Settings, Given & { readonly value: string | number | b
 const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
-/** They name a file with a secret. The value may be the secret itself, by mistake, so no message shows it. */
-const mayBeSecret: ReadonlySet<keyof Settings> = new Set(['tlsCert', 'tlsKey'] as const);
+/** They are a secret, or name a file with one. The value may be the secret itself, by mistake, so no message shows it. */
+const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
+  ...(['tlsCert', 'tlsKey'] as const),
+  ...(['engine', 'engineFile', 'engineKeyFile'] as const),
+]);
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
 
@@ -58,8 +61,29 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
     const value = 2 * number(checked, 'rate');
     checked.set('burst', { raw: value, value, by: 'the default' });
   }
+  readEngineFile(checked, readFile);
   checkRelations(checked);
   return Object.freeze(Object.fromEntries([...checked].map(([key, { value }]) => [key, value]))) as Config;
+}
+
+/** The URL in `--engine-file` becomes the setting `engine`. */
+function readEngineFile(checked: Checked, readFile: ConfigSources['readFile']): void {
+  const path = checked.get('engineFile');
+  if (path === undefined) return;
+  if (checked.has('engine')) throw blame(checked, 'engineFile', 'leave out --engine then');
+  let raw: string;
+  try {
+    raw = readFile(String(path.value)).trim();
+  } catch (error) {
+    throw blame(
+      checked,
+      'engineFile',
+      `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
+    );
+  }
+  const setting = settingOf('engine');
+  if (!Value.Check(setting.schema, raw)) throw blame(checked, 'engineFile', `its text must ${must(setting)}`);
+  checked.set('engine', { raw, value: raw, by: 'from --engine-file' });
 }
 
 function fromFlags(argv: readonly string[]): Layer {
@@ -197,6 +221,12 @@ function checkRelations(checked: Checked): void {
   if (number(checked, 'rate') > 0 && number(checked, 'burst') < 1) {
     throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);
   }
+  if (checked.has('engine') && number(checked, 'workers') > 1)
+    throw blame(
+      checked,
+      'workers',
+      'must be 1 with --engine: one thread counts, and another applies the log',
+    );
   if (checked.has('tlsCert') && !checked.has('tlsKey'))
     throw blame(checked, 'tlsCert', 'needs --tls-key too');
   if (checked.has('tlsKey') && !checked.has('tlsCert'))

@@ -15,6 +15,29 @@ function load(argv: string[] = [], env: ConfigSources['env'] = {}, file?: unknow
 }
 
 describe('loadConfig', () => {
+  const engine = 'postgres://flagmeter:pass@db1:5432,db2/flagmeter?sslmode=verify-full';
+
+  it.each<[string, string[], ConfigSources['env'], unknown]>([
+    ['a flag', ['--engine', engine], {}, undefined],
+    ['a variable', [], { FLAGMETER_ENGINE: engine }, undefined],
+    ['the configuration file', ['--config=f.json'], {}, { engine }],
+    ['a file of its own', ['--engine-file=f.json'], {}, `${engine}\n`],
+    ['a file that a variable names', [], { FLAGMETER_ENGINE_FILE: 'f.json' }, engine],
+  ])('takes the engine from %s', (_, argv, env, file) => {
+    expect(load(argv, env, file)).toMatchObject({ engine, spoolMax: 4 * 1024 ** 3 });
+  });
+
+  it.each([
+    [['--engine', engine, '--workers=2'], /--workers 2: must be 1 with --engine/],
+    [['--engine', engine, '--engine-file=f.json'], /--engine-file: leave out --engine/],
+    [['--engine-file=missing'], /--engine-file: cannot be read/],
+    [['--engine-file=f.json'], /--engine-file: its text must begin with postgres:/],
+    [['--engine=db1/flagmeter'], /--engine: must begin with postgres:/],
+    [['--engine', engine, '--node-name='], /--node-name/],
+  ])('refuses %j in words', (argv, words) => {
+    expect(() => load(argv, {}, 'not a URL')).toThrow(words);
+  });
+
   it('gives the defaults, and leaves out settings without one', () => {
     expect(load()).toEqual({
       data: './flagmeter-data',
@@ -24,6 +47,7 @@ describe('loadConfig', () => {
       serviceScope: 'flagmeter',
       signingAlg: 'ES256',
       workers: 1,
+      spoolMax: 4 * 1024 ** 3,
       rate: 10_000,
       burst: 20_000,
       maxBody: 65_536,
@@ -262,6 +286,12 @@ describe('loadConfig refuses', () => {
       () => load(['--tls-cert', secret]),
       () => load([], { FLAGMETER_TLS_KEY: secret }),
       () => load(['--config', 'f.json'], {}, { tlsKey: [secret] }),
+      () => load(['--engine', `mysql://me:${secret}@db/a`]),
+      () => load([], { FLAGMETER_ENGINE: secret }),
+      () => load(['--engine-file', 'f.json'], {}, secret),
+      () => load(['--engine-file', `postgres://me:${secret}@db/a`]),
+      () => load([`--engine=postgres://me:${secret}@db/a`, '--workers=2']),
+      () => load([`--engine=postgres://me:${secret}@db/a`, '--engine-file=f.json'], {}, 'postgres://db/a'),
       () => load([`-----BEGIN PRIVATE KEY-----\n${secret}`]),
     ];
     for (const attempt of tries) {

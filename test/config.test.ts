@@ -15,29 +15,6 @@ function load(argv: string[] = [], env: ConfigSources['env'] = {}, file?: unknow
 }
 
 describe('loadConfig', () => {
-  const engine = 'postgres://flagmeter:pass@db1:5432,db2/flagmeter?sslmode=verify-full';
-
-  it.each<[string, string[], ConfigSources['env'], unknown]>([
-    ['a flag', ['--engine', engine], {}, undefined],
-    ['a variable', [], { FLAGMETER_ENGINE: engine }, undefined],
-    ['the configuration file', ['--config=f.json'], {}, { engine }],
-    ['a file of its own', ['--engine-file=f.json'], {}, `${engine}\n`],
-    ['a file that a variable names', [], { FLAGMETER_ENGINE_FILE: 'f.json' }, engine],
-  ])('takes the engine from %s', (_, argv, env, file) => {
-    expect(load(argv, env, file)).toMatchObject({ engine, spoolMax: 4 * 1024 ** 3 });
-  });
-
-  it.each([
-    [['--engine', engine, '--workers=2'], /--workers 2: must be 1 with --engine/],
-    [['--engine', engine, '--engine-file=f.json'], /--engine-file: leave out --engine/],
-    [['--engine-file=missing'], /--engine-file: cannot be read/],
-    [['--engine-file=f.json'], /--engine-file: its text must begin with postgres:/],
-    [['--engine=db1/flagmeter'], /--engine: must begin with postgres:/],
-    [['--engine', engine, '--node-name='], /--node-name/],
-  ])('refuses %j in words', (argv, words) => {
-    expect(() => load(argv, {}, 'not a URL')).toThrow(words);
-  });
-
   it('gives the defaults, and leaves out settings without one', () => {
     expect(load()).toEqual({
       data: './flagmeter-data',

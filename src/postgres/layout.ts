@@ -1,0 +1,35 @@
+import { EngineUnfit, unfit } from './engine-unfit.ts';
+import { engineLayout } from './schema.ts';
+import type { Run } from './statement.ts';
+
+/** What an engine says of itself. */
+export interface EngineFacts {
+  readonly id: string;
+  readonly layout: number;
+  readonly oldestLayout: number;
+  /** Of digests of instance ids, as it is stored. */
+  readonly secret: string;
+}
+
+/**
+ * Reads which engine this is, and checks that this program may use its tables. Do it on each new session: another program may have
+ * migrated them meanwhile.
+ * @throws {EngineUnfit} it is not initialised, or has tables that this program does not know
+ */
+export async function checkEngine(run: Run, own = engineLayout): Promise<EngineFacts> {
+  const text = 'SELECT id, layout, oldest_layout AS "oldestLayout", secret FROM fm_engine';
+  const { rows } = await run<EngineFacts>({ name: 'fm-engine', text }).catch(unfit);
+  const [facts] = rows;
+  if (facts === undefined)
+    throw new EngineUnfit('The table fm_engine is empty: restore the database from a backup');
+  const { layout, oldestLayout } = facts;
+  if (own < oldestLayout)
+    throw new EngineUnfit(
+      `The engine has layout ${layout}, which a newer flagmeter has made; this one knows layout ${own}: update it on this node`,
+    );
+  if (own > layout)
+    throw new EngineUnfit(
+      `The engine has layout ${layout}, and this program needs layout ${own}: run flagmeter engine migrate first; nodes of the version before may go on meanwhile`,
+    );
+  return facts;
+}

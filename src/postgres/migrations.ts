@@ -1,0 +1,70 @@
+import type { Connection } from './connection.ts';
+import { EngineUnfit, unfit } from './engine-unfit.ts';
+import { engineLayout } from './schema.ts';
+import type { Run } from './statement.ts';
+
+/** A step from the layout before to `layout`. */
+export interface Migration {
+  readonly layout: number;
+  /** Programs that know this layout go on working with the tables after the step. */
+  readonly oldestLayout: number;
+  readonly statements: readonly string[];
+}
+
+/** All steps, in order. A step that old programs can live with adds columns with defaults, tables and indexes, and nothing else. */
+export const migrations: readonly Migration[] = [];
+
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A node that has beaten within this time is running. */
+const aliveMs = 10_000;
+
+/**
+ * Brings the tables to the newest layout, in one transaction. Nodes may run meanwhile, unless a step leaves their program behind.
+ * @param steps all there are; the last leads to the layout of this program
+ * @throws {EngineUnfit} the engine is not initialised, its layout is newer, or nodes run that could not go on
+ */
+export function migrate(
+  connection: Connection,
+  steps = migrations,
+  target = engineLayout,
+): Promise<Migrated> {
+  return connection.transaction(async (run) => {
+    const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
+      unfit,
+    );
+    const from = rows[0]?.layout ?? 0;
+    if (from > target) throw new EngineUnfit(newer(from, target));
+    const due = steps.filter(({ layout }) => layout > from);
+    const oldest = Math.max(0, ...due.map(({ oldestLayout }) => oldestLayout));
+    await refuseToLeaveBehind(run, oldest);
+    for (const { layout, oldestLayout, statements } of due) {
+      for (const text of statements) void run({ text });
+      void run({
+        text: 'UPDATE fm_engine SET layout = $1, oldest_layout = $2',
+        values: [layout, oldestLayout],
+      });
+    }
+    return { from, to: due.at(-1)?.layout ?? from };
+  });
+}
+
+async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {
+  const { rows } = await run<{ name: string; version: string }>({
+    text: `SELECT name, version FROM fm_node
+           WHERE layout < $1 AND state = 'up' AND beat_at > clock_timestamp() - $2 * interval '1 ms' ORDER BY name`,
+    values: [oldest, aliveMs],
+  });
+  if (rows.length === 0) return;
+  const nodes = rows.map(({ name, version }) => `${name} (flagmeter ${version})`).join(', ');
+  throw new EngineUnfit(
+    `These nodes run a program that cannot use the new tables: ${nodes}; stop them first, then migrate again`,
+  );
+}
+
+function newer(layout: number, own: number): string {
+  return `The engine has layout ${layout}, and this program knows layouts up to ${own}: use a newer flagmeter`;
+}

@@ -5,6 +5,7 @@ import { applyWrites } from '../engine/apply-writes.ts';
 import type { Write } from '../engine/engine.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
+import { readCopyState } from '../store/copy-state.ts';
 import { createAtomically } from '../store/create-atomically.ts';
 import { cannotOpen, checkDataFiles, explainDamage } from '../store/data-file.ts';
 import { accountsLayout, currentLayout } from '../store/layout.ts';
@@ -56,9 +57,24 @@ export function checkPrepared(data: string): void {
 
 /**
  * Opens the accounts of a data directory that was prepared; `undefined` when it was not.
- * @throws {Error} as `openAccountStore` does
+ * @throws {Error} as `openAccountStore` does, and when the accounts are a copy of an engine
  */
 export async function openPrepared(data: string): Promise<AccountStore | undefined> {
+  const store = await openPreparedOrCopy(data);
+  if (store === undefined || readCopyState(store.lmdb) === undefined) return store;
+  await store.lmdb.close();
+  throw isCopy(data);
+}
+
+/** The refusal to use a copy by itself. */
+export function isCopy(data: string): Error {
+  return new Error(
+    `Cannot use ${data} by itself: its accounts are a copy of those of an engine; give the --engine that it was used with`,
+  );
+}
+
+/** As `openPrepared`, and a copy of an engine as well. */
+export async function openPreparedOrCopy(data: string): Promise<AccountStore | undefined> {
   if (!existsSync(join(data, 'accounts/data.mdb'))) {
     checkDataFiles(data);
     return undefined;
@@ -113,6 +129,24 @@ export function isPrepared(store: AccountStore): boolean {
  */
 export async function prepareStore(store: AccountStore, wanted: Preparation): Promise<FirstCredentials> {
   if (isPrepared(store)) throw new AlreadyPrepared();
+  const { writes, credentials } = await firstRecords(wanted);
+  const first = transact(store.lmdb, () => {
+    // Another preparation may have been under way at the same time.
+    if (isPrepared(store)) return false;
+    applyWrites(store, writes);
+    return true;
+  });
+  if (!first) throw new AlreadyPrepared();
+  return credentials;
+}
+
+/**
+ * What new accounts begin with, and its credentials.
+ * @throws {RangeError} when the given password cannot be hashed
+ */
+export async function firstRecords(
+  wanted: Preparation,
+): Promise<{ readonly writes: readonly Write[]; readonly credentials: FirstCredentials }> {
   const { adminEmail, clock, randomBytes } = wanted;
   const adminPassword = wanted.adminPassword ?? newPassword(randomBytes);
   const now = clock.now();
@@ -143,12 +177,6 @@ export async function prepareStore(store: AccountStore, wanted: Preparation): Pr
     { table: 'numbers', key: 'layout', value: currentLayout(accountsLayout) },
     { table: 'signingKeys', key: signingKey.kid, value: signingKey },
   ];
-  const first = transact(store.lmdb, () => {
-    // Another preparation may have been under way at the same time.
-    if (isPrepared(store)) return false;
-    applyWrites(store, writes);
-    return true;
-  });
-  if (!first) throw new AlreadyPrepared();
-  return { adminEmail, adminPassword, teamId: team.id, clientId: apiKey.clientId, clientSecret };
+  const { clientId } = apiKey;
+  return { writes, credentials: { adminEmail, adminPassword, teamId: team.id, clientId, clientSecret } };
 }

@@ -8,10 +8,15 @@ import type { Write } from './engine.ts';
  * A thread of ours would be as fast, but it would open the store a second time: the lock file with it, and closing that
  * again gives up the locks of the whole process (POSIX has it so). `flagmeter keys rotate` would then find the store
  * unused, and set its locks up anew beneath the running service.
+ * @param also called within the transaction
  * @throws {FileGone} when it went to a file that was removed or replaced
  * @throws {Error} LMDB's, with its number as `code`
  */
-export async function write(store: AccountStore, writes: readonly Write[]): Promise<void> {
+export async function write(
+  store: AccountStore,
+  writes: readonly Write[],
+  also: () => void = () => {},
+): Promise<void> {
   try {
     // Only the promise of the whole batch means that it is on disk.
     await store.lmdb.batch(() => {
@@ -19,6 +24,7 @@ export async function write(store: AccountStore, writes: readonly Write[]): Prom
         if (value === undefined) void store[table].remove(key);
         else void (store[table] as { put(key: string, value: unknown): unknown }).put(key, value);
       }
+      also();
     });
   } catch (error) {
     throw await causeOf(error);

@@ -94,6 +94,9 @@ const namesInFile: Readonly<Record<TableName, string>> = {
   numbers: 'numbers',
 };
 
+/** All tables, in alphabetical order. */
+export const accountTables = (Object.keys(namesInFile) as TableName[]).sort();
+
 export type AccountTable<Name extends TableName> = Database<AccountRecords[Name], string>;
 
 type Tables = { readonly [Name in TableName]: AccountTable<Name> };

@@ -27,6 +27,8 @@ async function open(): Promise<EngineFixture> {
   return {
     engine,
     health,
+    refusal: { code: 'store_unavailable', status: 503, retryAfter: 5 },
+    toldOf: (error) => [error],
     hold() {
       let release: () => void = () => {};
       gate = new Promise((resolve) => {

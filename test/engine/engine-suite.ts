@@ -167,7 +167,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
     });
 
     test('that fails also fails the changes built on it, and none of them becomes visible', async () => {
-      const { engine, hold, failNext, health, reopen } = await open();
+      const { engine, hold, failNext, health, reopen, refusal, toldOf } = await open();
       await engine.change((draft) => put(draft, 'numbers', 'n', 1));
       const release = hold();
       failNext(diskError);
@@ -180,8 +180,8 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
         }),
       ]);
       release();
-      for (const each of await ended) expect(each).toMatchObject({ reason: unavailable });
-      expect(health.failures).toEqual([diskError]);
+      for (const each of await ended) expect(each).toMatchObject({ reason: refusal });
+      expect(health.failures).toEqual(toldOf(diskError));
       for (const reader of [engine, reopen()]) {
         expect(read(reader, 'numbers', 'n')).toBe(1);
         expect(reader.has('loginThrottles', 'other')).toBe(false);
@@ -214,7 +214,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
   });
 
   test(`${name}: closing commits the waiting changes, and refuses later ones`, async () => {
-    const { engine, hold, reopen } = await open();
+    const { engine, hold, reopen, refusal } = await open();
     const release = hold();
     const changes = Array.from({ length: 10 }, () => engine.change((draft) => count(draft)));
     const closed = engine.close();
@@ -222,7 +222,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
     release();
     await closed;
     expect(await Promise.all(changes)).toHaveLength(10);
-    expect(await ended).toMatchObject([{ reason: unavailable }]);
+    expect(await ended).toMatchObject([{ reason: refusal }]);
     expect(read(reopen(), 'numbers', 'n')).toBe(10);
   });
 }

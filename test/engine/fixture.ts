@@ -9,7 +9,11 @@ export interface EngineFixture {
   hold(): () => void;
   /** The next commit fails, and keeps nothing. */
   failNext(error: Error): void;
-  /** Number of commits begun. */
+  /** What a change is refused with when its commit has failed. */
+  readonly refusal: object;
+  /** The failures of which the health of the store is told after `failNext(error)`. */
+  toldOf(error: Error): readonly Error[];
+  /** Number of commits begun that write. */
   commits(): number;
   /** What a fresh process reads. */
   reopen(): Engine;

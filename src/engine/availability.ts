@@ -1,0 +1,55 @@
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { EngineError } from '../postgres/engine-error.ts';
+
+/** Shorter troubles, such as a failover, are waited out. */
+const blipMs = 1000;
+/** No request waits longer for the engine. */
+export const patienceMs = 5000;
+
+/** Whether the engine can be asked; what all that ask it share. */
+export class Availability {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Log;
+  #since: number | undefined;
+  #trouble: string | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonic'>, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Why it cannot be asked; `undefined` while it answers. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Whether it has not answered for so long that it makes no sense to wait. */
+  get isDown(): boolean {
+    return this.#since !== undefined && this.#clock.monotonic() - this.#since > blipMs;
+  }
+
+  answered(): void {
+    if (this.#since === undefined) return;
+    this.#log.info('the engine answers: accounts can be managed', { after: this.#trouble });
+    this.#since = undefined;
+    this.#trouble = undefined;
+  }
+
+  failed(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    const sqlstate = error instanceof EngineError ? error.sqlstate : undefined;
+    if (this.#since === undefined || why !== this.#trouble) {
+      const next = 'requests that need it are answered 503 until it does; counting goes on';
+      this.#log.warn('the engine does not answer', { error: why, sqlstate, next });
+    }
+    this.#since ??= this.#clock.monotonic();
+    this.#trouble = why;
+  }
+}
+
+/** The refusal of what needs the engine. */
+export function engineAway(): ApiError {
+  return new ApiError('engine_unavailable', 'The engine of the accounts does not answer; try again', 2);
+}

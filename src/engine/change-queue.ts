@@ -1,0 +1,243 @@
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { EngineError } from '../postgres/engine-error.ts';
+import type { Run, Statement } from '../postgres/statement.ts';
+import { type AccountChange, newChangeId } from './account-change.ts';
+import { type Availability, engineAway, patienceMs } from './availability.ts';
+import type { CatchUp } from './catch-up.ts';
+import {
+  type ControlConnection,
+  changesFrom,
+  changesOf,
+  lockHead,
+  placeOf,
+  writeChange,
+} from './control-statements.ts';
+import type { Copy } from './copy.ts';
+import type { Plan } from './engine.ts';
+import { changesAfter, type History, has } from './history.ts';
+import { Layer } from './layer.ts';
+import type { RecordCodec } from './record-codec.ts';
+import { WaitingPlan } from './waiting-plan.ts';
+
+export interface ChangeQueueDeps {
+  readonly copy: Copy;
+  /** For changes only. */
+  readonly connection: ControlConnection;
+  readonly catchUp: CatchUp;
+  readonly codec: RecordCodec;
+  readonly availability: Availability;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Log;
+  readonly randomBytes: (length: number) => Uint8Array;
+  /** What has to follow from a loss of the engine, as a plan. */
+  repair(): Promise<Plan<void>>;
+}
+
+/** Plans that wait. Each holds a request, so they are bounded like those. */
+const maxWaiting = 10_000;
+/** Plans of one transaction: they hold the event loop, and the lock that the other nodes wait for. */
+const maxTogether = 500;
+/** Between two tries. */
+const pauseMs = 50;
+/** How often is looked for who has waited too long. */
+const lookEveryMs = 250;
+
+/** What one transaction does. */
+interface Turn {
+  /** What the copy lacks, and then the own change, if there is one. */
+  readonly changes: readonly AccountChange[];
+  readonly own: AccountChange | undefined;
+  readonly statement: Statement | undefined;
+  readonly plans: readonly WaitingPlan[];
+  /** Answer the callers; each is called when the transaction is confirmed. */
+  readonly answers: readonly (() => void)[];
+  readonly repairs: boolean;
+}
+
+/** A change whose commit was not answered: it may be in. */
+type Unsettled = Turn & { readonly own: AccountChange };
+
+/** The history does not have the place of the copy. */
+class NotInHistory extends Error {}
+
+/**
+ * Makes changes, one transaction at a time: it locks the end of the history, reads what other nodes have changed, runs the
+ * plans that wait on that, writes, and commits synchronously. Only then is anything applied here, or anyone answered.
+ */
+export class ChangeQueue {
+  readonly #deps: ChangeQueueDeps;
+  #waiting: WaitingPlan[] = [];
+  /** Those of a transaction that is on its way. */
+  #underWay: readonly WaitingPlan[] = [];
+  #unsettled: Unsettled[] = [];
+  #working: Promise<void> | undefined;
+  #repair: Plan<void> | undefined;
+  #isClosed = false;
+
+  constructor(deps: ChangeQueueDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws {ApiError} `engine_unavailable`, `store_unavailable`, `backpressure` */
+  add<T>(plan: Plan<T>): Promise<T> {
+    const { availability, clock } = this.#deps;
+    if (this.#isClosed || availability.isDown) return Promise.reject(engineAway());
+    if (this.#waiting.length >= maxWaiting)
+      return Promise.reject(
+        new ApiError('backpressure', 'Too many changes wait for the engine; try again', 1),
+      );
+    const waiting = new WaitingPlan(plan, clock.monotonic());
+    this.#waiting.push(waiting);
+    this.#work();
+    return waiting.done as Promise<T>;
+  }
+
+  /** Resolves once what follows from a loss of the engine is done; `undefined` when nothing is open. */
+  repaired(): Promise<void> | undefined {
+    return this.#deps.copy.state.lossOpen ? this.add(() => undefined) : undefined;
+  }
+
+  /** Makes the changes that wait; later ones are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#working;
+  }
+
+  #work(): void {
+    if (this.#working !== undefined) return;
+    const timer = setInterval(() => this.#refuseOld(), lookEveryMs);
+    this.#working = this.#takeTurns().finally(() => {
+      clearInterval(timer);
+      this.#working = undefined;
+      if (this.#waiting.length > 0) this.#work();
+    });
+  }
+
+  async #takeTurns(): Promise<void> {
+    while (this.#hasCallers()) if (!(await this.#takeTurn())) await pause();
+    this.#unsettled = []; // What of it is in comes as any other change.
+  }
+
+  #hasCallers(): boolean {
+    this.#waiting = this.#waiting.filter(({ isSettled }) => !isSettled);
+    return (
+      this.#waiting.length > 0 ||
+      this.#unsettled.some(({ plans }) => plans.some(({ isSettled }) => !isSettled))
+    );
+  }
+
+  /** @returns whether to go on at once */
+  async #takeTurn(): Promise<boolean> {
+    const { connection, copy, availability, catchUp } = this.#deps;
+    let turn: Turn | undefined;
+    try {
+      if (copy.state.lossOpen) this.#repair ??= await this.#deps.repair();
+      await connection.transaction(async (run) => {
+        turn = await this.#prepare(run);
+        if (turn.statement !== undefined) void run(turn.statement); // COMMIT tells, and travels with it.
+      });
+    } catch (error) {
+      this.#underWay = [];
+      if (turn !== undefined) this.#keepUnsettled(turn, error);
+      if (!(error instanceof NotInHistory)) availability.failed(error);
+      else await catchUp.replace().catch((cause) => availability.failed(cause));
+      return false;
+    }
+    availability.answered();
+    await this.#finish(turn!);
+    return true;
+  }
+
+  async #prepare(run: Run): Promise<Turn> {
+    const { copy, catchUp } = this.#deps;
+    const { place } = copy;
+    const oldest = Math.min(place.version, ...this.#unsettled.map(({ own }) => own.version));
+    const [head, rows] = await Promise.all([run(lockHead), run(changesFrom(oldest))]);
+    const history = { head: placeOf(head), changes: changesOf(rows) };
+    const news = copy.hasAllTables ? changesAfter(place, history) : undefined;
+    if (news === undefined) throw new NotInHistory();
+    const foreign = catchUp.changes(news);
+    const below = new Layer(copy);
+    for (const { writes } of foreign) for (const write of writes) put(below, write);
+    return this.#plan(history, foreign, below);
+  }
+
+  /** Runs the plans on what the engine has. */
+  #plan(history: History, foreign: readonly AccountChange[], below: Layer): Turn {
+    const inHistory = this.#unsettled.filter(({ own }) => has(history, own));
+    const plans = this.#nextPlans(inHistory);
+    const drafted = new Layer(below);
+    const repairs = this.#repair !== undefined && this.#deps.copy.state.lossOpen;
+    if (repairs) this.#repair!(drafted);
+    const answers = plans.map((plan) => plan.run(drafted, this.#deps.copy.canKeep));
+    const own = this.#ownChange(history, drafted);
+    return {
+      changes: own === undefined ? foreign : [...foreign, own.change],
+      own: own?.change,
+      statement: own?.statement,
+      plans,
+      answers: [...inHistory.flatMap((known) => known.answers), ...answers],
+      repairs,
+    };
+  }
+
+  /** A plan whose change is in does not run again; one whose change is not in does. */
+  #nextPlans(inHistory: readonly Unsettled[]): readonly WaitingPlan[] {
+    const done = new Set(inHistory.flatMap(({ plans }) => plans));
+    const again = new Set(this.#unsettled.flatMap(({ plans }) => plans));
+    const next = [...again].filter((plan) => !done.has(plan) && !plan.isSettled);
+    next.push(...this.#waiting.splice(0, maxTogether).filter(({ isSettled }) => !isSettled));
+    this.#underWay = next;
+    return next;
+  }
+
+  #ownChange({ head }: History, drafted: Layer) {
+    if (drafted.isEmpty) return undefined;
+    const { codec, randomBytes } = this.#deps;
+    const { writes } = drafted;
+    const records = writes.map((write) => codec.encode(write));
+    const id = newChangeId(randomBytes);
+    const change: AccountChange = { version: head.version + 1, id, writes };
+    return { change, statement: writeChange(head, id, codec.encodeChange(records), records) };
+  }
+
+  /** The transaction is confirmed. */
+  async #finish({ changes, answers, plans, repairs }: Turn): Promise<void> {
+    const unsettled = this.#unsettled.flatMap((each) => each.plans);
+    this.#unsettled = [];
+    try {
+      await this.#deps.copy.advance(changes, repairs);
+      if (repairs) this.#repair = undefined;
+      for (const answer of answers) answer();
+    } catch (error) {
+      for (const plan of [...unsettled, ...plans]) plan.refuse(error);
+    }
+    this.#underWay = [];
+  }
+
+  /** What a transaction became is unknown, unless the engine has refused a statement. */
+  #keepUnsettled(turn: Turn, error: unknown): void {
+    const { own, plans } = turn;
+    if (error instanceof EngineError && error.code === 'sql')
+      for (const plan of plans) plan.refuse(engineAway());
+    else if (own !== undefined) this.#unsettled.push({ ...turn, own });
+    else this.#waiting.unshift(...plans);
+  }
+
+  #refuseOld(): void {
+    const before = this.#deps.clock.monotonic() - patienceMs;
+    const all = [this.#waiting, this.#underWay, ...this.#unsettled.map(({ plans }) => plans)];
+    for (const plan of all.flat()) if (plan.since <= before) plan.refuse(engineAway());
+  }
+}
+
+function put(layer: Layer, { table, key, value }: AccountChange['writes'][number]): void {
+  if (value === undefined) layer.remove(table, key);
+  else layer.put(table, key, value);
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, pauseMs));
+}

@@ -1,0 +1,140 @@
+import { ApiError, storeUnavailable } from '../errors.ts';
+import { type AccountStore, accountTables, type TableName } from '../store/accounts.ts';
+import { type CopyState, copyStateWriter, readCopyState } from '../store/copy-state.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+import type { AccountChange, Place } from './account-change.ts';
+import { Committed } from './committed.ts';
+import type { Write } from './engine.ts';
+import { write } from './write.ts';
+
+/**
+ * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on
+ * disk together with the records. Changes are applied one after another.
+ */
+export class Copy extends Committed {
+  readonly #store: AccountStore;
+  readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
+  readonly #writeState: (state: CopyState) => void;
+  readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
+  #state: CopyState;
+  #applying: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param store has the state of a copy
+   * @param health is told of commits that fail
+   */
+  constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
+    super(store);
+    const state = readCopyState(store.lmdb);
+    if (state === undefined) throw new Error('Cannot open a copy of an engine: these accounts are none');
+    this.#store = store;
+    this.#health = health;
+    this.#writeState = copyStateWriter(store.lmdb);
+    this.#state = state;
+  }
+
+  /** The change that it has applied last. */
+  get place(): Place {
+    return { version: this.#state.version, id: this.#state.change };
+  }
+
+  get state(): CopyState {
+    return this.#state;
+  }
+
+  /** Whether it has all tables that this program knows. */
+  get hasAllTables(): boolean {
+    return this.#state.tables === allTables;
+  }
+
+  /** Whether the disk of this node takes changes. */
+  get canKeep(): boolean {
+    return this.#health.ready;
+  }
+
+  onCommit(listener: (writes: readonly Write[]) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /**
+   * Applies changes that follow each other, as far as they are not here yet; resolves when they can be read.
+   * @param settled what was open after a loss is done by these changes
+   * @throws {ApiError} `store_unavailable`
+   */
+  advance(changes: readonly AccountChange[], settled = false): Promise<void> {
+    return this.#inTurn(async () => {
+      const news = changes.filter(({ version }) => version > this.#state.version);
+      const last = news.at(-1);
+      if (last === undefined) return;
+      const lossOpen = this.#state.lossOpen && !settled;
+      const state = { ...this.#state, version: last.version, change: last.id, lossOpen };
+      await this.#commit(
+        news.flatMap(({ writes }) => writes),
+        state,
+      );
+    });
+  }
+
+  /**
+   * Replaces all records.
+   * @param isLoss changes were here that the engine has lost
+   * @throws {ApiError} `store_unavailable`
+   */
+  replace(records: readonly Write[], place: Place, isLoss: boolean): Promise<void> {
+    return this.#inTurn(() => {
+      const lossOpen = this.#state.lossOpen || isLoss;
+      const state = { ...this.#state, version: place.version, change: place.id, tables: allTables, lossOpen };
+      return this.#commit(this.#difference(records), state);
+    });
+  }
+
+  #inTurn(action: () => Promise<void>): Promise<void> {
+    const done = this.#applying.then(action);
+    this.#applying = done.catch(() => {});
+    return done;
+  }
+
+  async #commit(writes: readonly Write[], state: CopyState): Promise<void> {
+    if (!this.#health.ready) throw storeAway();
+    try {
+      await write(this.#store, writes, () => this.#writeState(state));
+    } catch (error) {
+      this.refresh();
+      this.#health.failed(error);
+      throw storeAway();
+    }
+    this.#state = state;
+    this.update(writes);
+    for (const listener of this.#listeners) listener(writes);
+  }
+
+  /** The writes that lead from what is here to `records`. */
+  #difference(records: readonly Write[]): Write[] {
+    const wanted = new Map(accountTables.map((table) => [table, new Map<string, Write>()]));
+    for (const record of records) wanted.get(record.table)!.set(record.key, record);
+    this.refresh();
+    return accountTables.flatMap((table) => {
+      const found = wanted.get(table)!;
+      const gone = Array.from(this.#store[table].getKeys())
+        .filter((key) => !found.has(key) && !isOwn(table, key))
+        .map((key) => ({ table, key, value: undefined }) as Write);
+      const changed = Array.from(found.values()).filter(
+        ({ key, value }) => JSON.stringify(this.#store[table].get(key)) !== JSON.stringify(value),
+      );
+      return [...gone, ...changed];
+    });
+  }
+}
+
+/** Whether a record belongs to the file, and not to the accounts. */
+export function isOwn(table: TableName, key: string): boolean {
+  return table === 'numbers' && key === 'layout';
+}
+
+/** The tables that this program copies. */
+export const allTables = accountTables.join(' ');
+
+/** The refusal of what the disk of this node does not take. */
+export function storeAway(): ApiError {
+  return new ApiError('store_unavailable', storeUnavailable.changeNotKept, 5);
+}

@@ -1,0 +1,34 @@
+import type { Place } from './account-change.ts';
+
+/** A change as it stands in the engine. `writes` is missing where a caller knows them. */
+export interface StoredChange extends Place {
+  readonly writes: string | null;
+}
+
+/** What the engine said of its history: where it ends, and the changes from a version on. */
+export interface History {
+  readonly head: Place;
+  /** In order. */
+  readonly changes: readonly StoredChange[];
+}
+
+/** Where a history begins that has no change yet. */
+export const beginning: Place = { version: 0, id: '0' };
+
+/**
+ * The changes that follow a place; `undefined` when the place is not in the history, or changes that follow it are missing:
+ * then the engine went back, or has forgotten them.
+ */
+export function changesAfter(place: Place, { head, changes }: History): readonly StoredChange[] | undefined {
+  if (head.version === place.version) return head.id === place.id ? [] : undefined;
+  const known = changes.find(({ version }) => version === place.version);
+  if (place.version > 0 && known?.id !== place.id) return undefined;
+  const news = changes.filter(({ version }) => version > place.version && version <= head.version);
+  const isWhole = news.every(({ version }, index) => version === place.version + 1 + index);
+  return isWhole && news.at(-1)?.version === head.version && news.at(-1)?.id === head.id ? news : undefined;
+}
+
+/** Whether a change is part of the history. */
+export function has({ changes }: History, { version, id }: Place): boolean {
+  return changes.some((change) => change.version === version && change.id === id);
+}

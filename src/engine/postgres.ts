@@ -1,0 +1,94 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { EngineKey } from '../postgres/engine-key.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+import { Availability } from './availability.ts';
+import { CatchUp } from './catch-up.ts';
+import { ChangeQueue } from './change-queue.ts';
+import { type ControlConnection, forgetOldChanges } from './control-statements.ts';
+import { Copy } from './copy.ts';
+import type { Engine, EngineStatus, Plan } from './engine.ts';
+import { RecordCodec } from './record-codec.ts';
+import { SharedRead } from './shared-read.ts';
+
+export interface PostgresEngineDeps {
+  readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
+  /** Two sessions: what waits for the lock of a change must not hold up the reads. */
+  readonly reads: ControlConnection;
+  readonly changes: ControlConnection;
+  /** The id of the data directory. */
+  readonly directory: string;
+  readonly key: EngineKey | undefined;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Log;
+  readonly randomBytes: (length: number) => Uint8Array;
+  /** Makes the plan that follows when the engine has lost changes: nothing of what was lost may be valid again. */
+  readonly repair: () => Promise<Plan<void>>;
+}
+
+/** So old may be what is read without asking the engine, such as keys of applications. */
+const followEveryMs = 1000;
+const forgetEveryMs = 10 * 60_000;
+
+/**
+ * Keeps the accounts in a PostgreSQL that several nodes share. The node has a copy: it reads there, and follows the engine.
+ * Nothing is shown that a synchronous commit has not confirmed.
+ */
+export class PostgresEngine extends Copy implements Engine {
+  readonly #availability: Availability;
+  readonly #queue: ChangeQueue;
+  readonly #read: SharedRead;
+  readonly #deps: PostgresEngineDeps;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  /** @param store the copy; no other engine may write to it meanwhile */
+  constructor(store: AccountStore, deps: PostgresEngineDeps) {
+    super(store, deps.health);
+    const { reads, changes, directory, clock, log } = deps;
+    const codec = new RecordCodec(deps.key);
+    const availability = new Availability(clock, log);
+    const catchUp = new CatchUp({ copy: this, connection: reads, directory, codec, log });
+    const shared = { ...deps, copy: this, catchUp, codec, availability };
+    this.#deps = deps;
+    this.#availability = availability;
+    this.#queue = new ChangeQueue({ ...shared, connection: changes });
+    this.#read = new SharedRead({ ...shared, repaired: () => this.#queue.repaired() });
+  }
+
+  get version(): number {
+    return this.place.version;
+  }
+
+  /**
+   * Follows the engine from now on; resolves when the first try has ended. Without the engine the copy stays as it is.
+   */
+  async start(): Promise<void> {
+    this.#every(followEveryMs, () => this.#read.probe());
+    this.#every(forgetEveryMs, () => this.#deps.changes.query(forgetOldChanges));
+    await this.#read.probe().catch(() => {});
+  }
+
+  change<T>(plan: Plan<T>): Promise<T> {
+    return this.#queue.add(plan);
+  }
+
+  current(): Promise<void> {
+    return this.#read.wait();
+  }
+
+  status(): EngineStatus {
+    return { kind: 'postgres', trouble: this.#availability.trouble, version: this.version };
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#queue.close();
+    this.#read.close();
+  }
+
+  /** A failure is logged where it happens, and the next try comes soon. */
+  #every(ms: number, action: () => Promise<unknown>): void {
+    this.#timers.push(setInterval(() => void action().catch(() => {}), ms).unref());
+  }
+}

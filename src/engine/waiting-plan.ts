@@ -1,0 +1,55 @@
+import { storeAway } from './copy.ts';
+import type { Plan } from './engine.ts';
+import { Layer } from './layer.ts';
+
+/** A plan that waits for a transaction, and whoever waits for it. */
+export class WaitingPlan {
+  /** Monotonic, ms. */
+  readonly since: number;
+  readonly done: Promise<unknown>;
+  readonly #plan: Plan<unknown>;
+  #resolve: (value: unknown) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #isSettled = false;
+
+  constructor(plan: Plan<unknown>, since: number) {
+    this.#plan = plan;
+    this.since = since;
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Whether the caller has been answered. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /**
+   * Runs the plan on what is drafted so far, and adds what it writes.
+   * @param canKeep whether the node can take over what is written
+   * @returns what answers its caller, for later
+   */
+  run(drafted: Layer, canKeep: boolean): () => void {
+    const draft = new Layer(drafted);
+    try {
+      const result = this.#plan(draft);
+      if (!draft.isEmpty && !canKeep) throw storeAway();
+      if (!draft.isEmpty) drafted.take(draft);
+      return () => this.#settle(() => this.#resolve(result));
+    } catch (error) {
+      return () => this.refuse(error);
+    }
+  }
+
+  refuse(error: unknown): void {
+    this.#settle(() => this.#reject(error));
+  }
+
+  #settle(answer: () => void): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    answer();
+  }
+}

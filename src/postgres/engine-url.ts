@@ -105,8 +105,8 @@ function parseUser(text: string): { user: string; password: string | undefined }
 }
 
 function parseHost(text: string, index: number): EngineHost {
-  const which = `host ${index + 1} of the engine's URL`;
-  const parts = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(text);
+  const which = `Host ${index + 1} of the engine's URL`;
+  const parts = /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/.exec(text);
   if (parts === null)
     throw new EngineUrlError(
       `${which} has more than one colon: an IPv6 address stands in brackets, as in [::1]:5432`,

@@ -1,3 +1,4 @@
+import type { Draft } from '../engine/engine.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { RetiredKey, SigningAlgorithm, SigningKey } from '../store/auth-records.ts';
 import { transact } from '../store/transact.ts';
@@ -16,7 +17,16 @@ export interface Rotation {
 /** Every key that is kept, as it is on disk now, whichever process wrote it: the one that signs, then the newest. */
 export function storedKeys({ signingKeys }: Pick<AccountStore, 'signingKeys'>): StoredKey[] {
   signingKeys.resetReadTxn();
-  const keys = Array.from(signingKeys.getRange(), ({ value }) => value);
+  return inOrder(Array.from(signingKeys.getRange(), ({ value }) => value));
+}
+
+/** Every key that a plan finds, in the same order. */
+export function draftedKeys(draft: Pick<Draft, 'keys' | 'get'>): StoredKey[] {
+  const kids = [...draft.keys('signingKeys', { start: '', end: '~' })];
+  return inOrder(kids.map((kid) => draft.get('signingKeys', kid)!));
+}
+
+function inOrder(keys: StoredKey[]): StoredKey[] {
   return keys.sort((a, b) => Number(signs(b)) - Number(signs(a)) || b.createdAt - a.createdAt);
 }
 
@@ -52,6 +62,18 @@ export async function rotateSigningKey(
     for (const key of [...retired, current]) store.signingKeys.putSync(key.kid, key);
     return { current, retired };
   });
+}
+
+/**
+ * Drafts that a key signs from now on, in place of the one before it, whose private part goes.
+ * @param made not stored yet
+ */
+export function draftRotation(draft: Draft, made: SigningKey, now: number): Rotation {
+  const retired = draftedKeys(draft)
+    .filter(signs)
+    .map((key) => retire(key, now));
+  for (const key of [...retired, made]) draft.put('signingKeys', key.kid, key);
+  return { current: made, retired };
 }
 
 /**

@@ -1,14 +1,17 @@
 import type { Directory } from '../accounts/directory.ts';
+import { newSigningKey } from '../accounts/new-signing-key.ts';
 import {
+  draftedKeys,
+  draftRotation,
   markAudited,
-  rotateSigningKey,
   type StoredKey,
   signingKeyOf,
   signs,
   storedKeys,
 } from '../accounts/stored-signing-keys.ts';
 import type { Clock } from '../clock.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, Write } from '../engine/engine.ts';
+import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
@@ -24,7 +27,7 @@ import {
 
 export interface KeyRingDeps {
   readonly accounts: Pick<AccountStore, 'lmdb' | 'signingKeys'>;
-  readonly engine: Pick<Engine, 'change'>;
+  readonly engine: Pick<Engine, 'change' | 'onCommit'>;
   readonly directory: Pick<Directory, 'change'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,15 +46,33 @@ const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
  * @throws {Error} when the store has no signing key, or does not take the change
  */
 export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
-  const { accounts, clock, log } = deps;
-  const before = signingKeyOf(storedKeys(accounts));
-  if (before.alg !== alg) {
-    const { current } = await rotateSigningKey(accounts, clock.now(), alg);
-    log.info('a signing key was made for --signing-alg', { keyId: current.kid, alg, before: before.alg });
-  }
+  if (signingKeyOf(storedKeys(deps.accounts)).alg !== alg) await changeAlgorithm(deps, alg);
   const ring = new KeyRing(deps);
   await ring.refresh();
   return ring;
+}
+
+/** Of several nodes that begin at once with another algorithm, one makes the key. */
+async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
+  const made = await newSigningKey(clock.now(), alg);
+  try {
+    const before = await directory.change((draft) => {
+      const { alg: current } = signingKeyOf(draftedKeys(draft));
+      if (current === alg) return undefined;
+      draftRotation(draft, made, clock.now());
+      draft.note('signing-key.rotated', null, targetOf(made));
+      return current;
+    });
+    if (before === undefined) return;
+    log.info('a signing key was made for --signing-alg', { keyId: made.kid, alg, before });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'engine_unavailable')) throw error;
+    log.warn('no signing key could be made for --signing-alg: the next start tries again', { alg });
+  }
+}
+
+function targetOf({ kid, alg }: StoredKey) {
+  return { type: 'signing-key', id: kid, name: alg };
 }
 
 /** The signing keys as they are now: `flagmeter keys rotate` changes them while the service runs. */
@@ -69,6 +90,7 @@ export class KeyRing implements SigningKeys {
     this.#deps = deps;
     this.#keys = openSigningKeys(storedKeys(deps.accounts));
     this.#signer = this.#keys.current;
+    deps.engine.onCommit((writes) => this.#hear(writes));
   }
 
   get current(): Signer {
@@ -95,17 +117,27 @@ export class KeyRing implements SigningKeys {
     return this.#refreshing;
   }
 
+  /** A key of another node is known before anything is answered by it. */
+  #hear(writes: readonly Write[]): void {
+    if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
+  }
+
   async #refresh(): Promise<void> {
-    const { accounts, clock } = this.#deps;
-    const found = storedKeys(accounts);
-    const stored = await this.#removeExpired(found);
-    if (kidsOf(stored) !== kidsOf(this.published)) {
-      const newest = this.#keys.current.kid;
-      this.#keys = openSigningKeys(stored);
-      if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
-    }
-    if (clock.now() >= this.#signsFrom) this.#signWithNewest();
-    for (const key of found.toReversed()) if (key.unaudited) await this.#audit(key);
+    const stored = storedKeys(this.#deps.accounts);
+    this.#follow(stored);
+    if (this.#deps.clock.now() >= this.#signsFrom) this.#signWithNewest();
+    await this.#removeExpired(stored);
+    for (const key of stored.toReversed()) if (key.unaudited) await this.#audit(key);
+  }
+
+  #follow(stored: readonly StoredKey[]): void {
+    if (kidsOf(stored) === kidsOf(this.published)) return;
+    const { clock } = this.#deps;
+    const newest = this.#keys.current.kid;
+    this.#keys = openSigningKeys(stored);
+    if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
+    // Nothing verifies what it signs any more.
+    if (stored.every(({ kid }) => kid !== this.#signer.kid)) this.#signWithNewest();
   }
 
   #signWithNewest(): void {
@@ -115,25 +147,22 @@ export class KeyRing implements SigningKeys {
     if (kid !== before) this.#deps.log.info('another signing key signs now', { keyId: kid, alg, before });
   }
 
-  async #removeExpired(stored: readonly StoredKey[]): Promise<readonly StoredKey[]> {
+  async #removeExpired(stored: readonly StoredKey[]): Promise<void> {
     const { engine, clock, log } = this.#deps;
     const now = clock.now();
     const expired = stored.filter((key) => !signs(key) && now >= key.retiredAt + retiredLifeMs);
-    if (expired.length === 0) return stored;
+    if (expired.length === 0) return;
     await engine.change((draft) => {
       for (const { kid } of expired) draft.remove('signingKeys', kid);
     });
     for (const { kid } of expired) log.info('a retired signing key was removed', { keyId: kid });
-    return stored.filter((key) => !expired.includes(key));
   }
 
   /** Another process may have created the key, but this one numbers the entries of the audit log. */
-  async #audit({ kid, alg }: StoredKey): Promise<void> {
+  async #audit(key: StoredKey): Promise<void> {
     const { accounts, directory } = this.#deps;
-    await directory.change((draft) =>
-      draft.note('signing-key.rotated', null, { type: 'signing-key', id: kid, name: alg }),
-    );
-    markAudited(accounts, kid);
+    await directory.change((draft) => draft.note('signing-key.rotated', null, targetOf(key)));
+    markAudited(accounts, key.kid);
   }
 }
 

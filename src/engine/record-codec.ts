@@ -55,8 +55,9 @@ export class RecordCodec {
   }
 
   #seal(key: SigningKey | RetiredKey): SealedKey | SigningKey | RetiredKey {
-    if (this.#key === undefined || !('privateJwk' in key)) return key;
-    const { privateJwk, ...shown } = key;
+    const { unaudited, ...plain } = key; // For the audit log of one machine.
+    if (this.#key === undefined || !('privateJwk' in plain)) return plain;
+    const { privateJwk, ...shown } = plain;
     return { ...shown, sealedJwk: this.#key.seal(JSON.stringify(privateJwk), aboutKey(key.kid)) };
   }
 

@@ -1,0 +1,50 @@
+import { system } from '../accounts/actors.ts';
+import { auditKey } from '../accounts/audit-log.ts';
+import { newSigningKey } from '../accounts/new-signing-key.ts';
+import type { Clock } from '../clock.ts';
+import { isOwn } from '../engine/copy.ts';
+import type { Draft, Plan } from '../engine/engine.ts';
+import type { TableName } from '../store/accounts.ts';
+import type { SigningAlgorithm } from '../store/auth-records.ts';
+
+/** So many numbers are passed over: what was lost may have given them away. */
+const numbersAhead = 10_000;
+
+/** What a lost change may have ended, so that nothing of it may be valid again. */
+const ended = [
+  'sessions',
+  'userSessions',
+  'codes',
+  'signIns',
+  'signingKeys',
+] as const satisfies readonly TableName[];
+
+/**
+ * Makes the plan that follows when the engine has lost changes that were answered: invalidations, and changes of passwords and
+ * rights may be among them. All sessions, codes and access tokens end, and no number is given twice.
+ */
+export async function planAfterLoss(clock: Pick<Clock, 'now'>, alg: SigningAlgorithm): Promise<Plan<void>> {
+  const signingKey = await newSigningKey(clock.now(), alg);
+  return (draft) => {
+    for (const table of ended)
+      for (const key of [...draft.keys(table, { start: '', end: '~' })]) draft.remove(table, key);
+    draft.put('signingKeys', signingKey.kid, signingKey);
+    for (const [name, next] of [...draft.records('numbers')])
+      if (!isOwn('numbers', name)) draft.put('numbers', name, next + numbersAhead);
+    note(draft, clock.now());
+  };
+}
+
+function note(draft: Draft, at: number): void {
+  const number = draft.get('numbers', 'audit') ?? 1;
+  draft.put('numbers', 'audit', number + 1);
+  const target = { type: 'engine', id: '', name: '' };
+  draft.put('audit', auditKey(number), {
+    number,
+    at,
+    actor: system,
+    action: 'engine.changes-lost',
+    teamId: null,
+    target,
+  });
+}

@@ -5,7 +5,7 @@ const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{binary,browser,faults,bench,models}/**'],
+    exclude: ['test/{binary,browser,faults,bench,models,chaos}/**'],
     testTimeout: 30_000,
   },
 };
@@ -22,7 +22,7 @@ const engine = {
 const system = {
   test: {
     name: 'system',
-    include: ['test/{binary,browser,faults,bench,models}/**/*.test.ts'],
+    include: ['test/{binary,browser,faults,bench,models,chaos}/**/*.test.ts'],
     testTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     // Processes and browsers on a busy machine: a test that fails once and then passes is reported as retried, and is to be

@@ -16,7 +16,7 @@ export async function sendMessages(round: Round, dice: Dice, name: string): Prom
       { feature, variantStats: { [variant]: { checkCount: count, usedCount: 1 } } },
       { feature: 'all', variantStats: { on: { checkCount: 1, usedCount: 1, viewedCount: 1 } } },
     ];
-    const report = { ...head, time: new Date().toISOString(), stats };
+    const report = { ...head, time: timeOf(Date.now()), stats };
     const outcome = await retryElsewhere(round, dice, async (node) =>
       dice.chance(0.4)
         ? grpcReport(round, node.grpc, 'usage', report)
@@ -62,6 +62,11 @@ export async function sendNamedPackets(round: Round, dice: Dice, name: string): 
     );
     await pause(dice.between(20, 150));
   }
+}
+
+/** A time of a whole second, as coarse clocks give it, would tell the service that similar reports may be siblings. */
+function timeOf(now: number): string {
+  return new Date(now % 1_000 === 0 ? now + 1 : now).toISOString();
 }
 
 function post(round: Round, http: string, path: string, body: object, headers: Record<string, string> = {}) {

@@ -129,10 +129,10 @@ async function joinAgain(stage: Stage): Promise<void> {
   for (const { host } of [primary, standby]) await stage.scene.joinToServer(stage.node, host);
 }
 
-/** Whether the stream of a node that was stopped in order has nothing left to ship. */
+/** Whether no stream of a node that was stopped in order has anything left to ship. */
 async function hasShippedAll(stage: Stage): Promise<boolean> {
   const rows = await databaseOf(stage).query<{ left: number }>(
-    `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s ON s.stream = n.stream
+    `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s USING (directory)
      WHERE n.name = '${stage.node.name}' AND s.state = 'open'`,
   );
   return rows[0]?.left === 0;

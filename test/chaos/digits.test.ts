@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../chaos/clients/ask.ts';
+import { Digits } from '../../chaos/clients/digits.ts';
+
+const outcomes = fc.array(fc.constantFrom<Outcome>('accepted', 'refused', 'unknown'), {
+  maxLength: Digits.most,
+});
+
+function digitsOf(all: readonly Outcome[]): Digits {
+  const digits = new Digits();
+  for (const outcome of all) digits.next().outcome = outcome;
+  return digits;
+}
+
+/** The sum when each request was counted so many times. */
+function sumOf(times: readonly number[]): number {
+  return times.reduce((sum, count, index) => sum + count * 4 ** index, 0);
+}
+
+describe('a sum of powers of four', () => {
+  it('is right exactly when each request was counted as it may be', () => {
+    const requests = outcomes.chain((all) =>
+      fc.tuple(
+        fc.constant(all),
+        fc.array(fc.integer({ min: 0, max: 3 }), { minLength: all.length, maxLength: all.length }),
+      ),
+    );
+    fc.assert(
+      fc.property(requests, ([all, times]) => {
+        const may = { accepted: [1], refused: [0], unknown: [0, 1] };
+        const wrong = all.flatMap((outcome, index) => (may[outcome].includes(times[index]!) ? [] : [index]));
+        const faults = digitsOf(all).faults(sumOf(times));
+        expect(faults.map((fault) => Number(/^request (\d+)/.exec(fault)?.[1]))).toEqual(wrong);
+      }),
+    );
+  });
+
+  it('says how many requests it holds', () => {
+    expect(digitsOf(['accepted', 'unknown', 'unknown']).countedIn(sumOf([1, 0, 1]))).toBe(2);
+  });
+
+  it('is wrong when it is more than all requests can make', () => {
+    expect(digitsOf(['accepted']).faults(5)).toEqual(['the sum 5 is more than 1 requests can make']);
+  });
+
+  it('fits a count of fifteen requests', () => {
+    const digits = digitsOf(Array.from({ length: Digits.most }, () => 'accepted' as const));
+    expect(digits.isFull).toBe(true);
+    expect(digits.parts.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(2 ** 31);
+  });
+});

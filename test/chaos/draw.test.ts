@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { Dice } from '../../chaos/dice.ts';
+import { drawFaults, faults } from '../../chaos/faults/draw.ts';
+import type { Scene } from '../../chaos/scene/scene.ts';
+
+const scene = {
+  database: {},
+  nodes: [{ name: 'node1' }, { name: 'node2' }, { name: 'node3' }],
+} as unknown as Scene;
+const drawn = (seed: number) => drawFaults(scene, new Dice(seed), []);
+const seeds = Array.from({ length: 2_000 }, (_, seed) => seed);
+
+it('draws the same faults from the same seed', () => {
+  for (const seed of seeds.slice(0, 20)) expect(drawn(seed)).toEqual(drawn(seed));
+});
+
+it('draws every fault sooner or later, one to three at once', () => {
+  const all = seeds.map(drawn);
+  expect(new Set(all.flat().map(({ name }) => name))).toEqual(new Set(faults.keys()));
+  expect(new Set(all.map(({ length }) => length))).toEqual(new Set([1, 2, 3]));
+});
+
+it('lets no two faults touch the same node or the same part at once', () => {
+  for (const round of seeds.map(drawn)) {
+    const claims = round.flatMap(({ fault, node }) =>
+      fault.claims.map((claim) => (claim === 'node' ? node.name : claim)),
+    );
+    expect(new Set(claims).size).toBe(claims.length);
+    expect(claims.includes('everything') && round.length > 1).toBe(false);
+  }
+});

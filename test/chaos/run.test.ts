@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { root } from '../support/sources.ts';
+
+interface Outcome {
+  readonly code: number | string | null | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function chaos(...args: string[]): Promise<Outcome> {
+  return new Promise((done) => {
+    const bun = join(root, 'node_modules/.bin/bun');
+    execFile(bun, [join(root, 'chaos/main.ts'), ...args], (error, stdout, stderr) => {
+      done({ code: error === null ? 0 : error.code, stdout, stderr });
+    });
+  });
+}
+
+it('finds everything as promised after a node was killed and frozen', async () => {
+  const { code, stdout, stderr } = await chaos('--alone', '--rounds', '3', '--seed', '7');
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^seed 7, 3 rounds, logs in \//);
+  expect(stdout).toMatch(/ {2}fault: kill +\d/);
+  expect(stdout).toMatch(/ {2}packet: 202 +\d{2}/);
+  expect(stdout).toMatch(/^0 violations$/m);
+});
+
+it.each([
+  [['--minutes', 'two'], "Option '--minutes' must be a number: it is 'two'"],
+  [['--only', 'kil'], "Option '--only' names no fault: 'kil'"],
+])('names what is wrong with %j', async (args, message) => {
+  expect(await chaos(...args)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
+});

@@ -10,7 +10,8 @@ export interface Reports {
   readonly metrics: readonly { readonly metric: string; readonly value: number }[];
 }
 
-interface Completeness {
+export interface Completeness {
+  /** Until when everything is in it; without an engine it always is. */
   readonly completeThrough?: string;
 }
 
@@ -48,4 +49,14 @@ async function readWhole<Report>(
     }
     await pause(200);
   }
+}
+
+/** The path of a report of the round's environment, around a time. */
+export function reportPath({ shop }: Round, report: string, time: number): string {
+  const [from, to] = [time - dayMs, time + dayMs].map((each) => new Date(each).toISOString()) as [
+    string,
+    string,
+  ];
+  const query = new URLSearchParams({ environment: shop.environment, from, to, step: 'day' });
+  return `/api/v2/applications/${shop.application}/${report}?${query}`;
 }

@@ -1,6 +1,7 @@
 import type { Tally } from '../clients/tallies.ts';
 import type { Round } from '../round.ts';
 import { type Reports, readReports } from './reports.ts';
+import { keyOf, sumsOf } from './sums.ts';
 
 /**
  * Compares what each node reports with what became of each request: accepted ones are counted once, refused ones not at all,
@@ -64,18 +65,6 @@ function checkUsers(round: Round, { node, usage }: Reports): void {
   const isTooFew = !round.isLossy && users < least * 0.98 - 1;
   if (isTooFew || users > most * 1.02 + 1)
     round.journal.violation(`${node.name} reports ${users} users: there were ${least} to ${most}`);
-}
-
-function sumsOf({ usage, metrics }: Reports): Map<string, number> {
-  const counts = usage.features.flatMap(({ feature, variants }) =>
-    variants.map(({ variant, checks }) => [`feature ${feature} ${variant}`, checks] as const),
-  );
-  const values = metrics.map(({ metric, value }) => [`metric ${metric}`, value] as const);
-  return new Map([...counts, ...values]);
-}
-
-function keyOf({ kind, name, variant }: Tally): string {
-  return kind === 'metric' ? `metric ${name}` : `feature ${name} ${variant}`;
 }
 
 /** Where two texts begin to differ. */

@@ -5,6 +5,8 @@ export interface Part {
   /** What it adds to the sum: a power of four of its own. */
   readonly count: number;
   outcome: Outcome | 'pending';
+  /** When the outcome was known, Unix ms. */
+  at?: number;
 }
 
 /**
@@ -30,13 +32,16 @@ export class Digits {
     return part;
   }
 
-  /** What is wrong with a sum: requests that it lacks or has more than once. */
-  faults(sum: number): string[] {
+  /**
+   * What is wrong with a sum: requests that it lacks or has more than once.
+   * @param through it has to have only what was accepted before this time, Unix ms
+   */
+  faults(sum: number, through = Number.POSITIVE_INFINITY): string[] {
     if (sum >= 4 ** this.#parts.length)
       return [`the sum ${sum} is more than ${this.#parts.length} requests can make`];
-    return this.#parts.flatMap(({ outcome }, index) => {
+    return this.#parts.flatMap(({ outcome, at = 0 }, index) => {
       const times = timesIn(sum, index);
-      const [least, most] = [outcome === 'accepted' ? 1 : 0, outcome === 'refused' ? 0 : 1];
+      const [least, most] = [outcome === 'accepted' && at < through ? 1 : 0, outcome === 'refused' ? 0 : 1];
       if (times >= least && times <= most) return [];
       return [`request ${index} was ${outcome} and is counted ${times} times`];
     });

@@ -6,6 +6,7 @@ import { sendMessages, sendMetrics, sendNamedPackets } from './messages.ts';
 import { sendPackets } from './packets.ts';
 import { mintAndUse } from './people.ts';
 import { raceRefreshes } from './refreshes.ts';
+import { watchReports } from './watch-reports.ts';
 
 type Client = (round: Round, dice: Dice, name: string) => Promise<void>;
 
@@ -19,6 +20,7 @@ const crowd: readonly (readonly [name: string, count: number, client: Client])[]
   ['changes', 2, changeFeatures],
   ['invalidating', 1, invalidateTokens],
   ['trying', 2, tryInvalidated],
+  ['watching', 1, watchReports],
 ];
 
 /** Starts all clients. @returns when each has ended, which it does when the round is over */

@@ -35,6 +35,7 @@ export class Sender {
     const part = tally.digits.next();
     const settle = (outcome: Part['outcome']) => {
       part.outcome = outcome;
+      part.at = Date.now();
     };
     return { ...part, name: tally.name, variant: tally.variant, settle };
   }

@@ -1,0 +1,16 @@
+import type { Tally } from '../clients/tallies.ts';
+import type { Reports } from './reports.ts';
+
+/** The sum of each series of the reports. */
+export function sumsOf({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>): Map<string, number> {
+  const counts = usage.features.flatMap(({ feature, variants }) =>
+    variants.map(({ variant, checks }) => [`feature ${feature} ${variant}`, checks] as const),
+  );
+  const values = metrics.map(({ metric, value }) => [`metric ${metric}`, value] as const);
+  return new Map([...counts, ...values]);
+}
+
+/** By which the sum of a series is found. */
+export function keyOf({ kind, name, variant }: Pick<Tally, 'kind' | 'name' | 'variant'>): string {
+  return kind === 'metric' ? `metric ${name}` : `feature ${name} ${variant}`;
+}

@@ -1,0 +1,37 @@
+import type { UsageReport } from '../../test/support/binary.ts';
+import { type Completeness, reportPath } from '../checks/reports.ts';
+import { keyOf, sumsOf } from '../checks/sums.ts';
+import type { Dice } from '../dice.ts';
+import { pause } from '../pause.ts';
+import type { Round } from '../round.ts';
+import type { Tally } from './tallies.ts';
+
+/**
+ * Reads reports while things go wrong: no request is counted twice at any time, and what was accepted before the time through which
+ * a report says that it is complete is in it.
+ */
+export async function watchReports(round: Round, dice: Dice): Promise<void> {
+  while (!round.isOver) {
+    const node = round.node(dice);
+    const path = reportPath(round, 'usage', Date.now());
+    const answer = await round.tokens.ask(node.http, { kind: 'report watched', path });
+    if (answer.status === 200) watch(round, node.name, JSON.parse(answer.body) as UsageReport & Completeness);
+    await pause(dice.between(100, 600));
+  }
+}
+
+function watch(round: Round, name: string, usage: UsageReport & Completeness): void {
+  // A report of a node without an engine does not say what it may lack: it is read while packets are under way.
+  const through = Date.parse(usage.completeThrough ?? '1970-01-01');
+  const sums = sumsOf({ usage, metrics: [] });
+  const features = round.senders.flatMap(({ tallies }) => tallies.filter(isFeature));
+  for (const tally of features)
+    for (const fault of tally.digits.faults(sums.get(keyOf(tally)) ?? 0, through))
+      round.journal.violation(
+        `${name} meanwhile, ${tally.name}/${tally.variant}, through ${usage.completeThrough}: ${fault}`,
+      );
+}
+
+function isFeature({ kind }: Tally): boolean {
+  return kind === 'feature';
+}

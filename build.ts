@@ -18,6 +18,7 @@ const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
   'src/commit/worker.ts',
+  'src/cluster/replica-worker.ts',
   'src/manage/report-worker.ts',
 ];
 

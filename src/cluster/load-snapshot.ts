@@ -5,6 +5,7 @@ import { numbersOfEnvironments } from '../store/blocks.ts';
 import { putCarried, readCarried } from '../store/carried.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { transact } from '../store/transact.ts';
+import type { Applied } from './entry.ts';
 import type { ReplicaState } from './replica-state.ts';
 import {
   isOwnRow,
@@ -36,12 +37,7 @@ export async function loadSnapshot(
   state: ReplicaState,
   parts: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  transact(store.lmdb, () => {
-    state.set('own:loads', (state.get('own:loads') ?? 0) + 1);
-    state.set('own:loading', true);
-    state.remove('own:applied');
-  });
-  await emptyTables(store);
+  await empty(store, state);
   let number = 0;
   let head: SnapshotHead | undefined;
   let isWhole = false;
@@ -57,10 +53,29 @@ export async function loadSnapshot(
     throw new SnapshotUnreadable('Cannot load the snapshot: its last part is missing');
   }
   const { position, id } = head;
+  finish(store, state, { position, id });
+}
+
+/** Empties the tables of a replica: it begins with the first entry of the log. */
+export async function loadNothing(store: ReplicaStore, state: ReplicaState): Promise<void> {
+  await empty(store, state);
+  finish(store, state, undefined);
+}
+
+async function empty(store: ReplicaStore, state: ReplicaState): Promise<void> {
+  transact(store.lmdb, () => {
+    state.set('own:loads', (state.get('own:loads') ?? 0) + 1);
+    state.set('own:loading', true);
+    state.remove('own:applied');
+  });
+  await emptyTables(store);
+}
+
+function finish(store: ReplicaStore, state: ReplicaState, applied: Applied | undefined): void {
   transact(store.lmdb, () => {
     renewLate(store, state.get('own:loads')!);
     state.forget();
-    state.set('own:applied', { position, id });
+    if (applied !== undefined) state.set('own:applied', applied);
     state.set('own:loading', false);
   });
 }

@@ -10,7 +10,7 @@ import { CountedMessages } from './counted-messages.ts';
 import { type Applied, type Entry, nothingApplied } from './entry.ts';
 import { Erased } from './erased.ts';
 import { ForgottenPeople } from './forgotten.ts';
-import { loadSnapshot } from './load-snapshot.ts';
+import { loadNothing, loadSnapshot } from './load-snapshot.ts';
 import { type Refusal, Refusals } from './refusals.ts';
 import { ReplicaState } from './replica-state.ts';
 import { defaultSettings, type ReplicaSettings } from './settings.ts';
@@ -153,6 +153,15 @@ export class Replica {
   async load(parts: AsyncIterable<Uint8Array>): Promise<void> {
     try {
       await loadSnapshot(this.#store, this.#state, parts);
+    } finally {
+      this.#forget();
+    }
+  }
+
+  /** Empties the content: what follows is the log from its first entry on. After a crash it is to be called again. */
+  async clear(): Promise<void> {
+    try {
+      await loadNothing(this.#store, this.#state);
     } finally {
       this.#forget();
     }

@@ -1,0 +1,55 @@
+import type { Applied, Entry, EntryKind } from './entry.ts';
+import type { EngineSession } from './session.ts';
+
+/** What a read of the log brings at most: about this much, so that a long log is applied in small steps. */
+const maxEntries = 256;
+const maxBytes = 2 * 1024 * 1024;
+
+/** What follows in the log. */
+export type Followed =
+  | { readonly known: true; readonly entries: readonly Entry[] }
+  /** The engine does not have what the replica applied last, or not what follows it: the replica has to be loaded anew. */
+  | { readonly known: false; readonly reason: string };
+
+/**
+ * Reads the entries after what a replica has applied. The last applied one is read too: that it is there, with its id, says
+ * that the replica holds a part of this very log.
+ */
+export async function readEntries(session: EngineSession, applied: Applied): Promise<Followed> {
+  const { rows: found } = await session.query<LogRow>({
+    name: 'fm-follow',
+    text: `SELECT position, id::text, kind, stream, seq, body FROM (
+             SELECT *, sum(coalesce(octet_length(body), 0)) OVER (ORDER BY position) AS bytes,
+               row_number() OVER (ORDER BY position) AS place
+             FROM (SELECT * FROM fm_entry WHERE position > $1 ORDER BY position LIMIT $2) AS next
+           ) AS measured
+           WHERE bytes <= $3 OR place = 1
+           UNION ALL
+           SELECT position, id::text, kind, stream, seq, NULL FROM fm_entry WHERE position = $1
+           ORDER BY position`,
+    values: [applied.position, maxEntries, maxBytes],
+  });
+  if (applied.position > 0) {
+    const own = found.shift();
+    if (own === undefined || Number(own.position) !== applied.position || own.id !== applied.id)
+      return { known: false, reason: 'the engine does not have what was applied last' };
+  }
+  const hole = found.findIndex((row, at) => Number(row.position) !== applied.position + 1 + at);
+  if (hole >= 0) return { known: false, reason: 'a part of the log is not there' };
+  const trimmed = found.findIndex(({ body }) => body === null);
+  if (trimmed >= 0) return { known: false, reason: 'the log goes on in a snapshot' };
+  return { known: true, entries: found.map(entryOf) };
+}
+
+interface LogRow {
+  readonly position: bigint;
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly stream: string | null;
+  readonly seq: bigint | null;
+  readonly body: Buffer | null;
+}
+
+function entryOf({ position, id, kind, stream, seq, body }: LogRow): Entry {
+  return { position: Number(position), id, kind, stream: stream ?? '', seq: Number(seq ?? 0), body: body! };
+}

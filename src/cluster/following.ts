@@ -1,0 +1,90 @@
+import type { Log } from '../log.ts';
+import { readEntries } from './follow.ts';
+import type { Refusal } from './refusals.ts';
+import type { Replica } from './replica.ts';
+import type { EngineSession } from './session.ts';
+import { newestSnapshot, partsOf } from './shared-snapshots.ts';
+
+export interface FollowingDeps {
+  readonly session: EngineSession;
+  readonly replica: Replica;
+  readonly log: Log;
+}
+
+/** Brings the replica to the end of the log: it applies what follows, or loads a snapshot when nothing does. */
+export class Following {
+  readonly #deps: FollowingDeps;
+  #rebases = 0;
+  #isLoading = false;
+
+  constructor(deps: FollowingDeps) {
+    this.#deps = deps;
+  }
+
+  /** How often the replica was emptied, and a snapshot loaded. */
+  get rebases(): number {
+    return this.#rebases;
+  }
+
+  get isLoading(): boolean {
+    return this.#isLoading;
+  }
+
+  /**
+   * Applies some of what follows in the log.
+   * @returns what was applied, by kinds; empty when the replica is at the end
+   * @throws {EngineError}
+   * @throws {NewerEntry} a later version of the program wrote the next entry
+   */
+  async step(): Promise<ReadonlySet<string>> {
+    const { session, replica } = this.#deps;
+    if (replica.isLoading) await this.#load('it was not loaded to its end');
+    const next = await readEntries(session, replica.applied);
+    if (!next.known) {
+      await this.#load(next.reason);
+      return new Set(['snapshot']);
+    }
+    let rest = next.entries;
+    while (rest.length > 0) {
+      const { count, refused } = replica.apply(rest);
+      rest = rest.slice(count);
+      for (const refusal of refused) await this.#tellRefused(refusal);
+      await turn(); // What others have asked for meanwhile is answered.
+    }
+    return new Set(next.entries.map(({ kind }) => kind));
+  }
+
+  async #load(reason: string): Promise<void> {
+    const { session, replica, log } = this.#deps;
+    const from = replica.applied;
+    const snapshot = await newestSnapshot(session);
+    this.#isLoading = true;
+    log.warn('the replica is loaded anew', {
+      reason,
+      from: from.position,
+      to: snapshot?.applied.position ?? 0,
+    });
+    if (snapshot === undefined) await replica.clear();
+    else await replica.load(partsOf(session, snapshot.snapshot));
+    this.#isLoading = false;
+    this.#rebases += 1;
+    log.info('the replica is loaded', { position: replica.applied.position });
+  }
+
+  /** Shows it to people. Every replica refuses the same, so one row of them is enough. */
+  async #tellRefused({ stream, seq, place, reason, row }: Refusal): Promise<void> {
+    const { session, log } = this.#deps;
+    log.warn('a row of a delta was refused', { stream, seq, place, reason });
+    await session.query({
+      name: 'fm-refused',
+      text: `INSERT INTO fm_refused (stream, seq, place, reason, "row", at)
+             SELECT $1, $2, $3, $4, $5, now() WHERE NOT EXISTS (
+               SELECT 1 FROM fm_refused WHERE stream = $1 AND seq = $2 AND place = $3 AND "row" = $5)`,
+      values: [stream, seq, place, reason, row],
+    });
+  }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,139 @@
+import { engineLayout } from '../postgres/schema.ts';
+import type { EngineSession } from './session.ts';
+
+/** How a node is known in the engine. */
+export interface NodeFacts {
+  /** Random id of the data directory. */
+  readonly directory: string;
+  /** Of the data directory, for people. */
+  readonly path: string;
+  /** Label for people. */
+  readonly name: string;
+  /** Of the program. */
+  readonly version: string;
+  /** Of this process. */
+  readonly stream: string;
+  /** When the process began, Unix ms. */
+  readonly started: number;
+  /** The engine that this directory has used before. */
+  readonly engine: string | undefined;
+}
+
+/** The node must not go on with this directory and this engine; the message says what to do. */
+export class JoinRefused extends Error {
+  override readonly name = 'JoinRefused';
+}
+
+/** A process that has not been heard of for this long is not alive: it beats each second. */
+const silentMs = 2500;
+/** Clocks that differ by more would put counts into wrong minutes. */
+const maxSkewMs = 5000;
+const lookAgainMs = 250;
+
+export interface JoinDeps {
+  readonly session: EngineSession;
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+interface Seen {
+  readonly engine: string;
+  readonly at: bigint;
+  readonly stream: string | null;
+  readonly name: string | null;
+  readonly state: string | null;
+  readonly beat: string | null;
+  readonly silent: bigint | null;
+}
+
+/**
+ * Takes the directory's row in the engine for this process: after that the streams of earlier processes may be shipped.
+ * Nothing is written before it is sure that no other process beats for this directory.
+ * @throws {JoinRefused} another process uses a copy of this directory; the engine is another one; the clocks differ
+ */
+export async function join({ session, now, pause }: JoinDeps, facts: NodeFacts): Promise<void> {
+  let first: Seen | undefined;
+  for (;;) {
+    const asked = now();
+    const seen = await look(session, facts.directory);
+    const answered = now();
+    checkEngine(facts, seen);
+    checkClock((asked + answered) / 2 - Number(seen.at));
+    first ??= seen;
+    if (isTaken(facts, first, seen)) throw isCopied(facts, seen);
+    if (isFree(facts, seen) && (await claim(session, facts, seen))) return;
+    await pause(lookAgainMs);
+  }
+}
+
+async function look(session: EngineSession, directory: string): Promise<Seen> {
+  const { rows } = await session.query<Seen>({
+    name: 'fm-join-look',
+    text: `SELECT engine.id AS engine, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at,
+             node.stream, node.name, node.state, node.beat_at::text AS beat,
+             (extract(epoch FROM clock_timestamp() - node.beat_at) * 1000)::bigint AS silent
+           FROM fm_engine AS engine LEFT JOIN fm_node AS node ON node.directory = $1`,
+    values: [directory],
+  });
+  const [seen] = rows;
+  if (seen === undefined)
+    throw new JoinRefused('This database holds no engine of flagmeter; make one with: flagmeter engine init');
+  return seen;
+}
+
+function checkEngine({ engine, path }: NodeFacts, seen: Seen): void {
+  if (engine === undefined || engine === seen.engine) return;
+  throw new JoinRefused(
+    `Cannot use ${path} with this engine: it has counted for engine ${engine}, and this one is ${seen.engine}; give the URL of that engine, or an empty data directory`,
+  );
+}
+
+function checkClock(skew: number): void {
+  if (Math.abs(skew) <= maxSkewMs) return;
+  const way = skew > 0 ? 'ahead of' : 'behind';
+  throw new JoinRefused(
+    `The clock of this machine is ${(Math.abs(skew) / 1000).toFixed(1)} s ${way} the engine's, and 5 s are allowed; set it right (NTP), then start again`,
+  );
+}
+
+/** A process with another stream has beaten since the first look. */
+function isTaken({ stream }: NodeFacts, first: Seen, seen: Seen): boolean {
+  return seen.stream !== null && seen.stream !== stream && seen.beat !== first.beat && seen.state === 'up';
+}
+
+function isFree({ stream }: NodeFacts, seen: Seen): boolean {
+  if (seen.stream === null || seen.stream === stream || seen.state !== 'up') return true;
+  return Number(seen.silent) >= silentMs;
+}
+
+function isCopied({ path }: NodeFacts, { name }: Seen): JoinRefused {
+  return new JoinRefused(
+    `Cannot use ${path}: another process, node ${name}, uses the same directory or a copy of it right now; stop it, or start this one with an empty data directory`,
+  );
+}
+
+/** @returns false when the row is no longer as it was seen */
+async function claim(session: EngineSession, facts: NodeFacts, seen: Seen): Promise<boolean> {
+  const { directory, name, version, stream, started } = facts;
+  return session.transaction(async (run) => {
+    const claimed = await run({
+      name: 'fm-join-claim',
+      text: `INSERT INTO fm_node (directory, name, stream, version, beat_at, through, layout, state)
+             VALUES ($1, $2, $3, $4, clock_timestamp(), $5, $8, 'up')
+             ON CONFLICT (directory) DO UPDATE
+             SET name = excluded.name, stream = excluded.stream, version = excluded.version, beat_at = excluded.beat_at,
+               through = excluded.through, layout = excluded.layout, state = 'up'
+             WHERE fm_node.stream IS NOT DISTINCT FROM $6 AND ($7::text IS NULL OR fm_node.beat_at::text = $7::text OR $6 IS NULL)
+             RETURNING 1`,
+      values: [directory, name, stream, version, started, seen.stream, seen.beat, engineLayout],
+    });
+    if (claimed.rows.length === 0) return false;
+    await run({
+      name: 'fm-join-stream',
+      text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
+             VALUES ($1, $2, 0, '', $3, 0, 0, 'open') ON CONFLICT DO NOTHING`,
+      values: [stream, directory, started],
+    });
+    return true;
+  });
+}

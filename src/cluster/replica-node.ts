@@ -1,0 +1,216 @@
+import type { RetentionStep } from '../aggregate/maintain.ts';
+import type { Clock } from '../clock.ts';
+import type { Forgotten } from '../commit/envelope.ts';
+import { ApiError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { EngineError } from '../postgres/engine-error.ts';
+import type { EngineView } from './beat.ts';
+import { Following } from './following.ts';
+import type { NodeFacts } from './join.ts';
+import { LogAppender } from './log.ts';
+import { type Erased, encodeErased, encodeForgotten, type LoggedMint } from './log-bodies.ts';
+import { MeteredSession } from './metered-session.ts';
+import { NodeLoop } from './node-loop.ts';
+import type { Replica } from './replica.ts';
+import { Sealing, type SealReply, type SealRequest } from './sealing.ts';
+import type { EngineSession } from './session.ts';
+import type { ReplicaSettings } from './settings.ts';
+import { SideWork } from './side-work.ts';
+import type { Spool } from './spool.ts';
+import { type Stopped, Stream } from './streams.ts';
+
+export interface ReplicaNodeDeps {
+  readonly facts: NodeFacts;
+  /** For what the loop does, and for what must not wait for it: mints, snapshots. */
+  readonly session: EngineSession;
+  readonly side: EngineSession;
+  readonly spool: Spool;
+  readonly replica: Replica;
+  readonly settings: ReplicaSettings;
+  /** See `SnapshotDeps`. */
+  readonly snapshotBytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Asks the spool worker, by way of the main thread. */
+  readonly seal: (request: SealRequest) => Promise<SealReply>;
+  /** Is told what others want to know, whenever that may have changed. */
+  readonly tell: (told: NodeTold) => void;
+}
+
+/** What the node tells the main thread of itself. Times are Unix ms. */
+export interface NodeTold {
+  readonly isJoined: boolean;
+  /** This process must not use this directory with this engine. */
+  readonly refusal: string | undefined;
+  /** Why reports and accounts are not served. */
+  readonly trouble: string | undefined;
+  readonly link: {
+    readonly isUp: boolean;
+    readonly since: number;
+    readonly reason: string;
+    readonly commits: number;
+    readonly commitMs: number;
+    readonly failovers: number;
+  };
+  readonly view: Pick<EngineView, 'nodes' | 'gaps' | 'refused' | 'head' | 'engine'> | undefined;
+  readonly applied: number;
+  readonly completeThrough: number;
+  readonly spoolBytes: number;
+  readonly oldestUnshipped: number | undefined;
+  readonly shipped: number;
+  readonly rebases: number;
+  readonly skewMs: number;
+  readonly stopped: readonly { readonly stream: string; readonly reason: Stopped }[];
+}
+
+/** Figures of the spool are read this often at most. */
+const levelEveryMs = 500;
+const tellEveryMs = 250;
+
+/** A node's part of the cluster: what stands between its disk and the engine. It runs in the thread that alone writes the replica. */
+export class ReplicaNode {
+  readonly #deps: ReplicaNodeDeps;
+  readonly #streams: readonly Stream[];
+  readonly #own: Stream;
+  readonly #sealing: Sealing;
+  readonly #following: Following;
+  readonly #appender: LogAppender;
+  readonly #loop: NodeLoop;
+  readonly #sideWork: SideWork;
+  readonly #metered: MeteredSession;
+  #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #toldTrouble: string | undefined = 'nothing is told yet';
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: ReplicaNodeDeps) {
+    const { facts, side, spool, replica, clock, log } = deps;
+    this.#deps = deps;
+    const { directory } = facts;
+    const monotonic = () => clock.monotonic();
+    this.#metered = new MeteredSession(deps.session, monotonic);
+    const session = this.#metered;
+    this.#streams = spool
+      .streams()
+      .map(
+        (record) => new Stream(record, record.stream === facts.stream, { session, spool, directory, log }),
+      );
+    this.#own = this.#streams.find(({ isOwn }) => isOwn)!;
+    this.#sealing = new Sealing({
+      own: this.#own,
+      streams: () => this.#streams,
+      seal: deps.seal,
+      kept: () => new Map(spool.streams().map(({ stream, first }) => [stream, first])),
+      applied: () => replica.applied.position,
+      monotonic,
+      log,
+    });
+    this.#following = new Following({ session, replica, log });
+    this.#appender = new LogAppender(side);
+    this.#loop = new NodeLoop({
+      ...{ facts, session, replica, clock, log },
+      ...{ streams: this.#streams, own: this.#own, sealing: this.#sealing, following: this.#following },
+      spool: () => this.#spoolLevel(),
+      told: () => this.#tell(),
+    });
+    this.#sideWork = new SideWork({
+      ...{ session: side, replica, directory, log, clock, appender: this.#appender, loop: this.#loop },
+      ...{ settings: deps.settings, leastBytes: deps.snapshotBytes },
+    });
+  }
+
+  start(): void {
+    this.#running = Promise.all([this.#loop.run(), this.#sideWork.run()]);
+  }
+
+  /** See `NodeLoop.freshen`. */
+  freshen(): Promise<number> {
+    return this.#loop.freshen();
+  }
+
+  /** Resolves when the log has it. @throws {ApiError} `engine_unavailable` */
+  async mint(mint: LoggedMint): Promise<void> {
+    await refusing(this.#appender.mint(mint));
+    this.#loop.hurry();
+  }
+
+  /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` */
+  async forget(forgotten: Forgotten): Promise<void> {
+    await this.#loop.applied(await refusing(this.#appender.append('forget', encodeForgotten(forgotten))));
+  }
+
+  /** Resolves when this node has applied it: from then on no delta can bring back what is erased. @throws {ApiError} as above */
+  async erase(erased: Erased): Promise<void> {
+    await this.#loop.applied(await refusing(this.#appender.append('erase', encodeErased(erased))));
+  }
+
+  /** @returns records touched: 0 when nothing is left to do */
+  maintain(step: RetentionStep): number {
+    return this.#deps.replica.maintain(step);
+  }
+
+  /** Ships what there is, after the last packet was answered. @returns whether all of it went */
+  async end(): Promise<boolean> {
+    this.#sideWork.end();
+    const isShipped = this.#loop.end();
+    await this.#running;
+    return isShipped;
+  }
+
+  #spoolLevel(): { readonly bytes: number; readonly oldest: number | undefined } {
+    const now = this.#deps.clock.monotonic();
+    if (now - this.#level.at < levelEveryMs) return this.#level;
+    const { bytes, oldest } = this.#deps.spool.level();
+    this.#level = { bytes, oldest, at: now };
+    return this.#level;
+  }
+
+  #tell(): void {
+    const { trouble } = this.#loop;
+    const now = this.#deps.clock.monotonic();
+    if (trouble === this.#toldTrouble && now - this.#toldAt < tellEveryMs) return;
+    this.#toldAt = now;
+    this.#toldTrouble = trouble;
+    this.#deps.tell(this.#told());
+  }
+
+  #told(): NodeTold {
+    const { view, link, isJoined, refusal, trouble, completeThrough, skewMs } = this.#loop;
+    const { bytes, oldest } = this.#spoolLevel();
+    const { isUp, since, reason, failovers } = link;
+    const { commits, commitMs } = this.#metered;
+    return {
+      ...{ isJoined, refusal, trouble, completeThrough, skewMs },
+      link: { isUp, since, reason, failovers, commits, commitMs },
+      view: view && {
+        nodes: view.nodes,
+        gaps: view.gaps,
+        refused: view.refused,
+        head: view.head,
+        engine: view.engine,
+      },
+      applied: this.#deps.replica.applied.position,
+      spoolBytes: bytes,
+      oldestUnshipped: oldest,
+      shipped: this.#own.acknowledged,
+      rebases: this.#following.rebases,
+      stopped: this.#streams.flatMap(({ stream, stopped }) =>
+        stopped === undefined ? [] : [{ stream, reason: stopped }],
+      ),
+    };
+  }
+}
+
+/** Failures of the engine, in words for those who asked. */
+async function refusing<T>(appended: Promise<T>): Promise<T> {
+  try {
+    return await appended;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    throw new ApiError(
+      'engine_unavailable',
+      `The engine that all nodes share did not take it: ${error.message}`,
+      2,
+    );
+  }
+}

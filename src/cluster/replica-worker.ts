@@ -1,0 +1,66 @@
+import { writeSync } from 'node:fs';
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import { createLog, type LogLevel } from '../log.ts';
+import { Connection } from '../postgres/connection.ts';
+import type { EngineAddress } from '../postgres/engine-url.ts';
+import { openReplicaStore } from '../store/replica-store.ts';
+import { logThreadConsole } from '../worker-log.ts';
+import type { NodeFacts } from './join.ts';
+import { PortCalls } from './port-calls.ts';
+import { Replica } from './replica.ts';
+import { ReplicaNode } from './replica-node.ts';
+import type { SealReply } from './sealing.ts';
+import type { ReplicaSettings } from './settings.ts';
+import { Spool } from './spool.ts';
+
+/** What the thread is started with. */
+export interface ReplicaWorkerStart {
+  readonly data: string;
+  readonly address: EngineAddress;
+  readonly facts: NodeFacts;
+  readonly settings: ReplicaSettings;
+  readonly snapshotBytes: number;
+  readonly logLevel: LogLevel;
+}
+
+const standardError = 2;
+const deadlineMs = 5000;
+
+logThreadConsole();
+const start = workerData as ReplicaWorkerStart & { readonly port: MessagePort };
+const { data, address, facts, settings, snapshotBytes, logLevel, port } = start;
+const log = createLog(logLevel, (line) => writeSync(standardError, line), systemClock);
+const clock = systemClock;
+
+const spool = new Spool(data, () => facts.directory);
+const store = openReplicaStore(data);
+const connect = (name: string) =>
+  new Connection(address, { name: `flagmeter ${facts.name} ${name}`, log, clock, deadlineMs });
+const sessions = [connect('log'), connect('side')] as const;
+const calls = new PortCalls(port, {
+  freshen: () => node.freshen(),
+  mint: (mint: never) => node.mint(mint),
+  forget: (forgotten: never) => node.forget(forgotten),
+  erase: (erased: never) => node.erase(erased),
+  maintain: (step: never) => node.maintain(step),
+  end: () => node.end(),
+  close,
+});
+const node = new ReplicaNode({
+  ...{ facts, spool, settings, snapshotBytes, clock, log },
+  session: sessions[0],
+  side: sessions[1],
+  replica: new Replica(store, () => clock.monotonic()),
+  seal: (request) => calls.call('seal', request) as Promise<SealReply>,
+  tell: (told) => void calls.call('told', told).catch(() => {}),
+});
+node.start();
+
+/** A worker must not be ended with LMDB open. */
+async function close(): Promise<void> {
+  await Promise.all(sessions.map((session) => session.close()));
+  await store.lmdb.close();
+  await spool.close();
+  setImmediate(() => calls.end('the thread has ended'));
+}

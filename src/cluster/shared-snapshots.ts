@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../log.ts';
+import type { Applied } from './entry.ts';
+import type { Replica } from './replica.ts';
+import type { EngineSession } from './session.ts';
+
+/** Snapshots of what the log says, kept in the engine: nodes that join or fell behind load the newest one. */
+
+export interface SnapshotDeps {
+  readonly session: EngineSession;
+  readonly replica: Replica;
+  readonly directory: string;
+  readonly log: Log;
+  /** A snapshot is made when the log has grown by more than this, and more than the one before takes. */
+  readonly leastBytes: number;
+}
+
+/** A builder that has not said for this long that it goes on is gone. */
+const leaseMs = 15_000;
+/** Bodies of entries that a snapshot covers stay for this long: nodes that are behind need not load it. */
+const bodiesMs = 3_600_000;
+/** Ids of entries stay for this long: who was away for longer loads a snapshot. */
+const idsMs = 86_400_000;
+/** Rows that one statement removes. */
+const stepRows = 1000;
+
+/** The newest snapshot that is whole. */
+export async function newestSnapshot(
+  session: EngineSession,
+): Promise<{ readonly snapshot: string; readonly applied: Applied; readonly bytes: number } | undefined> {
+  const { rows } = await session.query<{ snapshot: string; position: bigint; id: string; bytes: bigint }>({
+    name: 'fm-snapshot-newest',
+    text: `SELECT snapshot, position, id::text, bytes FROM fm_snapshot WHERE state = 'whole' ORDER BY position DESC, at DESC LIMIT 1`,
+    values: [],
+  });
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    snapshot: row.snapshot,
+    applied: { position: Number(row.position), id: row.id },
+    bytes: Number(row.bytes),
+  };
+}
+
+/** Reads a snapshot, part by part. @throws {Error} when it was removed meanwhile */
+export async function* partsOf(session: EngineSession, snapshot: string): AsyncGenerator<Buffer> {
+  for (let part = 0; ; part += 1) {
+    const { rows } = await session.query<{ body: Buffer | null; parts: bigint }>({
+      name: 'fm-snapshot-part',
+      text: `SELECT body, (SELECT count(*) FROM fm_snapshot_part WHERE snapshot = $1) AS parts
+             FROM fm_snapshot AS whole LEFT JOIN fm_snapshot_part AS part ON part.snapshot = whole.snapshot AND part = $2
+             WHERE whole.snapshot = $1`,
+      values: [snapshot, part],
+    });
+    const [row] = rows;
+    if (row === undefined) throw new Error('The snapshot was removed while it was read');
+    if (row.body === null) {
+      if (part === Number(row.parts)) return;
+      throw new Error('A part of the snapshot is not there');
+    }
+    yield row.body;
+  }
+}
+
+/** Makes a snapshot when it is time for one and no other node makes one. Two of them do no harm. */
+export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
+  const { session, replica, directory, log } = deps;
+  if (replica.isLoading || !(await isDue(deps))) return false;
+  const snapshot = randomUUID();
+  const content = replica.snapshot();
+  try {
+    if (!(await begin(session, snapshot, content.applied, directory))) return false;
+    const made = await put(session, snapshot, content.parts());
+    log.info('a snapshot of the log is made', { position: content.applied.position, ...made });
+    return true;
+  } finally {
+    content.close();
+  }
+}
+
+async function put(session: EngineSession, snapshot: string, bodies: AsyncIterable<Buffer>) {
+  let bytes = 0;
+  let parts = 0;
+  for await (const body of bodies) {
+    await putPart(session, snapshot, parts, body);
+    bytes += body.length;
+    parts += 1;
+  }
+  await session.query({
+    name: 'fm-snapshot-whole',
+    text: `UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1`,
+    values: [snapshot, bytes],
+  });
+  return { bytes, parts };
+}
+
+async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
+  const newest = await newestSnapshot(session);
+  const { rows } = await session.query<{ bytes: bigint | string }>({
+    name: 'fm-snapshot-due',
+    text: `SELECT coalesce(sum(octet_length(body)), 0) AS bytes FROM fm_entry WHERE position > $1`,
+    values: [newest?.applied.position ?? 0],
+  });
+  return Number(rows[0]!.bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
+}
+
+async function begin(
+  session: EngineSession,
+  snapshot: string,
+  applied: Applied,
+  directory: string,
+): Promise<boolean> {
+  const { rows } = await session.query({
+    name: 'fm-snapshot-begin',
+    text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes)
+           SELECT $1, $2, $3, 'building', $4, now(), 0 WHERE NOT EXISTS (
+             SELECT 1 FROM fm_snapshot WHERE state = 'building' AND at > now() - $5 * interval '1 ms') RETURNING 1`,
+    values: [snapshot, applied.position, applied.id, directory, leaseMs],
+  });
+  return rows.length > 0;
+}
+
+/** Says also that the builder goes on. */
+async function putPart(session: EngineSession, snapshot: string, part: number, body: Buffer): Promise<void> {
+  await session.query({
+    name: 'fm-snapshot-put',
+    text: `WITH lease AS (UPDATE fm_snapshot SET at = now() WHERE snapshot = $1)
+           INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ($1, $2, $3)`,
+    values: [snapshot, part, body],
+  });
+}
+
+/** Removes what no node needs any more, in small steps. Every node may do it. */
+export async function trimLog(session: EngineSession): Promise<void> {
+  const newest = await newestSnapshot(session);
+  if (newest === undefined) return;
+  const { position } = newest.applied;
+  await repeat(session, 'fm-trim-bodies', trimBodies, [position, bodiesMs, stepRows]);
+  await repeat(session, 'fm-trim-ids', trimIds, [position, idsMs, stepRows]);
+  await repeat(session, 'fm-trim-parts', trimParts, [newest.snapshot, bodiesMs, stepRows]);
+  await session.query({
+    name: 'fm-trim-snapshots',
+    text: trimSnapshots,
+    values: [newest.snapshot, bodiesMs],
+  });
+}
+
+const trimBodies = `UPDATE fm_entry SET body = NULL WHERE position IN (
+  SELECT position FROM fm_entry WHERE position <= $1 AND at < now() - $2 * interval '1 ms' AND body IS NOT NULL
+  ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)`;
+const trimIds = `DELETE FROM fm_entry WHERE position IN (
+  SELECT position FROM fm_entry WHERE position < $1 AND at < now() - $2 * interval '1 ms'
+  ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)`;
+const old = `FROM fm_snapshot AS old WHERE old.snapshot <> $1 AND old.at < now() - $2 * interval '1 ms'`;
+const trimParts = `DELETE FROM fm_snapshot_part WHERE (snapshot, part) IN (
+  SELECT part.snapshot, part.part FROM fm_snapshot_part AS part WHERE part.snapshot IN (SELECT old.snapshot ${old})
+  LIMIT least($3, 64))`;
+const trimSnapshots = `DELETE FROM fm_snapshot WHERE snapshot IN (SELECT old.snapshot ${old})
+  AND NOT EXISTS (SELECT 1 FROM fm_snapshot_part AS part WHERE part.snapshot = fm_snapshot.snapshot)`;
+
+async function repeat(
+  session: EngineSession,
+  name: string,
+  text: string,
+  values: (string | number)[],
+): Promise<void> {
+  for (;;) {
+    const { rowCount } = await session.query({ name, text, values });
+    if (rowCount === 0) return;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { EngineError } from '../postgres/engine-error.ts';
+import { Bell } from './bell.ts';
+import type { LogAppender } from './log.ts';
+import type { NodeLoop } from './node-loop.ts';
+import { encodeSettings, type ReplicaSettings, sameSettings } from './settings.ts';
+import { makeSnapshot, type SnapshotDeps, trimLog } from './shared-snapshots.ts';
+
+export interface SideWorkDeps extends SnapshotDeps {
+  readonly appender: LogAppender;
+  readonly loop: NodeLoop;
+  readonly settings: ReplicaSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const lookEveryMs = 5000;
+const horizonEveryMs = 30_000;
+const snapshotEveryMs = 60_000;
+const trimEveryMs = 600_000;
+const eraseStep = 64;
+
+/** What no one waits for: horizons, snapshots, the removal of what is old. It has a session of its own. */
+export class SideWork {
+  readonly #deps: SideWorkDeps;
+  readonly #bell = new Bell();
+  readonly #last = new Map<string, number>();
+  #isEnding = false;
+  #hasSettings = false;
+
+  constructor(deps: SideWorkDeps) {
+    this.#deps = deps;
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isEnding) {
+      if (this.#deps.loop.isCaughtUp && this.#deps.loop.trouble === undefined) await this.#once();
+      await this.#bell.wait(lookEveryMs);
+    }
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    this.#bell.ring();
+  }
+
+  async #once(): Promise<void> {
+    const { appender, session, replica, log } = this.#deps;
+    try {
+      await this.#tellSettings();
+      await this.#every('horizon', horizonEveryMs, () => appender.horizon(horizonEveryMs));
+      await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(this.#deps));
+      await this.#every('trim', trimEveryMs, () => trimLog(session));
+      while (!this.#isEnding && replica.erase(eraseStep) > 0)
+        await new Promise((resolve) => setImmediate(resolve));
+    } catch (error) {
+      // The loop says so when the engine is away.
+      if (!(error instanceof EngineError && error.code === 'unreachable'))
+        log.warn('upkeep of the log failed; it is tried again', { error });
+    }
+  }
+
+  /** What decides the content of replicas must be the same for all: who joins last, says it. */
+  async #tellSettings(): Promise<void> {
+    const { replica, settings, appender } = this.#deps;
+    if (this.#hasSettings) return;
+    const known = replica.settings;
+    if (known === undefined || !sameSettings(known, settings))
+      await appender.append('settings', encodeSettings(settings));
+    this.#hasSettings = true;
+  }
+
+  async #every(name: string, ms: number, action: () => Promise<unknown>): Promise<void> {
+    const now = this.#deps.clock.monotonic();
+    if (now - (this.#last.get(name) ?? Number.NEGATIVE_INFINITY) < ms) return;
+    this.#last.set(name, now);
+    await action();
+  }
+}

@@ -1,12 +1,14 @@
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
+import { Awaited, unavailable } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Bell } from './bell.ts';
 import type { Following } from './following.ts';
-import { JoinRefused, join, type NodeFacts } from './join.ts';
+import { sayGoodbye } from './goodbye.ts';
+import { JoinRefused, type NodeFacts } from './join.ts';
 import { Link } from './link.ts';
+import { Membership } from './membership.ts';
 import type { Replica } from './replica.ts';
 import type { Sealing } from './sealing.ts';
 import type { EngineSession } from './session.ts';
@@ -27,32 +29,10 @@ export interface NodeLoopDeps {
   readonly told: () => void;
 }
 
-interface WaitingForEntry {
-  readonly position: number;
-  readonly until: number;
-  readonly done: () => void;
-  readonly refused: (error: Error) => void;
-}
-
-interface Waiting {
-  /** By the node's clock, Unix ms. */
-  readonly since: number;
-  /** By the clock for ages. */
-  readonly until: number;
-  readonly done: (completeThrough: number) => void;
-  readonly refused: (error: Error) => void;
-}
-
 const beatMs = 1000;
-/** A report waits this long for what this node has counted; then it says until when it is complete. */
-const patienceMs = 1000;
-/** An entry that this node has appended is applied within this time, or its sender is told to try again. */
-const entryMs = 5000;
 const longestPauseMs = 2000;
 /** Between two questions what the engine has of a stream. */
 const doubtMs = 10;
-/** Between two attempts to take the directory's row back. */
-const rejoinMs = 30_000;
 const firstPauseMs = 100;
 
 /**
@@ -62,13 +42,13 @@ const firstPauseMs = 100;
 export class NodeLoop {
   readonly #deps: NodeLoopDeps;
   readonly link: Link;
+  readonly #membership: Membership;
   readonly #bell = new Bell();
-  #waiting: Waiting[] = [];
-  #entries: WaitingForEntry[] = [];
+  readonly #awaited = new Awaited();
   #view: EngineView | undefined;
   #beatAt = Number.NEGATIVE_INFINITY;
-  #isJoined = false;
   #isEnding = false;
+  #running: Promise<void> = Promise.resolve();
   #refusal: JoinRefused | undefined;
   #completeThrough = 0;
   /** Up to where all that this node has answered was in the log when the engine was last asked. */
@@ -76,12 +56,11 @@ export class NodeLoop {
   #skewMs = 0;
   #newer: Error | undefined;
   #stumbled: Error | undefined;
-  #isCopied = false;
-  #rejoinAt = 0;
 
   constructor(deps: NodeLoopDeps) {
     this.#deps = deps;
     this.link = new Link(deps.log, deps.clock);
+    this.#membership = new Membership(deps.facts, deps.session, deps.clock, deps.log);
   }
 
   /** What the engine last said. */
@@ -90,7 +69,7 @@ export class NodeLoop {
   }
 
   get isJoined(): boolean {
-    return this.#isJoined;
+    return this.#membership.isJoined;
   }
 
   /** Why this process must not use this directory with this engine. */
@@ -121,11 +100,6 @@ export class NodeLoop {
     return this.#deps.following.isLoading ? 'what other nodes have counted is being loaded' : undefined;
   }
 
-  /** Something has to be done before its time. */
-  hurry(): void {
-    this.#bell.ring();
-  }
-
   /**
    * Resolves with until when the replica is complete, when it has what this node has answered until now and what others have
    * shipped.
@@ -135,25 +109,23 @@ export class NodeLoop {
     const { trouble } = this;
     if (trouble !== undefined && this.link.isTried) return Promise.reject(unavailable(trouble));
     const { clock, sealing } = this.#deps;
-    const until = clock.monotonic() + patienceMs;
-    return new Promise((done, refused) => {
-      this.#waiting.push({ since: clock.now(), until, done, refused });
-      sealing.ask();
-      this.#bell.ring();
-    });
+    sealing.ask();
+    this.#bell.ring();
+    return this.#awaited.report(clock.now(), clock.monotonic());
   }
 
   /** Resolves when this node has applied an entry of the log. @throws {ApiError} `engine_unavailable` */
   applied(position: number): Promise<void> {
-    const until = this.#deps.clock.monotonic() + entryMs;
-    return new Promise((done, refused) => {
-      this.#entries.push({ position, until, done, refused });
-      this.#bell.ring();
-    });
+    this.#bell.ring();
+    return this.#awaited.entry(position, this.#deps.clock.monotonic());
+  }
+
+  start(): void {
+    this.#running = this.#run();
   }
 
   /** Goes on until the process ends, or must not go on. */
-  async run(): Promise<void> {
+  async #run(): Promise<void> {
     let pause = firstPauseMs;
     while (!this.#isEnding) {
       try {
@@ -179,9 +151,10 @@ export class NodeLoop {
   async end(): Promise<boolean> {
     this.#isEnding = true;
     this.#bell.ring();
-    if (!this.#isJoined || !this.link.isUp) return false;
+    await this.#running;
+    if (!this.isJoined || !this.link.isUp) return false;
     try {
-      return await this.#sayGoodbye();
+      return await this.#shipRest();
     } catch (error) {
       this.#fail(error as Error);
       return false;
@@ -190,47 +163,17 @@ export class NodeLoop {
 
   async #round(): Promise<void> {
     const { streams, sealing, clock } = this.#deps;
-    if (!this.#isJoined) await this.#join();
+    if (!this.isJoined) await this.#membership.join();
     if (this.#view === undefined) await this.#beat();
     await sealing.advance(this.#view!.at);
     for (const stream of streams) while ((await stream.shipNext()) !== undefined) if (this.#isBeatDue) break;
-    if (this.#isBeatDue || this.#isAwaited || this.#isInDoubt) await this.#beat();
+    if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
     await this.#follow();
     if (clock.monotonic() - this.#beatAt > 2 * beatMs) await this.#beat();
   }
 
-  async #join(): Promise<void> {
-    const { session, facts, clock, replica, log } = this.#deps;
-    const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
-    await join({ session, now: () => clock.now(), pause }, facts);
-    this.#isJoined = true;
-    log.info('joined the engine', {
-      node: facts.name,
-      directory: facts.directory,
-      applied: replica.applied.position,
-    });
-  }
-
-  /** The directory's row is gone, because the engine went back, or another process has it. What this one counts is shipped still. */
-  async #rejoin(): Promise<void> {
-    const { clock, log } = this.#deps;
-    if (clock.monotonic() < this.#rejoinAt) return;
-    this.#rejoinAt = clock.monotonic() + rejoinMs;
-    try {
-      await this.#join();
-    } catch (error) {
-      if (!(error instanceof JoinRefused)) throw error;
-      if (!this.#isCopied) log.error('this node is not alone', { error });
-      this.#isCopied = true;
-    }
-  }
-
   get #isBeatDue(): boolean {
     return this.#deps.clock.monotonic() >= this.#beatAt + beatMs;
-  }
-
-  get #isAwaited(): boolean {
-    return this.#waiting.length > 0 || this.#entries.length > 0;
   }
 
   /** A stream has to know what the engine has, before it goes on. */
@@ -259,8 +202,7 @@ export class NodeLoop {
     this.#skewMs = (asked + clock.now()) / 2 - view.at;
     this.#view = view;
     if (own.acknowledged >= sealing.throughSeq) this.#ownThrough = sealing.through;
-    if (!view.isOurs) await this.#rejoin();
-    else this.#isCopied = false;
+    await this.#membership.keep(view.isOurs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
   }
 
@@ -297,7 +239,7 @@ export class NodeLoop {
 
   get #isBusy(): boolean {
     const { sealing, own } = this.#deps;
-    return this.#isAwaited || sealing.isUnderWay || own.waiting > 0 || this.#isBehind;
+    return !this.#awaited.isEmpty || sealing.isUnderWay || own.waiting > 0 || this.#isBehind;
   }
 
   get #pauseMs(): number {
@@ -307,40 +249,22 @@ export class NodeLoop {
     return Math.max(0, Math.min(beatIn, this.#deps.sealing.nextInMs));
   }
 
-  /** Answers those that wait, when the replica has what they wait for, or they have waited long enough. */
   #answer(): void {
-    const now = this.#deps.clock.monotonic();
-    const isDone = ({ since, until }: Waiting) =>
-      (this.#ownThrough >= since && !this.#isBehind) || now >= until;
-    const done = this.#waiting.filter(isDone);
-    if (done.length > 0) this.#waiting = this.#waiting.filter((waiting) => !isDone(waiting));
-    for (const waiting of done) waiting.done(this.#completeThrough);
-    this.#answerEntries(now);
+    const progress = {
+      ownThrough: this.#isBehind ? 0 : this.#ownThrough,
+      completeThrough: this.#completeThrough,
+      position: this.#deps.replica.applied.position,
+    };
+    this.#awaited.progress(progress, this.#deps.clock.monotonic(), this.trouble);
     this.#deps.told();
-  }
-
-  #answerEntries(now: number): void {
-    if (this.#entries.length === 0) return;
-    const { position } = this.#deps.replica.applied;
-    const { trouble } = this;
-    const left = this.#entries.filter((entry) => {
-      if (entry.position <= position) entry.done();
-      else if (now >= entry.until) entry.refused(unavailable(trouble ?? 'the log is not applied yet'));
-      else return true;
-      return false;
-    });
-    this.#entries = left;
   }
 
   #fail(error: Error): void {
     for (const stream of this.#deps.streams) stream.doubt();
     if (error instanceof EngineError || error instanceof JoinRefused) this.link.down(error);
     else this.#stumble(error);
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { refused } of waiting) refused(unavailable(error.message));
-    this.#answerEntries(this.#deps.clock.monotonic());
-    this.#deps.told();
+    this.#awaited.fail(error.message);
+    this.#answer();
   }
 
   /** The engine is not to blame. */
@@ -355,7 +279,7 @@ export class NodeLoop {
     this.#fail(error);
   }
 
-  async #sayGoodbye(): Promise<boolean> {
+  async #shipRest(): Promise<boolean> {
     const { streams, own, sealing, session, facts, log } = this.#deps;
     sealing.ask();
     await sealing.advance(this.#view?.at);
@@ -365,25 +289,10 @@ export class NodeLoop {
       await sealing.advance(this.#view?.at);
     }
     await sealing.note(this.#view?.at);
-    const isLast = own.isShipped && own.stopped === undefined;
-    if (!isLast) return false;
-    await session.transaction(async (run) => {
-      await run({
-        name: 'fm-goodbye-stream',
-        text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1 AND seq = $2 AND state = 'open'`,
-        values: [own.stream, own.sealed],
-      });
-      await run({
-        name: 'fm-goodbye-node',
-        text: `UPDATE fm_node SET state = 'done', beat_at = clock_timestamp() WHERE directory = $1 AND stream = $2 AND state = 'up'`,
-        values: [facts.directory, own.stream],
-      });
-    });
+    if (!own.isShipped || own.stopped !== undefined) return false;
+    const { directory } = facts;
+    await sayGoodbye(session, { directory, stream: own.stream, seq: own.sealed });
     log.info('everything that was counted is shipped', { deltas: own.sealed });
     return true;
   }
-}
-
-function unavailable(reason: string): ApiError {
-  return new ApiError('engine_unavailable', `The engine that all nodes share cannot be asked: ${reason}`, 2);
 }

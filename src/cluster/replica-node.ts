@@ -81,7 +81,6 @@ export class ReplicaNode {
   #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
   #toldAt = Number.NEGATIVE_INFINITY;
   #toldTrouble: string | undefined = 'nothing is told yet';
-  #running: Promise<unknown> = Promise.resolve();
 
   constructor(deps: ReplicaNodeDeps) {
     const { facts, side, spool, replica, clock, log } = deps;
@@ -120,7 +119,8 @@ export class ReplicaNode {
   }
 
   start(): void {
-    this.#running = Promise.all([this.#loop.run(), this.#sideWork.run()]);
+    this.#loop.start();
+    this.#sideWork.start();
   }
 
   /** See `NodeLoop.freshen`. */
@@ -131,7 +131,6 @@ export class ReplicaNode {
   /** Resolves when the log has it. @throws {ApiError} `engine_unavailable` */
   async mint(mint: LoggedMint): Promise<void> {
     await refusing(this.#appender.mint(mint));
-    this.#loop.hurry();
   }
 
   /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` */
@@ -151,9 +150,7 @@ export class ReplicaNode {
 
   /** Ships what there is, after the last packet was answered. @returns whether all of it went */
   async end(): Promise<boolean> {
-    this.#sideWork.end();
-    const isShipped = this.#loop.end();
-    await this.#running;
+    const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end()]);
     return isShipped;
   }
 

@@ -28,21 +28,27 @@ export class SideWork {
   readonly #last = new Map<string, number>();
   #isEnding = false;
   #hasSettings = false;
+  #running: Promise<void> = Promise.resolve();
 
   constructor(deps: SideWorkDeps) {
     this.#deps = deps;
   }
 
-  async run(): Promise<void> {
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    this.#bell.ring();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
     while (!this.#isEnding) {
       if (this.#deps.loop.isCaughtUp && this.#deps.loop.trouble === undefined) await this.#once();
       await this.#bell.wait(lookEveryMs);
     }
-  }
-
-  end(): void {
-    this.#isEnding = true;
-    this.#bell.ring();
   }
 
   async #once(): Promise<void> {

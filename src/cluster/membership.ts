@@ -1,0 +1,63 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { JoinRefused, join, type NodeFacts } from './join.ts';
+import type { EngineSession } from './session.ts';
+
+/** Between two attempts to take the directory's row back. */
+const againMs = 30_000;
+
+/** Whether this process is the one that the engine knows for its data directory. */
+export class Membership {
+  readonly #facts: NodeFacts;
+  readonly #session: EngineSession;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #isJoined = false;
+  #isCopied = false;
+  #again = 0;
+
+  constructor(facts: NodeFacts, session: EngineSession, clock: Clock, log: Log) {
+    this.#facts = facts;
+    this.#session = session;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get isJoined(): boolean {
+    return this.#isJoined;
+  }
+
+  /** Another process uses a copy of the directory. */
+  get isCopied(): boolean {
+    return this.#isCopied;
+  }
+
+  /** @throws {JoinRefused} @throws {EngineError} */
+  async join(): Promise<void> {
+    const { name, directory } = this.#facts;
+    const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+    await join({ session: this.#session, now: () => this.#clock.now(), pause }, this.#facts);
+    this.#isJoined = true;
+    this.#log.info('joined the engine', { node: name, directory });
+  }
+
+  /**
+   * The directory's row is of this process, or not: it is gone, because the engine went back, or another process has it. What this
+   * one counts is shipped still.
+   */
+  async keep(isOurs: boolean): Promise<void> {
+    if (isOurs) this.#isCopied = false;
+    else if (this.#clock.monotonic() >= this.#again) await this.#joinAgain();
+  }
+
+  async #joinAgain(): Promise<void> {
+    this.#again = this.#clock.monotonic() + againMs;
+    try {
+      await this.join();
+    } catch (error) {
+      if (!(error instanceof JoinRefused)) throw error;
+      if (!this.#isCopied) this.#log.error('this node is not alone', { error });
+      this.#isCopied = true;
+    }
+  }
+}

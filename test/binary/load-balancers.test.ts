@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
+import { request } from 'node:https';
+import { connect as connectTls } from 'node:tls';
+import { Client, credentials } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  type Binary,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { call } from '../support/grpc-call.ts';
+import { type BalancerKind, type LoadBalancer, startBalancer } from '../support/load-balancer.ts';
+import { encode } from '../support/report-messages.ts';
+
+/** The examples of docs/examples/cluster, run by the real programs, and spoken to by real clients. */
+
+const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
+const origin = 'https://shop.example';
+
+let service: Binary;
+let packetKey: string;
+let serverKey: string;
+let access: string;
+let application: string;
+
+beforeAll(async () => {
+  const data = `${freshDirectory()}/data`;
+  const admin = await prepare(data);
+  service = await startBinary({ data });
+  access = await token(service.http, admin);
+  application = await createApplication(service.http, access, { name: 'Shop' });
+  packetKey = (await createKey(service.http, access, application, 'Frontend')).key;
+  serverKey = (await createKey(service.http, access, application, 'Backend')).key;
+});
+
+afterAll(cleanUp);
+
+/** Checks of a feature that were counted. */
+async function checksOf(feature: string): Promise<number> {
+  const path = `/api/v2/applications/${application}/usage?environment=Production&feature=${feature}`;
+  const answer = await fetch(`http://${service.http}${path}`, {
+    headers: { authorization: `Bearer ${access}` },
+  });
+  const { features } = (await answer.json()) as { features: { checks: number }[] };
+  return features[0]?.checks ?? 0;
+}
+
+const packetOf = (feature: string) =>
+  JSON.stringify({ k: packetKey, e: 'Production', f: { [feature]: { on: [1] } } });
+
+const reportOf = (feature: string) => ({
+  appKey: serverKey,
+  environment: 'Production',
+  time: new Date().toISOString(),
+  stats: [{ feature, variantStats: { on: { checkCount: 1 } } }],
+});
+
+interface Answered {
+  readonly status: number;
+  readonly body: string;
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+}
+
+/** A request over HTTP/1.1, as older servers send them. */
+function byHttp1(port: number, path: string, { body, ...options }: Sent): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: 'localhost', port, path, ca, ...options }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      answer.once('end', () => resolve({ status: answer.statusCode!, body: text }));
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** A request over HTTP/2, as browsers send them. */
+function byHttp2(port: number, path: string, { method = 'GET', headers, body }: Sent): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const session = connectHttp2(`https://localhost:${port}`, { ca });
+    session.once('error', reject);
+    const stream = session.request({ ':method': method, ':path': path, ...headers });
+    let [status, text] = [0, ''];
+    stream.once('response', (head) => {
+      status = Number(head[':status']);
+    });
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+    stream.once('error', reject);
+    stream.once('close', () => {
+      session.close();
+      resolve({ status, body: text });
+    });
+    stream.end(body);
+  });
+}
+
+/** What a server chooses of the protocols that a client offers. */
+function alpn(port: number, offered: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host: 'localhost', port, ca, ALPNProtocols: offered }, () => {
+      resolve(String(socket.alpnProtocol));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
+async function byGrpc(port: number, path: string, message: Buffer) {
+  const client = new Client(`localhost:${port}`, credentials.createSsl(ca));
+  try {
+    return await call(client, path, message);
+  } finally {
+    client.close();
+  }
+}
+
+describe.each<BalancerKind>(['haproxy', 'nginx'])('behind %s, on one port', (kind) => {
+  let balancer: LoadBalancer;
+
+  beforeAll(async () => {
+    balancer = await startBalancer(kind, freshDirectory(), [service]);
+    const isUp = async () =>
+      expect(await byHttp1(balancer.port, '/healthz', {})).toMatchObject({ status: 200 });
+    await vi.waitFor(isUp, 15_000); // It asks after the nodes first.
+  });
+
+  afterAll(() => balancer?.stop());
+
+  test.each([
+    [['h2', 'http/1.1'], 'h2'],
+    [['http/1.1'], 'http/1.1'],
+  ])('of %j the protocol is %s', async (offered, chosen) => {
+    expect(await alpn(balancer.port, offered)).toBe(chosen);
+  });
+
+  test.each([
+    ['HTTP/1.1', byHttp1],
+    ['HTTP/2', byHttp2],
+  ] as const)('packets, tokens and reports go through over %s', async (protocol, send) => {
+    const feature = `${kind}-${protocol.replace('/', '-')}`;
+    const headers = { 'content-type': 'application/json', origin };
+    const packet = { method: 'POST', headers, body: packetOf(feature) };
+    expect(await send(balancer.port, '/api/frontend/telemetry', packet)).toMatchObject({ status: 202 });
+    const report = { ...packet, body: JSON.stringify(reportOf(feature)) };
+    expect(await send(balancer.port, '/api/usage/stats', report)).toMatchObject({ status: 200 });
+    expect(await checksOf(feature)).toBe(2);
+    const read = { headers: { authorization: `Bearer ${access}` } };
+    const listed = await send(balancer.port, '/api/v2/applications', read);
+    expect(JSON.parse(listed.body).items).toHaveLength(1);
+  });
+
+  test('gRPC goes through, with its trailers', async () => {
+    const feature = `${kind}-grpc`;
+    const send = (environment: string) =>
+      byGrpc(
+        balancer.port,
+        '/Usage.Usage/SendStats',
+        encode('Usage.FeatureStat', { ...reportOf(feature), environment }),
+      );
+    for (let repeated = 0; repeated < 5; repeated += 1) {
+      expect(await send('Production')).toMatchObject({ code: 0 });
+      const refused = await send('Nowhere');
+      expect(refused).toMatchObject({ code: 5, details: expect.stringContaining('environment') });
+    }
+    expect(await checksOf(feature)).toBe(5);
+    const health = await byGrpc(balancer.port, '/grpc.health.v1.Health/Check', Buffer.alloc(0));
+    expect(health).toMatchObject({ code: 0 });
+  });
+
+  test('a report of nearly the largest size goes through, and a larger one is refused', async () => {
+    const padded = (bytes: number) =>
+      JSON.stringify({ ...reportOf(`${kind}-large`), pad: 'x'.repeat(bytes) });
+    const send = (bytes: number) =>
+      byHttp1(balancer.port, '/api/usage/stats', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: padded(bytes),
+      });
+    expect(await send(4_100_000)).toMatchObject({ status: 200 });
+    expect(await send(4_300_000)).toMatchObject({ status: 413 });
+  });
+
+  test('what only the operator reads is not there', async () => {
+    expect(await byHttp1(balancer.port, '/metrics', {})).toMatchObject({ status: 404 });
+    expect((await fetch(`http://${service.http}/metrics`)).status).toBe(200);
+  });
+
+  test('a node that is away is left out', async () => {
+    const gone = await startBinary();
+    const both = await startBalancer(kind, freshDirectory(), [gone, service]);
+    await stop(gone);
+    const ask = async () => (await byHttp1(both.port, '/healthz', {})).status;
+    const statuses = await Promise.all(Array.from({ length: 12 }, ask));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    for (let at = 0; at < 4; at += 1) {
+      const { code } = await byGrpc(both.port, '/grpc.health.v1.Health/Check', Buffer.alloc(0));
+      expect(code).toBe(0);
+    }
+    await both.stop();
+  });
+});

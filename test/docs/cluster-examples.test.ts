@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** What can be checked of the examples without the programs that read them. test/binary/load-balancers.test.ts runs two. */
+
+const folder = join(import.meta.dirname, '../../docs/examples/cluster');
+const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+const [engineUrl = ''] = /postgres:\/\/flagmeter\S+(?=')/.exec(textOf('compose.yaml')) ?? [];
+const readFile = (path: string) => (path.endsWith('engine-url') ? engineUrl : textOf('node.json'));
+
+interface Service {
+  readonly environment: Record<string, string>;
+  readonly networks: { readonly cluster: { readonly ipv4_address?: string } };
+}
+
+describe('the Compose file', () => {
+  const { services } = parse(textOf('compose.yaml'), { merge: true }) as {
+    services: Record<string, Service>;
+  };
+  const nodes = Object.entries(services).filter(([name]) => name.startsWith('node'));
+
+  test('gives each of three nodes settings that there are, and a name of its own', () => {
+    const names = nodes.map(([, { environment }]) => {
+      const read = loadConfig({ argv: [], env: environment, readFile });
+      expect(read).toMatchObject({ engine: engineUrl, data: '/var/lib/flagmeter' });
+      expect(Object.keys(environment)).toSatisfy((keys: string[]) =>
+        keys.every((key) => /^FLAGMETER_/.test(key)),
+      );
+      return read.nodeName;
+    });
+    expect(names).toEqual(['node1', 'node2', 'node3']);
+  });
+
+  test('gives the containers the addresses that the other examples have', () => {
+    const given = Object.values(services).flatMap(({ networks }) => networks.cluster.ipv4_address ?? []);
+    const others = ['haproxy.cfg', 'nginx.conf', 'patroni.yml'].map(textOf).join('\n');
+    const named = others.match(/\b10\.0\.\d\.\d(?=:)/g) ?? [];
+    expect([...new Set(given)]).toHaveLength(9);
+    expect([...new Set(named)].filter((address) => !given.includes(address))).toEqual([]);
+  });
+});
+
+test('the configuration of a node has settings that there are', () => {
+  const read = loadConfig({ argv: ['--config', 'node.json'], env: {}, readFile: textOf });
+  expect(read).toMatchObject({ data: '/var/lib/flagmeter', authUrl: 'https://flags.example.com' });
+});
+
+test('Patroni promotes only what has every commit, and its parameters are durable', () => {
+  const { bootstrap } = parse(textOf('patroni.yml')) as {
+    bootstrap: { dcs: { postgresql: { parameters: object } } };
+  };
+  expect(bootstrap.dcs).toMatchObject({ synchronous_mode: 'quorum', synchronous_mode_strict: true });
+  expect(bootstrap.dcs.postgresql.parameters).toMatchObject({ fsync: 'on', synchronous_commit: 'on' });
+});
+
+describe('the unit of a node', () => {
+  const unit = textOf('flagmeter.service');
+
+  test('runs a command that there is', () => {
+    const [, words = ''] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];
+    const [command, ...argv] = words.replaceAll('%d', '/run/credentials').split(' ');
+    const read = loadConfig({ argv, env: {}, readFile });
+    expect([command, read.engineFile, read.engineKeyFile]).toEqual([
+      'serve',
+      '/run/credentials/engine-url',
+      '/run/credentials/engine-key',
+    ]);
+  });
+
+  const program = 'systemd-analyze';
+  test.skipIf(spawnSync(program, ['--version']).error !== undefined)('is one that systemd takes', () => {
+    const file = join(temporaryDirectory(), 'flagmeter.service');
+    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+    const { status, stderr } = spawnSync(program, ['verify', '--man=no', file], { encoding: 'utf8' });
+    expect({ status, complaints: stderr.split('\n').filter((line) => line.includes(file)) }).toEqual({
+      status: 0,
+      complaints: [],
+    });
+  });
+});

@@ -1,10 +1,8 @@
 import { type AddressInfo, createServer, connect as dial } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
-import { Connection } from '../../src/postgres/connection.ts';
-import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
+import type { Connection } from '../../src/postgres/connection.ts';
 import { Postgres } from '../support/postgres.ts';
+import { connect } from './fixture.ts';
 
 let postgres: Postgres;
 let url: string;
@@ -16,20 +14,11 @@ beforeEach(async () => {
   url = await postgres.database();
 });
 
-const silent = createLog('error', () => {}, systemClock);
-
-function connect(to = url, deadlineMs = 10_000): Connection {
-  const options = { name: 'test', log: silent, clock: systemClock, deadlineMs };
-  const connection = new Connection(parseEngineUrl(to), options);
-  onTestFinished(() => connection.close());
-  return connection;
-}
-
 const sql = (text: string, ...values: (string | number | bigint | Uint8Array)[]) => ({ text, values });
 const create = { text: 'CREATE TABLE t (a int8 PRIMARY KEY, b bytea)' };
 
 async function table(): Promise<Connection> {
-  const connection = connect();
+  const connection = connect(url);
   await connection.query(create);
   return connection;
 }
@@ -70,7 +59,7 @@ describe('a statement', () => {
   it('runs in a session that waits for the disk, and gives up locks', async () => {
     await postgres.query(`ALTER ROLE postgres SET synchronous_commit = off`);
     onTestFinished(() => postgres.query('ALTER ROLE postgres RESET synchronous_commit').then(() => {}));
-    const connection = connect();
+    const connection = connect(url);
     const setting = async (name: string) =>
       (await connection.query<{ value: string }>(sql('SELECT current_setting($1) AS value', name))).rows[0]
         ?.value;
@@ -112,7 +101,7 @@ describe('a transaction', () => {
   });
 
   it('fails when COMMIT itself is refused', async () => {
-    const connection = connect();
+    const connection = connect(url);
     await connection.query({ text: 'CREATE TABLE t (a int8 UNIQUE DEFERRABLE INITIALLY DEFERRED)' });
     const failing = connection.transaction((run) => run(sql('INSERT INTO t VALUES (1), (1)')));
     await expect(failing).rejects.toMatchObject({ code: 'sql', sqlstate: '23505' });

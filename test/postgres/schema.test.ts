@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
-import { Connection } from '../../src/postgres/connection.ts';
-import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Connection } from '../../src/postgres/connection.ts';
 import { checkEngine } from '../../src/postgres/layout.ts';
 import { type Migration, migrate } from '../../src/postgres/migrations.ts';
 import { createTables, engineLayout, tableNames } from '../../src/postgres/schema.ts';
 import { Postgres } from '../support/postgres.ts';
+import { connect } from './fixture.ts';
 
 let postgres: Postgres;
 let url: string;
@@ -18,18 +16,6 @@ beforeEach(async () => {
   url = await postgres.database();
 });
 
-function connect(to = url): Connection {
-  const log = createLog('error', () => {}, systemClock);
-  const connection = new Connection(parseEngineUrl(to), {
-    name: 'test',
-    log,
-    clock: systemClock,
-    deadlineMs: 10_000,
-  });
-  onTestFinished(() => connection.close());
-  return connection;
-}
-
 const engine = { id: 'engine-1', secret: 'secret' };
 const create = (connection: Connection) => connection.transaction((run) => createTables(run, engine));
 const check = (connection: Connection, own?: number) =>
@@ -37,7 +23,7 @@ const check = (connection: Connection, own?: number) =>
 
 describe('the tables', () => {
   it('are made once, all or none, also by two at the same time', async () => {
-    const outcomes = await Promise.allSettled([connect(), connect(), connect()].map(create));
+    const outcomes = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const made = await postgres.query<{ name: string; comment: string | null }>(
       `SELECT relname AS name, obj_description(oid) AS comment FROM pg_class WHERE relname LIKE 'fm%' AND relkind = 'r' ORDER BY 1`,
@@ -46,7 +32,11 @@ describe('the tables', () => {
     );
     expect(made.map(({ name }) => name)).toEqual([...tableNames].sort());
     expect(made.filter(({ comment }) => comment === null)).toEqual([]);
-    expect(await check(connect())).toEqual({ ...engine, layout: engineLayout, oldestLayout: engineLayout });
+    expect(await check(connect(url))).toEqual({
+      ...engine,
+      layout: engineLayout,
+      oldestLayout: engineLayout,
+    });
     expect(await postgres.query('SELECT * FROM fm_head ORDER BY log', [], url)).toEqual([
       { log: 'control', position: '0', id: '0' },
       { log: 'data', position: '0', id: '0' },
@@ -57,7 +47,7 @@ describe('the tables', () => {
     await postgres.query('CREATE SCHEMA here', [], url);
     const inSchema = `${url}&options=-c%20search_path%3Dhere`;
     await create(connect(inSchema));
-    await expect(check(connect())).rejects.toThrow('run flagmeter engine init first');
+    await expect(check(connect(url))).rejects.toThrow('run flagmeter engine init first');
     expect(await check(connect(inSchema))).toMatchObject(engine);
   });
 
@@ -83,7 +73,7 @@ describe('a layout', () => {
   const next = engineLayout + 1;
 
   it('that is newer goes on with the program before, unless it leaves that behind', async () => {
-    const connection = connect();
+    const connection = connect(url);
     await create(connection);
     await expect(check(connection, next)).rejects.toThrow('run flagmeter engine migrate first');
     expect(await migrate(connection, [column], next)).toEqual({ from: engineLayout, to: next });
@@ -96,7 +86,7 @@ describe('a layout', () => {
   });
 
   it('is not changed under a node that could not go on', async () => {
-    const connection = connect();
+    const connection = connect(url);
     await create(connection);
     const node = {
       text: `INSERT INTO fm_node (directory, name, version, layout) VALUES ('d', 'north', '1.0', $1)`,
@@ -112,7 +102,7 @@ describe('a layout', () => {
   });
 
   it('stays as it was when a step fails', async () => {
-    const connection = connect();
+    const connection = connect(url);
     await create(connection);
     const failing = { ...breaking, statements: ['ALTER TABLE fm_gap DROP COLUMN none'] };
     await expect(migrate(connection, [column, failing], next + 1)).rejects.toMatchObject({
@@ -122,6 +112,6 @@ describe('a layout', () => {
   });
 
   it('is missing where nothing was prepared', async () => {
-    await expect(migrate(connect())).rejects.toThrow('run flagmeter engine init first');
+    await expect(migrate(connect(url))).rejects.toThrow('run flagmeter engine init first');
   });
 });

@@ -145,7 +145,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
  * this process is gone or closes the guard. The children of a killed server are not in its process group, but they
  * stay in its directory; stopped ones would wait for ever.
  */
-export function guard(folder: string): { close(): Promise<void> } {
+export function guard(folder: string): { close(): void } {
   const script = `
     cat >/dev/null
     for each in /proc/[0-9]*; do
@@ -158,12 +158,6 @@ export function guard(folder: string): { close(): Promise<void> } {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   child.unref();
-  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   (child.stdin as unknown as { unref?(): void }).unref?.();
-  return {
-    close: () => {
-      child.stdin?.end();
-      return gone;
-    },
-  };
+  return { close: () => void child.stdin?.end() };
 }

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { appendFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { appendFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort, freshServer, guard, runProgram, spawnProgram } from './postgres-program.ts';
@@ -14,7 +14,7 @@ export interface PostgresOptions {
   readonly port?: number;
   /** A command that runs it, such as `ip netns exec NAME`. */
   readonly prefix?: readonly string[];
-  /** Instead of the lines that let everyone in. */
+  /** pg_hba.conf; without it, everyone is let in. */
   readonly access?: string;
   /** A folder with a data directory in it; without it the server is a new one. */
   readonly folder?: string;
@@ -47,7 +47,7 @@ export class Postgres {
   /** It holds `data`, and is removed with the server. */
   readonly folder: string;
   readonly #prefix: readonly string[];
-  readonly #guard: { close(): Promise<void> };
+  readonly #guard: { close(): void };
   #process: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #said = '';
@@ -74,7 +74,7 @@ export class Postgres {
     const folder = options.folder ?? (await freshServer());
     const server = new Postgres(options, port, folder);
     server.set({ ...settings, listen_addresses: `'${server.host}'`, port, ...options.settings });
-    server.allow(options.access ?? everyone);
+    writeFileSync(join(server.data, 'pg_hba.conf'), options.access ?? everyone);
     return server;
   }
 
@@ -123,11 +123,6 @@ export class Postgres {
     appendFileSync(join(this.data, 'postgresql.conf'), text.join(''));
   }
 
-  /** Adds lines to pg_hba.conf; the first that matches holds. */
-  allow(lines: string): void {
-    appendFileSync(join(this.data, 'pg_hba.conf'), lines);
-  }
-
   /** Reads postgresql.conf and pg_hba.conf again. */
   async reload(): Promise<void> {
     await this.query('SELECT pg_reload_conf()');
@@ -164,11 +159,9 @@ export class Postgres {
 
   /** Ends it as a power cut would, as far as the system lets a program: resolves when all its processes are gone. */
   async kill(): Promise<void> {
-    const processes = this.processes();
     this.#process?.kill('SIGKILL');
-    for (const each of processes) signal(each, 'SIGKILL');
+    await this.#childrenGone('SIGKILL');
     await this.#ended;
-    await this.#childrenGone();
   }
 
   /** Stops all its processes: connections stay open, and nothing answers. */
@@ -187,10 +180,10 @@ export class Postgres {
     return runProgram(program, args, this.#prefix);
   }
 
-  /** Kills it and removes its files. */
+  /** Kills it. Its files are removed by a process that this one need not wait for. */
   async close(): Promise<void> {
     await this.kill();
-    await this.#guard.close();
+    this.#guard.close();
   }
 
   /** The ids of its processes: all that work in its data directory. */
@@ -205,8 +198,12 @@ export class Postgres {
     });
   }
 
-  async #childrenGone(): Promise<void> {
-    while (this.processes().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  /** @param name is sent to those that are still there: the postmaster may have made one in its last moment */
+  async #childrenGone(name?: NodeJS.Signals): Promise<void> {
+    for (let left = this.processes(); left.length > 0; left = this.processes()) {
+      if (name !== undefined) for (const each of left) signal(each, name);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
   }
 
   async #ready(child: ChildProcess): Promise<void> {

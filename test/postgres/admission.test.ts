@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Postgres } from '../support/postgres.ts';
+import { own } from '../support/postgres-program.ts';
+import { connect } from './fixture.ts';
+
+let postgres: Postgres;
+let directory: string;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'flagmeter-certificates-'));
+  makeCertificates();
+  postgres = await Postgres.prepare({
+    access: `
+host    all postgres all trust
+hostssl all secure   all scram-sha-256
+hostssl all shown    all cert
+host    all plain    all scram-sha-256
+`,
+  });
+  for (const name of ['server.pem', 'server.key', 'root.pem']) own(at(name));
+  own(directory);
+  postgres.set({ ssl: 'on', ssl_cert_file: `'${at('server.pem')}'`, ssl_key_file: `'${at('server.key')}'` });
+  postgres.set({ ssl_ca_file: `'${at('root.pem')}'` });
+  await postgres.start();
+  for (const role of ['secure', 'plain', 'shown'])
+    await postgres.query(`CREATE ROLE ${role} LOGIN PASSWORD 'right horse'`);
+});
+afterAll(async () => {
+  await postgres.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const at = (name: string) => join(directory, name);
+
+/** A root that signs the server and a client, and another root that signs nothing. The server's is for `localhost`. */
+function makeCertificates(): void {
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: directory, stdio: 'pipe' });
+  for (const name of ['root', 'other']) {
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
+    openssl('req', '-x509', ...key, '-out', `${name}.pem`, '-subj', `/CN=${name}`, '-days', '2');
+  }
+  for (const [name, subject, more] of [
+    ['server', '/CN=localhost', 'subjectAltName=DNS:localhost'],
+    ['client', '/CN=shown', 'extendedKeyUsage=clientAuth'],
+  ] as const) {
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
+    openssl('req', ...key, '-out', `${name}.csr`, '-subj', subject);
+    writeFileSync(at('extensions'), more);
+    const signed = ['-CA', 'root.pem', '-CAkey', 'root.key', '-CAcreateserial', '-days', '2'];
+    openssl('x509', '-req', '-in', `${name}.csr`, ...signed, '-extfile', 'extensions', '-out', `${name}.pem`);
+  }
+}
+
+const url = (user: string, parameters: string, host = 'localhost', database = 'postgres') =>
+  `postgres://${user}@${host}:${postgres.port}/${database}?${parameters}`;
+
+/** How the session is encrypted, or why there is none. */
+async function said(text: string): Promise<string> {
+  const connection = connect(text);
+  const statement = {
+    text: 'SELECT ssl, current_user AS user FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+  };
+  try {
+    const { rows } = await connection.query<{ ssl: boolean; user: string }>(statement);
+    return `${rows[0]?.user} ${rows[0]?.ssl ? 'encrypted' : 'plain'}`;
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'unreachable' });
+    expect((error as Error).message).not.toMatch(/horse|wrong/);
+    return (error as Error).message;
+  }
+}
+
+const right = 'right%20horse';
+
+describe('TLS', () => {
+  it.each([
+    ['the root is named', () => `sslrootcert=${at('root.pem')}`, 'localhost'],
+    [
+      'the root is named, and the name does not matter',
+      () => `sslmode=verify-ca&sslrootcert=${at('root.pem')}`,
+      '127.0.0.1',
+    ],
+    ['nothing is verified', () => 'sslmode=require', '127.0.0.1'],
+  ])('encrypts when %s', async (_, parameters, host) => {
+    expect(await said(url(`secure:${right}`, parameters(), host))).toBe('secure encrypted');
+  });
+
+  it.each([
+    [
+      'by another root',
+      () => `sslrootcert=${at('other.pem')}`,
+      'localhost',
+      'not signed by a root that is trusted here',
+    ],
+    [
+      'for another name',
+      () => `sslrootcert=${at('root.pem')}`,
+      '127.0.0.1',
+      'its certificate is for another name',
+    ],
+    [
+      'by no root of the system',
+      () => 'sslmode=verify-full',
+      'localhost',
+      'not signed by a root that is trusted here',
+    ],
+    ['by a file that is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
+  ])('is refused when the certificate is signed %s', async (_, parameters, host, why) => {
+    expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
+  });
+
+  it('is refused when the server has none, and may be needed', async () => {
+    expect(await said(url(`plain:${right}`, 'sslmode=disable'))).toBe('plain plain');
+    expect(await said(url(`secure:${right}`, 'sslmode=disable'))).toContain('(SQLSTATE 28000)');
+    const bare = await Postgres.start();
+    try {
+      expect(await said(bare.url('postgres', 'sslmode=require'))).toContain('does not offer TLS');
+    } finally {
+      await bare.close();
+    }
+  });
+
+  it('shows who the client is', async () => {
+    const root = `sslrootcert=${at('root.pem')}`;
+    const own = `${root}&sslcert=${at('client.pem')}&sslkey=${at('client.key')}`;
+    expect(await said(url('shown', own))).toBe('shown encrypted');
+    expect(await said(url('shown', root))).toContain('(SQLSTATE 28000)');
+  });
+});
+
+describe('what is wrong', () => {
+  it.each([
+    [
+      'password',
+      () => url('plain:wrong', 'sslmode=disable'),
+      'does not take the password of user "plain" (SQLSTATE 28P01)',
+    ],
+    [
+      'password, which is missing',
+      () => url('plain', 'sslmode=disable'),
+      'asks for the password of user "plain", and the URL has none',
+    ],
+    [
+      'user',
+      () => url(`nobody:${right}`, 'sslmode=disable'),
+      'does not let user "nobody" in (SQLSTATE 28000)',
+    ],
+    [
+      'database',
+      () => url('postgres', 'sslmode=disable', 'localhost', 'none'),
+      'has no database "none" (SQLSTATE 3D000): create it',
+    ],
+    ['option', () => url('postgres', 'sslmode=disable&options=-c%20no.such'), 'SQLSTATE'],
+    ['port', () => 'postgres://u:wrong@127.0.0.1:1/d', 'refused the connection: no server listens there'],
+    ['host', () => 'postgres://u:wrong@no.such.host.invalid/d?sslmode=disable', 'has no address'],
+  ])('is named: the %s', async (_, text, why) => {
+    expect(await said(text())).toContain(why);
+  });
+});

@@ -38,7 +38,8 @@ export class Round {
   readonly senders: Sender[] = [];
   readonly people: Person[] = [];
   readonly changes: Change[] = [];
-  readonly invalidated: Invalidated[] = [];
+  /** Those of earlier rounds, too. */
+  readonly invalidated: Invalidated[];
 
   readonly scene: Scene;
   readonly journal: Journal;
@@ -51,8 +52,12 @@ export class Round {
   /** Packets and reports that were answered so, each time that one was sent. */
   readonly taken = { accepted: 0, refused: 0, unknown: 0 };
 
-  constructor(scene: Scene, journal: Journal, tokens: Tokens, shop: Shop) {
+  constructor(
+    { scene, journal, tokens, invalidated }: Pick<Round, 'scene' | 'journal' | 'tokens' | 'invalidated'>,
+    shop: Shop,
+  ) {
     this.scene = scene;
+    this.invalidated = invalidated;
     this.journal = journal;
     this.tokens = tokens;
     this.shop = shop;

@@ -24,14 +24,19 @@ export async function runRound(
   round.isOver = true;
   await clients;
   await round.scene.makeWell();
-  await check(round, dice, began);
+  await check(round, dice, began).catch((error: Error) => {
+    round.journal.violation(`it cannot be checked: ${error.message}`);
+  });
   checkAnswers(round.journal, answersKnown);
 }
 
 async function happen(round: Round, dice: Dice, { name, fault, node }: Drawn): Promise<void> {
   await pause(dice.between(100, 1_500));
   round.journal.count(`fault: ${name}`);
-  await fault.run({ scene: round.scene, round, dice, journal: round.journal, node });
+  const { scene, journal } = round;
+  await fault.run({ scene, round, dice, journal, node }).catch((error: Error) => {
+    journal.violation(`${name} could not be carried out: ${error.message}`);
+  });
 }
 
 async function check(round: Round, dice: Dice, began: number): Promise<void> {

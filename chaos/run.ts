@@ -5,7 +5,7 @@ import { Dice } from './dice.ts';
 import { drawFaults } from './faults/draw.ts';
 import { Journal } from './journal.ts';
 import type { Options } from './options.ts';
-import { Round } from './round.ts';
+import { type Invalidated, Round } from './round.ts';
 import { runRound } from './run-round.ts';
 import { balanced } from './scene/balancer.ts';
 import { Scene } from './scene/scene.ts';
@@ -36,13 +36,14 @@ async function runRounds(scene: Scene, options: Options, journal: Journal): Prom
   const end = performance.now() + options.minutes * 60_000;
   const clientId = await registerClient(tokens);
   const answersKnown = new Set<string>();
+  const invalidated: Invalidated[] = [];
   for (let number = 1; ; number++) {
     journal.beginRound(number);
     // Each round has dice of its own, so that one can be repeated by itself.
     const dice = new Dice(options.seed * 1_000 + number);
     const drawn = drawFaults(scene, dice, options.only);
     journal.note(`faults: ${drawn.map(({ name, node }) => `${name} (${node.name})`).join(', ')}`);
-    const round = new Round(scene, journal, tokens, await shops.next());
+    const round = new Round({ scene, journal, tokens, invalidated }, await shops.next());
     await runRound(round, dice, { drawn, clientId, answersKnown });
     const { accepted, refused, unknown } = round.taken;
     journal.note(

@@ -1,12 +1,13 @@
 import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
+import { balanced } from '../scene/balancer.ts';
 import type { Outcome } from './ask.ts';
 
 const mostTries = 5;
 
 /**
- * Sends the same message to one node after the other until one says that it has it; and now and then once more, as a sender does who
+ * Sends the same message to one node after the other, or to the balancer, until one says that it has it; and now and then once more, as a sender does who
  * lost the answer.
  * @returns what is known of the message: it was accepted if any node said so
  */
@@ -17,7 +18,7 @@ export async function retryElsewhere(
 ): Promise<Outcome> {
   let known: Outcome = 'refused';
   for (let tries = 0; tries < mostTries; tries++) {
-    const outcome = await send(round.node(dice));
+    const outcome = await send(dice.chance(0.4) ? balanced : round.node(dice));
     if (known !== 'accepted' && outcome !== 'refused') known = outcome;
     if (known === 'accepted' && !dice.chance(0.3)) return known;
     await pause(dice.between(0, 100));

@@ -72,17 +72,19 @@ export class ServiceNode {
       stdio: ['ignore', 'pipe', log],
     });
     closeSync(log);
+    let isReady = false;
     this.#child = child;
     this.#ended = new Promise((ended) => {
       child.once('close', (code, signal) => {
         if (this.#child === child) {
           this.#child = undefined;
-          this.#journal.violation(`${this.name} ended by itself: ${signal ?? `code ${code}`}`);
+          if (isReady) this.#journal.violation(`${this.name} ended by itself: ${signal ?? `code ${code}`}`);
         }
         ended(signal ?? code ?? 1);
       });
     });
     await this.#ready(child);
+    isReady = true;
   }
 
   /** Ends it. @returns its exit code or the signal that ended it */

@@ -17,6 +17,7 @@ const root = import.meta.dir;
 const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
+  'src/cluster/spool-worker.ts',
   'src/commit/worker.ts',
   'src/cluster/replica-worker.ts',
   'src/manage/report-worker.ts',

@@ -77,6 +77,12 @@ export class HotCells<T> {
     this.#size = 0;
   }
 
+  /** Forgets a block that was deleted from the store and must not be put again. */
+  dropBlock(number: number, bucket: number): void {
+    this.#last = undefined;
+    if (this.#buckets.get(bucket)?.delete(number)) this.#size -= 1;
+  }
+
   /** Forgets a bucket that was deleted from the store and must not be put again. */
   drop(bucket: number): void {
     this.#last = undefined;

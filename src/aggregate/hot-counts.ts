@@ -109,6 +109,11 @@ export class HotCounts {
     this.#cells.drop(bucket);
   }
 
+  /** Forgets a block that was deleted from the store. */
+  dropBlock(number: number, bucket: number): void {
+    this.#cells.dropBlock(number, bucket);
+  }
+
   #turnTo(environment: number): void {
     const carried = this.#carried.get(environment) ?? readCarried(this.#store.carried, environment);
     this.#carried.set(environment, carried);

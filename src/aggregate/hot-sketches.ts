@@ -22,6 +22,8 @@ interface HotChunk {
   readonly sketch: HotSketch;
   readonly index: number;
   readonly chunk: Chunk;
+  /** The users that are in the store, where that is not all who are known: see `HotSketches`. */
+  stored: Chunk | undefined;
   touched: boolean;
 }
 
@@ -50,11 +52,16 @@ export class HotSketches {
   #touched: HotChunk[] = [];
   readonly #key = Buffer.alloc(chunkKeyBytes);
   readonly #value = Buffer.alloc(chunkValueBytes);
+  readonly #taken: boolean;
 
-  /** @param limit most bytes kept in memory, about */
-  constructor(table: Table, limit: number) {
+  /**
+   * @param limit most bytes kept in memory, about
+   * @param taken whether chunks are taken out of the table (see `take`)
+   */
+  constructor(table: Table, limit: number, taken = false) {
     this.#table = table;
     this.#limit = limit;
+    this.#taken = taken;
   }
 
   /** Bytes held in memory, about. */
@@ -71,6 +78,7 @@ export class HotSketches {
     const hot = this.#chunkAt(ref, day, chunkOf(coupon));
     const before = hot.chunk.bytes;
     if (!hot.chunk.add(coupon)) return;
+    hot.stored?.add(coupon);
     this.#charge(hot.sketch, hot.chunk.bytes - before);
     if (hot.touched) return;
     hot.touched = true;
@@ -82,6 +90,7 @@ export class HotSketches {
     const hot = this.#chunkAt(ref, day, index);
     const before = hot.chunk.bytes;
     hot.chunk.merge(content);
+    hot.stored?.merge(content);
     this.#charge(hot.sketch, hot.chunk.bytes - before);
     if (hot.touched) return;
     hot.touched = true;
@@ -93,12 +102,21 @@ export class HotSketches {
     const puts = this.#touched.length;
     for (const hot of this.#touched) {
       writeChunkKey(this.#key, hot.sketch.ref, hot.sketch.day, hot.index);
-      const length = writeChunk(this.#value, hot.chunk.content);
+      const length = writeChunk(this.#value, (hot.stored ?? hot.chunk).content);
       this.#table.putSync(this.#key, this.#value.subarray(0, length));
       hot.touched = false;
     }
     this.#touched = [];
     return puts;
+  }
+
+  /**
+   * A chunk was deleted from the table, because its users were handed on. Who of them is still in memory need not be put again.
+   */
+  take(ref: number, day: number, index: number): void {
+    const sketch = this.#recent.get(day)?.get(ref) ?? this.#old.get(day)?.get(ref);
+    const hot = sketch?.chunks[index];
+    if (hot !== undefined) hot.stored = new Chunk();
   }
 
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
@@ -148,7 +166,8 @@ export class HotSketches {
     writeChunkKey(this.#key, sketch.ref, sketch.day, index);
     const stored = this.#table.get(this.#key);
     const chunk = new Chunk(stored === undefined ? undefined : readChunk(stored));
-    const hot = { sketch, index, chunk, touched: false };
+    const own = this.#taken ? new Chunk(stored === undefined ? undefined : readChunk(stored)) : undefined;
+    const hot = { sketch, index, chunk, stored: own, touched: false };
     sketch.chunks[index] = hot;
     this.#charge(sketch, chunkBytes + chunk.bytes);
     return hot;

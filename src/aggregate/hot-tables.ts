@@ -22,14 +22,17 @@ export interface HotTables {
   readonly senders: SenderSweep;
 }
 
-/** Nothing in memory yet. */
-export function createHotTables(store: UsageStore): HotTables {
+/**
+ * Nothing in memory yet.
+ * @param taken whether the store is one that is emptied again and again: see `HotSketches`
+ */
+export function createHotTables(store: UsageStore, taken = false): HotTables {
   const seen = new HotSeen(store);
   const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
   return {
     counts: new HotCounts(store, new HotCells(store.counts, countsCodec, hotBlockLimit, inBucket)),
     measurements: new HotCells(store.measurements, measurementCodec, hotBlockLimit, inBucket),
-    sketches: new HotSketches(store.sketches, hotSketchBytes),
+    sketches: new HotSketches(store.sketches, hotSketchBytes, taken),
     seen,
     senders: new SenderSweep(store),
   };

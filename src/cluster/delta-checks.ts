@@ -35,7 +35,7 @@ export const isPosition = whole(2 ** 53);
 export const isSequence: IsValid = (value) => isPosition(value) && value > 0;
 export const isMinute = isWord;
 /** A series, or an environment as a whole. */
-const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
+export const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
 export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
 const isOrdinal = whole(environmentOrdinal);
 const isAnyOrdinal = whole(seriesPerEnvironment);

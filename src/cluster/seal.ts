@@ -13,8 +13,10 @@ export interface SealTask {
   readonly removeBefore?: number;
   /** Streams of old copies, which are kept and never shipped. */
   readonly aside?: readonly string[];
+  /** Earlier streams of which the engine has all, and knows that no more will come. */
+  readonly finished?: readonly string[];
   /** Seals nothing; the rest is done. */
-  readonly onlyNote?: true;
+  readonly onlyNote?: boolean;
 }
 
 export interface Acknowledged {
@@ -27,8 +29,13 @@ export interface SealOutcome {
   /** The stream that is being counted in, and its last delta that was sealed. */
   readonly stream: string;
   readonly sealed: number;
-  /** Whether the round is over: all that was admitted before the mark of its first step is in deltas. */
+  /** What was admitted before is in deltas. It moves when a round is over: with the first step of a round, its mark is set. */
+  readonly mark: Mark;
+  /** Whether the round is over. Until then the next step goes on with it, whatever its own mark is. */
   readonly done: boolean;
-  /** Bytes of the bodies that this step has sealed. */
+  /** Deltas that this step has sealed, and the bytes of their bodies. */
+  readonly deltas: number;
   readonly bytes: number;
+  /** Bytes of the spool's file that are in use: to be compared with what it may take. */
+  readonly used: number;
 }

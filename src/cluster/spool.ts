@@ -100,8 +100,7 @@ export class Spool {
   /** Bytes of the file that are in use. It costs some microseconds. */
   get bytes(): number {
     this.#refresh();
-    const { lmdb: _, streams, meta, ...tables } = this.store;
-    return Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
+    return bytesOfSpool(this.store);
   }
 
   close(): Promise<void> {
@@ -130,6 +129,11 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
   value.writeDoubleLE(version, 16);
   body.copy(value, headBytes);
   store.deltas.putSync(pairKey(number, seq), value);
+}
+
+/** Bytes of a spool's file that are in use. */
+export function bytesOfSpool({ lmdb: _, streams, meta, ...tables }: SpoolStore): number {
+  return Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
 }
 
 /** The pages that LMDB counts for a table. */

@@ -23,17 +23,29 @@ import type { Section } from './section.ts';
  */
 export function createSections(store: UsageStore, hot: HotTables, maxIdentities: number): readonly Section[] {
   return [
+    ...countingSections(store, hot),
+    instancesSection(store),
+    exposuresSection(store, maxIdentities),
+    sendersSection(store),
+    ledgerSection(store),
+  ];
+}
+
+/** Names, messages, and what is counted of series, in the order in which it is written. */
+export function countingSections(store: UsageStore, hot: HotTables): readonly Section[] {
+  return [
     { write: ({ series }) => series.forEach((each) => void putSeries(store, each)), forget: () => {} },
     { write: (envelope) => putMessages(store, messageChanges(envelope)), forget: () => {} },
     countsSection(hot.counts),
     measurementsSection(hot.measurements),
     usersSection(hot),
     { write: () => hot.seen.put(), forget: () => hot.seen.forget() }, // What the three before it have seen.
-    instancesSection(store),
-    exposuresSection(store, maxIdentities),
-    { write: ({ senders }) => putSights(store, senders), forget: () => {} },
-    ledgerSection(store),
   ];
+}
+
+/** Who asks for features. */
+export function sendersSection(store: UsageStore): Section {
+  return { write: ({ senders }) => putSights(store, senders), forget: () => {} };
 }
 
 function countsSection(cells: HotCounts): Section {

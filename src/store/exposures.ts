@@ -41,14 +41,18 @@ export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
 /** A person's exposures; `undefined` when they have none. */
 export function readExposures(store: UsageStore, key: Buffer): Exposures | undefined {
   const value = store.exposures.get(key);
-  if (value === undefined) return undefined;
+  return value === undefined ? undefined : { day: value.readUInt32LE(0), rows: decodeExposures(value) };
+}
+
+/** The rows of a person's value, by series ordinal. */
+export function decodeExposures(value: Buffer): Map<number, Exposure> {
   const rows = new Map<number, Exposure>();
   for (let at = headBytes; at < value.length; at += rowBytes) {
     const counts = countsCodec.read(value, at + 12);
     const firstSeen = value.readUInt32LE(at + 4);
     rows.set(value.readUInt32LE(at), { firstSeen, lastSeen: value.readUInt32LE(at + 8), ...counts });
   }
-  return { day: value.readUInt32LE(0), rows };
+  return rows;
 }
 
 /** Replaces the exposures of a person who is listed already (see `listPerson`). Call it in a transaction. */

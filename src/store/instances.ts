@@ -264,7 +264,8 @@ function putIdentity(store: UsageStore, key: Buffer, identity: Identity): void {
   store.identities.putSync(key, value);
 }
 
-function hashOf(instanceId: string): Buffer {
+/** What is stored of an id. */
+export function hashOf(instanceId: string): Buffer {
   return createHash('sha256').update(instanceId).digest();
 }
 

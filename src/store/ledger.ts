@@ -99,6 +99,13 @@ export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | un
   return { count, lastAt, example };
 }
 
+/** A stored row as an addition to one. */
+export function readLedgerLine(key: Buffer, value: Buffer): LedgerLine {
+  const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
+  const [application, hour] = [key.readUInt32BE(0), key.readUInt32BE(4)];
+  return { application, hour, subject: JSON.stringify(subject), count, lastAt, example };
+}
+
 /** Deletes at most `limit` rows of an application from before an hour. Call it in a transaction. */
 export function deleteLedger(store: UsageStore, application: number, before: number, limit: number): void {
   const range = { start: pairKey(application, 0), end: pairKey(application, Math.max(0, before)), limit };

@@ -64,7 +64,8 @@ export function messagesSince(store: Pick<UsageStore, 'messages'>, since: number
   })).reverse();
 }
 
-function messageKey(at: number, identity: Uint8Array): Buffer {
+/** The key of a message. */
+export function messageKey(at: number, identity: Uint8Array): Buffer {
   const key = Buffer.alloc(timeBytes + identityBytes);
   key.writeUIntBE(wholeMs(at), 0, timeBytes);
   key.set(identity, timeBytes);

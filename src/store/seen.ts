@@ -16,7 +16,7 @@ export const seenWidth = 2;
 /** The minutes of a block (see `blockOf`), in a new array. */
 export function readSeen(store: UsageStore, block: number): SeenBlock {
   const value = store.seen.get(seenKey(block));
-  return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decode(value);
+  return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decodeSeen(value);
 }
 
 /** Puts a block. Call it in the transaction of its cells. */
@@ -37,7 +37,7 @@ export interface SeenSeries {
 export function* seenOf(store: UsageStore, environment: number, at?: Snapshot): Generator<SeenSeries> {
   const range = { start: prefixKey(environment), end: prefixKey(environment + 1), ...readAt(at) };
   for (const { key, value } of store.seen.getRange(range)) {
-    const minutes = decode(value);
+    const minutes = decodeSeen(value);
     for (let place = 0; place < cellsPerBlock; place += 1) {
       const last = minutes[place * seenWidth + 1]!;
       const ordinal = key.readUInt32BE(4) * cellsPerBlock + place;
@@ -46,7 +46,8 @@ export function* seenOf(store: UsageStore, environment: number, at?: Snapshot): 
   }
 }
 
-function decode(value: Buffer): SeenBlock {
+/** The minutes of a block's value. */
+export function decodeSeen(value: Buffer): SeenBlock {
   return Uint32Array.from({ length: value.length / 4 }, (_, at) => value.readUInt32LE(at * 4));
 }
 

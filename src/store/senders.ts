@@ -93,7 +93,7 @@ export function readSenders(
   at?: Snapshot,
 ): readonly SeenSender[] {
   const value = store.senders.get(pairKey(environment, ordinal), readAt(at));
-  return value === undefined ? [] : decode(value);
+  return value === undefined ? [] : decodeSenders(value);
 }
 
 /**
@@ -111,7 +111,7 @@ export function sweepSenders(
 ): number | undefined {
   const range = { start: pairKey(environment, from), end: prefixKey(environment + 1), limit };
   const found = Array.from(store.senders.getRange(range), ({ key, value }) => {
-    return { key: Buffer.from(key), senders: decode(value) };
+    return { key: Buffer.from(key), senders: decodeSenders(value) };
   });
   for (const { key, senders } of found) {
     const kept = senders.filter(({ last }) => slot - last <= senderLife);
@@ -170,7 +170,8 @@ function putSenders(store: UsageStore, key: Buffer, senders: readonly SeenSender
   store.senders.putSync(key, Buffer.from(JSON.stringify(stored)));
 }
 
-function decode(value: Buffer): SeenSender[] {
+/** The senders of a value. */
+export function decodeSenders(value: Buffer): SeenSender[] {
   const stored = JSON.parse(value.toString()) as Stored[];
   return stored.map(([name, version, transport, route, first, last]) => {
     return { name, version, transport, route, first, last };

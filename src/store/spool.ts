@@ -39,20 +39,20 @@ export interface StreamRecord {
   /** The last delta that was sealed, and the last one that the engine has; 0 for none. */
   readonly sealed: number;
   readonly acknowledged: number;
-  /**
-   * Until when deltas were acknowledged, by the minute: `[seq, Unix ms]`, ascending, each the last of its minute. What was
-   * removed is not there any more.
-   */
+  /** When deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
   readonly acknowledgements: readonly (readonly [seq: number, at: number])[];
   /** The first delta that is kept. */
   readonly first: number;
-  /** What its next delta holds was counted since then: see `Mark`. */
+  /** What is in none of its deltas was counted by packets that were admitted after this. */
   readonly mark: Mark;
-  /** `aside`: it is kept and not shipped, because the directory is an old copy. */
-  readonly state: 'open' | 'aside';
+  /**
+   * `aside`: it is kept and not shipped, because the directory is an old copy. `done`: the engine has all of it, and knows that no
+   * more will come.
+   */
+  readonly state: 'open' | 'aside' | 'done';
 }
 
-/** A moment: all that is counted after it was admitted after it. */
+/** A moment, and what the node knew then. */
 export interface Mark {
   /** Unix ms. */
   readonly at: number;

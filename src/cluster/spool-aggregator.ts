@@ -1,0 +1,99 @@
+import { createHotTables } from '../aggregate/hot-tables.ts';
+import type { Envelope } from '../commit/envelope.ts';
+import { exposuresSection } from '../commit/exposures-section.ts';
+import { ledgerSection } from '../commit/ledger-section.ts';
+import type { Section } from '../commit/section.ts';
+import { countingSections, sendersSection } from '../commit/sections.ts';
+import { messageKey } from '../store/messages.ts';
+import type { Mark, SpoolStore } from '../store/spool.ts';
+import { transact } from '../store/transact.ts';
+import { contentOf, countedMessages, withoutMessages } from './apart.ts';
+import { encodeMessage } from './delta-codec.ts';
+import { wholeRoom } from './draft.ts';
+import type { SealOutcome, SealTask } from './seal.ts';
+import { Sealer } from './sealer.ts';
+import { stagesOf } from './stages.ts';
+import { beginStream, inheritedStream } from './streams-of-spool.ts';
+import { UnresolvedSection, usesSection } from './unresolved.ts';
+
+/** What writes the spool, on the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
+export interface SpoolAggregator {
+  /** Adds a batch to the open delta. When it throws, nothing of the batch was kept. */
+  write(envelope: Envelope): void;
+  /** Seals some of the open delta. When it throws, nothing of it was kept. */
+  seal(task: SealTask): SealOutcome;
+}
+
+/** The stream of this process, and what it may hold. */
+export interface SpoolLimits {
+  /** A random id. */
+  readonly stream: string;
+  /** What the node knows before its first packet. */
+  readonly mark: Mark;
+  /** People an environment whose exposures an open delta has. */
+  readonly maxIdentities: number;
+  /** Bytes that the spool may take: when half of them are used, acknowledged deltas are not kept for an hour. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Makes the aggregator of a spool. At its first call, what an earlier process has left is sealed under that process's stream. If
+ * that fails, so does the call, and the next one tries again.
+ */
+export function createSpoolAggregator(
+  store: SpoolStore,
+  { stream, mark, maxIdentities, maxBytes }: SpoolLimits,
+  room = wholeRoom,
+): SpoolAggregator {
+  const hot = createHotTables(store, true);
+  const ledger = ledgerSection(store);
+  const unresolved = new UnresolvedSection(store);
+  const sections: readonly Section[] = [
+    ...countingSections(store, hot),
+    ...[
+      usesSection(store),
+      unresolved,
+      exposuresSection(store, maxIdentities),
+      sendersSection(store),
+      ledger,
+    ],
+  ];
+  const forget = () => {
+    for (const section of sections) section.forget();
+  };
+  const stages = stagesOf(store, {
+    hot,
+    forgetLedger: () => ledger.forget(),
+    resolvedOne: () => unresolved.sealed(),
+  });
+  let sealer: Sealer | undefined;
+  const begin = () => {
+    const deps = { store, stages, forget, room, maxBytes };
+    const inherited = inheritedStream(store, stream);
+    if (inherited !== undefined) new Sealer(deps, inherited).sealAll();
+    return new Sealer(deps, beginStream(store, stream, mark));
+  };
+  return {
+    write(envelope) {
+      sealer ??= begin();
+      transact(store.lmdb, () => writeBatch(store, sections, envelope), forget);
+    },
+    seal(task) {
+      sealer ??= begin();
+      return sealer.step(task);
+    },
+  };
+}
+
+/** Messages are kept apart, because another machine may have counted the same. */
+function writeBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
+  const messages = countedMessages(envelope);
+  for (const message of messages) {
+    store.apart.putSync(
+      messageKey(message.at, message.identity),
+      encodeMessage(contentOf(envelope, message)),
+    );
+  }
+  const rest = withoutMessages(envelope, messages);
+  for (const section of sections) section.write(rest);
+}

@@ -1,0 +1,238 @@
+import type { HotTables } from '../aggregate/hot-tables.ts';
+import {
+  type BucketWidth,
+  blockOf,
+  bucketOf,
+  cellsPerBlock,
+  decodeBlock,
+  seriesRef,
+} from '../store/blocks.ts';
+import { type CellCodec, countsCodec, measurementCodec } from '../store/cells.ts';
+import { decodeExposures, removeExposures } from '../store/exposures.ts';
+import { readLedgerLine } from '../store/ledger.ts';
+import type { Table } from '../store/lmdb.ts';
+import { decodeSeen, seenWidth } from '../store/seen.ts';
+import { decodeSenders } from '../store/senders.ts';
+import type { SpoolStore } from '../store/spool.ts';
+import { decodeMessage, decodeUnresolved } from './delta-codec.ts';
+import type { Draft } from './draft.ts';
+
+/**
+ * How a table of the open delta is sealed: each record goes into the draft and is deleted. What is in memory of it is forgotten,
+ * because it must not be put again.
+ */
+export interface Stage {
+  readonly table: Table;
+  /** Adds a record to the draft. Both buffers are LMDB's, and valid until the next one is read. */
+  move(key: Buffer, value: Buffer, draft: Draft): void;
+  /** Deletes a record that was moved. */
+  remove(key: Buffer): void;
+}
+
+/**
+ * Moves records of a table into a draft until it is full, in the order of their keys. Call it in a transaction.
+ * @param from the first key to visit
+ * @returns where to go on; `undefined` when the end is reached
+ */
+export function moveRecords(stage: Stage, draft: Draft, from: Buffer): Buffer | undefined {
+  const moved: Buffer[] = [];
+  let next: Buffer | undefined;
+  for (const { key, value } of stage.table.getRange({ start: from })) {
+    if (draft.isFull) {
+      next = Buffer.from(key);
+      break;
+    }
+    moved.push(Buffer.from(key));
+    stage.move(key, value, draft);
+  }
+  for (const key of moved) stage.remove(key);
+  return next;
+}
+
+/** What is in memory of the open delta. */
+export interface InMemory {
+  readonly hot: HotTables;
+  /** Forgets the rows of the ledger. */
+  forgetLedger(): void;
+  /** Some of what unknown instance ids came with is sealed. */
+  resolvedOne(): void;
+}
+
+/** The tables of the open delta, in the order in which they are sealed. */
+export function stagesOf(store: SpoolStore, memory: InMemory): readonly Stage[] {
+  const { hot } = memory;
+  const { counts, measurements } = store;
+  return [
+    messagesStage(store),
+    cellsStage(counts, hot.counts, countsCodec, (draft, ref, bucket, { checks, used, viewed }) => {
+      draft.content.counts.push(ref, bucket, checks, used, viewed);
+      draft.grow(1, 16);
+    }),
+    cellsStage(measurements, hot.measurements, measurementCodec, (draft, ref, bucket, cell) => {
+      const { sum, count, last, lastAt, min, max } = cell;
+      draft.content.measurements.push(ref, bucket, sum, count, last, lastAt, min, max);
+      draft.grow(1, 56);
+    }),
+    sketchesStage(store, hot),
+    seenStage(store),
+    exposuresStage(store),
+    sendersStage(store),
+    ledgerStage(store, memory),
+    usesStage(store),
+    unresolvedStage(store, memory),
+  ];
+}
+
+/** A stage whose records are only deleted. */
+function stageOf(table: Table, move: Stage['move']): Stage {
+  return { table, move, remove: (key) => void table.removeSync(key) };
+}
+
+function messagesStage({ apart }: SpoolStore): Stage {
+  return stageOf(apart, (_, value, draft) => {
+    const message = decodeMessage(value);
+    draft.nameRows(message.counts, 5);
+    draft.nameRows(message.measurements, 4);
+    draft.nameRows(message.users, 4);
+    for (const { environment, rows } of message.exposures) nameOrdinals(draft, environment, rows);
+    for (const { rows } of message.unresolved) draft.nameRows(rows, 5);
+    draft.content.messages.push(message);
+    draft.grow(Math.max(1, message.counts.length / 5 + message.measurements.length / 4), value.length);
+  });
+}
+
+/** The environment (u32), width (u8), minute (u32) and block (u32) of the key of a block: see blocks.ts. */
+function cellsStage<T>(
+  table: Table,
+  hot: { dropBlock(number: number, bucket: number): void },
+  codec: CellCodec<T>,
+  add: (draft: Draft, ref: number, bucket: number, cell: T) => void,
+): Stage {
+  const firstRef = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(9) * cellsPerBlock);
+  const bucketIn = (key: Buffer) => bucketOf(key[4] as BucketWidth, key.readUInt32BE(5));
+  return {
+    table,
+    move(key, value, draft) {
+      const [first, bucket] = [firstRef(key), bucketIn(key)];
+      for (const [place, cell] of decodeBlock(value, codec).entries()) {
+        if (cell === undefined) continue;
+        draft.name(first + place);
+        add(draft, first + place, bucket, cell);
+      }
+    },
+    remove(key) {
+      table.removeSync(key);
+      hot.dropBlock(blockOf(firstRef(key)), bucketIn(key));
+    },
+  };
+}
+
+/** The environment, day and ordinal (u32 each) and the chunk (u8) of the key of a chunk: see sketches.ts. */
+function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
+  const refIn = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(8));
+  return {
+    table: sketches,
+    move(key, value, draft) {
+      const ref = refIn(key);
+      draft.name(ref);
+      const [day, chunk] = [key.readUInt32BE(4), key[12]!];
+      draft.content.sketches.push({ ref, day, chunk, value: Buffer.from(value) });
+      draft.grow(1, 12 + value.length);
+    },
+    remove(key) {
+      sketches.removeSync(key);
+      hot.sketches.take(refIn(key), key.readUInt32BE(4), key[12]!);
+    },
+  };
+}
+
+/** What is in memory of it stays: a series that was seen in a minute need not be put for that minute again. */
+function seenStage({ seen }: SpoolStore): Stage {
+  return stageOf(seen, (key, value, draft) => {
+    const minutes = decodeSeen(value);
+    const first = seriesRef(key.readUInt32BE(0), key.readUInt32BE(4) * cellsPerBlock);
+    for (let place = 0; place < cellsPerBlock; place += 1) {
+      const last = minutes[place * seenWidth + 1]!;
+      if (last === 0) continue;
+      draft.name(first + place);
+      draft.content.seen.push(first + place, minutes[place * seenWidth]!, last);
+      draft.grow(1, 15);
+    }
+  });
+}
+
+function exposuresStage(store: SpoolStore): Stage {
+  const isPerson = (key: Buffer) => key.length > 4; // Else it is the number of people in an environment.
+  return {
+    table: store.exposures,
+    move(key, value, draft) {
+      if (!isPerson(key)) return;
+      const environment = key.readUInt32BE(0);
+      const rows: number[] = [];
+      for (const [ordinal, row] of decodeExposures(value)) {
+        rows.push(ordinal, row.firstSeen, row.lastSeen, row.checks, row.used, row.viewed);
+      }
+      nameOrdinals(draft, environment, rows);
+      draft.content.exposures.push({ environment, digest: Buffer.from(key.subarray(4)), rows });
+      draft.grow(rows.length / 6, 24 + rows.length * 5);
+    },
+    remove(key) {
+      if (isPerson(key)) removeExposures(store, key);
+    },
+  };
+}
+
+function nameOrdinals(draft: Draft, environment: number, rows: readonly number[]): void {
+  for (let at = 0; at < rows.length; at += 6) draft.name(seriesRef(environment, rows[at]!));
+}
+
+function sendersStage({ senders }: SpoolStore): Stage {
+  return stageOf(senders, (key, value, draft) => {
+    const [environment, ordinal] = [key.readUInt32BE(0), key.readUInt32BE(4)];
+    draft.name(seriesRef(environment, ordinal));
+    for (const { first, last, ...sender } of decodeSenders(value)) {
+      draft.content.senders.push({ environment, ordinal, sender, first, last });
+      draft.grow(1, 50 + sender.name.length);
+    }
+  });
+}
+
+function ledgerStage({ ledger }: SpoolStore, memory: InMemory): Stage {
+  return {
+    table: ledger,
+    move(key, value, draft) {
+      draft.content.ledger.push(readLedgerLine(key, value));
+      draft.grow(1, 20 + value.length);
+    },
+    remove(key) {
+      ledger.removeSync(key);
+      memory.forgetLedger();
+    },
+  };
+}
+
+/** Application (u32), digest (16) and hash (32). */
+function usesStage({ used }: SpoolStore): Stage {
+  return stageOf(used, (key, value, draft) => {
+    const [digest, hash] = [Buffer.from(key.subarray(4, 20)), Buffer.from(key.subarray(20))];
+    const expiresAt = value.readDoubleLE(0);
+    draft.content.uses.push({ application: key.readUInt32BE(0), digest, hash, expiresAt });
+    draft.grow(1, 70);
+  });
+}
+
+function unresolvedStage({ unresolved }: SpoolStore, memory: InMemory): Stage {
+  return {
+    table: unresolved,
+    move(_, value, draft) {
+      const each = decodeUnresolved(value);
+      draft.nameRows(each.rows, 5);
+      draft.content.unresolved.push(each);
+      draft.grow(Math.max(1, each.rows.length / 5), value.length);
+    },
+    remove(key) {
+      unresolved.removeSync(key);
+      memory.resolvedOne();
+    },
+  };
+}

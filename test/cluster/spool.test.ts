@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import type { SealTask } from '../../src/cluster/seal.ts';
+import { Spool } from '../../src/cluster/spool.ts';
+import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const minuteMs = 60_000;
+
+/** A spool whose deltas are of one count each. */
+function openSpool({ maxBytes = 2 ** 30, data = temporaryDirectory(), stream = 'one' } = {}) {
+  const spool = new Spool(data, () => 'directory');
+  const mark = { at: 0, applied: 0, version: 0 };
+  const { write, seal } = createSpoolAggregator(spool.store, { stream, mark, maxIdentities: 10, maxBytes });
+  const count = (value: number) => {
+    const batch = new Batch();
+    batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+    batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), value, 0, 0);
+    write(batch.seal());
+  };
+  const step = (task: Partial<SealTask> = {}, at = 0) => seal({ mark: { ...mark, at }, ...task });
+  const seqs = (of = stream) => spool.deltas(of, 1, 100).map(({ seq }) => seq);
+  const sealMany = (deltas: number) => {
+    for (let each = 0; each < deltas; each += 1) {
+      count(1);
+      step();
+    }
+  };
+  return { data, spool, count, step, seqs, sealMany };
+}
+
+test('the deltas of a stream are numbered from 1, and nothing is sealed when nothing was counted', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  expect(step()).toMatchObject({ sealed: 0, deltas: 0, done: true });
+  sealMany(2);
+  expect(step({}, 7)).toMatchObject({ stream: 'one', sealed: 2, deltas: 0, mark: { at: 7 } });
+  expect(seqs()).toEqual([1, 2]);
+  expect(spool.deltas('one', 2, 10).map(({ seq }) => seq)).toEqual([2]);
+  await spool.close();
+});
+
+test('a delta that the engine has is kept until an hour later, and then removed', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  sealMany(4);
+  step({ acknowledged: [{ stream: 'one', seq: 1, at: 1 }] });
+  step({ acknowledged: [{ stream: 'one', seq: 3, at: 5 * minuteMs }] });
+  expect(spool.level()).toMatchObject({ waiting: 1, oldest: 0 });
+  step({ removeBefore: 1 });
+  expect(seqs()).toEqual([1, 2, 3, 4]);
+  step({ removeBefore: 2 });
+  expect(seqs()).toEqual([2, 3, 4]);
+  step({ removeBefore: 60 * minuteMs });
+  expect(seqs()).toEqual([4]);
+  expect(spool.stream('one')).toMatchObject({ sealed: 4, acknowledged: 3, first: 4, acknowledgements: [] });
+  await spool.close();
+});
+
+test('of the acknowledgements of a minute the last is kept', async () => {
+  const { spool, step, sealMany } = openSpool();
+  sealMany(3);
+  for (const seq of [1, 2, 3]) step({ acknowledged: [{ stream: 'one', seq, at: seq * 1000 }] });
+  expect(spool.stream('one')?.acknowledgements).toEqual([[3, 3000]]);
+  await spool.close();
+});
+
+test('a spool that is half full does not keep what the engine has', async () => {
+  const { spool, step, seqs, sealMany } = openSpool({ maxBytes: 1 });
+  sealMany(3);
+  const { used } = step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }] });
+  expect(seqs()).toEqual([3]);
+  expect(used).toBeGreaterThan(0);
+  await spool.close();
+});
+
+test('what an earlier process has counted is sealed under its stream, before anything of the next', async () => {
+  const first = openSpool();
+  first.sealMany(1);
+  first.count(5);
+  await first.spool.close();
+  const { spool, count, step, seqs } = openSpool({ data: first.data, stream: 'two' });
+  count(1);
+  expect(spool.streams().map(({ stream, sealed }) => [stream, sealed])).toEqual([
+    ['one', 2],
+    ['two', 0],
+  ]);
+  step();
+  expect([seqs('one'), seqs()]).toEqual([[1, 2], [1]]);
+  step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }], finished: ['one'] });
+  step({ removeBefore: 2 });
+  expect(spool.streams().map(({ stream }) => stream)).toEqual(['two']);
+  await spool.close();
+});
+
+test('a stream that is set aside stays, and does not wait for the engine', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  sealMany(2);
+  step({ aside: ['one'] });
+  expect(spool.stream('one')?.state).toBe('aside');
+  expect([seqs(), spool.level().waiting]).toEqual([[1, 2], 0]);
+  await spool.close();
+});
+
+test('a directory keeps its id, and the engine that it belongs to', async () => {
+  const data = temporaryDirectory();
+  const spool = new Spool(data, () => 'first');
+  expect(spool.engine).toBeUndefined();
+  spool.bindTo('engine');
+  await spool.close();
+  const again = new Spool(data, () => 'second');
+  expect([again.directory, again.engine]).toEqual(['first', 'engine']);
+  await again.close();
+});

@@ -9,7 +9,10 @@ export interface SealTask {
   readonly mark: Mark;
   /** Deltas that the engine has, each with those before it: `at` is when that was confirmed (Unix ms). */
   readonly acknowledged?: readonly Acknowledged[];
-  /** Deltas that were acknowledged before this time (Unix ms) are removed, some in each step. */
+  /**
+   * Deltas that were acknowledged before this time (Unix ms) are removed, some in each step; when half of the spool is used,
+   * whatever was acknowledged. Without it nothing is removed.
+   */
   readonly removeBefore?: number;
   /** Streams of old copies, which are kept and never shipped. */
   readonly aside?: readonly string[];

@@ -16,9 +16,9 @@ export function noteProgress(store: SpoolStore, task: SealTask, maxBytes: number
   }
   for (const stream of task.aside ?? []) change(store, stream, (record) => ({ ...record, state: 'aside' }));
   for (const stream of task.finished ?? []) change(store, stream, (record) => ({ ...record, state: 'done' }));
+  if (task.removeBefore === undefined) return;
   const isCrowded = bytesOfSpool(store) > maxBytes / 2;
   const before = isCrowded ? Number.POSITIVE_INFINITY : task.removeBefore;
-  if (before === undefined) return;
   let room = removedAtOnce;
   const records = Array.from(store.streams.getRange(), ({ value }) => value);
   for (const record of records) room -= removeOld(store, record, before, room);

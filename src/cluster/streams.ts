@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../log.ts';
+import type { StreamRecord } from '../store/spool.ts';
 import { type Decision, decide, type EngineStream, type KnownStream } from './decide.ts';
 import type { EngineSession } from './session.ts';
 import { markDone, register, type SealedDelta, type Shipped, ship, skip } from './ship.ts';
@@ -49,7 +50,7 @@ export class Stream implements KnownStream {
   #isKnown = false;
 
   constructor(
-    record: { stream: string; sealed: number; acknowledged: number; first: number; state: 'open' | 'aside' },
+    record: Pick<StreamRecord, 'stream' | 'sealed' | 'acknowledged' | 'first' | 'state'>,
     isOwn: boolean,
     deps: StreamDeps,
   ) {

@@ -86,7 +86,7 @@ export class Round {
 
   async ask(http: string, question: Question): Promise<Answer> {
     const answer = await ask(this.journal, http, question);
-    if (question.kind === 'packet' || question.kind === 'report') this.taken[answer.outcome]++;
+    if (/^(packet|report)( of a key)?$/.test(question.kind)) this.taken[answer.outcome]++;
     return answer;
   }
 }

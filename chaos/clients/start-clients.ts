@@ -2,6 +2,7 @@ import type { Dice } from '../dice.ts';
 import type { Round } from '../round.ts';
 import { changeFeatures } from './changes.ts';
 import { invalidateTokens, tryInvalidated } from './invalidations.ts';
+import { useKeys } from './keys.ts';
 import { sendMessages, sendMetrics, sendNamedPackets } from './messages.ts';
 import { sendPackets } from './packets.ts';
 import { mintAndUse } from './people.ts';
@@ -18,6 +19,7 @@ const crowd: readonly (readonly [name: string, count: number, client: Client])[]
   ['metrics', 2, sendMetrics],
   ['minting', 2, mintAndUse],
   ['changes', 2, changeFeatures],
+  ['keys', 1, useKeys],
   ['invalidating', 1, invalidateTokens],
   ['trying', 2, tryInvalidated],
   ['watching', 1, watchReports],

@@ -10,10 +10,11 @@ export function telemetry(
   http: string,
   packet: object,
   headers: Readonly<Record<string, string>> = {},
+  kind = 'packet',
 ): Promise<Answer> {
   const { keys, environment } = round.shop;
   return round.ask(http, {
-    kind: 'packet',
+    kind,
     method: 'POST',
     path: '/api/frontend/telemetry',
     headers: { origin: 'https://shop.example', ...headers },

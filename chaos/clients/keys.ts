@@ -1,0 +1,75 @@
+import type { Dice } from '../dice.ts';
+import { pause } from '../pause.ts';
+import type { Round } from '../round.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+import type { Sender } from './tallies.ts';
+import { all, telemetry } from './telemetry.ts';
+
+/**
+ * Somebody who makes a key, uses it, and revokes it. A node follows the accounts at each request with a token; so after one it takes
+ * packets of a key that was made before, and none of a key that was revoked.
+ */
+export async function useKeys(round: Round, dice: Dice, name: string): Promise<void> {
+  const sender = round.sender('feature', name);
+  const path = `/api/v2/applications/${round.shop.application}/keys`;
+  while (!round.isOver) {
+    const body = { type: 'Frontend' };
+    const made = await round.tokens.ask(round.somewhere(dice), {
+      kind: 'make key',
+      method: 'POST',
+      path,
+      body,
+    });
+    if (made.status === 201) await useKey(round, dice, sender, path, JSON.parse(made.body));
+    await pause(dice.between(100, 400));
+  }
+}
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+}
+
+async function useKey(
+  round: Round,
+  dice: Dice,
+  sender: Sender,
+  path: string,
+  { id, key }: Key,
+): Promise<void> {
+  const node = round.node(dice);
+  if (await follows(round, node, path)) await send(round, node, sender, key, true);
+  const revoke = { kind: 'revoke key', method: 'DELETE', path: `${path}/${id}` } as const;
+  const { status } = await round.tokens.ask(round.somewhere(dice), revoke);
+  const other = round.node(dice);
+  if (status === 204 && (await follows(round, other, path))) await send(round, other, sender, key, false);
+}
+
+async function follows(round: Round, node: ServiceNode, path: string): Promise<boolean> {
+  const { status } = await round.tokens.ask(node.http, { kind: 'look', path: `${path}?limit=1` });
+  return status === 200;
+}
+
+async function send(
+  round: Round,
+  node: ServiceNode,
+  sender: Sender,
+  k: string,
+  isValid: boolean,
+): Promise<void> {
+  const { name, variant, count, settle } = sender.next();
+  const f = { [name]: { [variant]: [count, 1] }, ...all };
+  const { outcome, status } = await telemetry(
+    round,
+    node.http,
+    { k, f, m: { packets: 1 } },
+    {},
+    'packet of a key',
+  );
+  settle(outcome);
+  const isWrong = status === (isValid ? 404 : 202);
+  if (isWrong && !round.isLossy)
+    round.journal.violation(
+      `${node.name} answered ${status} to a key that was ${isValid ? 'made' : 'revoked'} before`,
+    );
+}

@@ -18,6 +18,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   init: async () => (await import('./commands/init.ts')).init,
   admin: async () => (await import('./commands/admin.ts')).admin,
   verify: async () => (await import('./commands/verify.ts')).verify,
+  engine: async () => (await import('./commands/engine.ts')).engine,
   login: () => client(async () => (await import('./cli/login.ts')).login),
   logout: () => client(async () => (await import('./cli/logout.ts')).logout),
   whoami: () => client(async () => (await import('./cli/whoami.ts')).whoami),

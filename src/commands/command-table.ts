@@ -5,6 +5,7 @@ import { commandsOf } from '../cli/resource.ts';
 import { type ResourceName, resources } from '../cli/resources.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { capital } from '../cli/show.ts';
+import { engineInitCommand, engineKeyCommand } from './engine-commands.ts';
 import {
   demoCommand,
   initCommand,
@@ -22,7 +23,7 @@ export interface Entry {
   readonly notes?: string;
 }
 
-/** Commands that work on a data directory. */
+/** Commands that work on a data directory, or on what several nodes share. */
 const server = {
   demo: simple(
     demoCommand,
@@ -45,6 +46,14 @@ may be using them: stop it, or verify a copy.
 Exit code 1: a file is damaged. The output says which one, and what to do.
 `,
   ),
+  engine: {
+    summary: 'Prepare and watch the PostgreSQL that several nodes share',
+    commands: [engineInitCommand, engineKeyCommand],
+    notes: `
+A URL with a password is seen by other users of the machine when it is an argument: put it into a
+file. An engine that is initialised is left unchanged by engine init, with exit code 1.
+`,
+  },
 } as const;
 
 const tableNotes = `

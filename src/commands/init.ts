@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
 import { systemClock } from '../clock.ts';
-import { readFlags, UsageError } from '../flags.ts';
+import { readFlags } from '../flags.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
+import { readEmail } from './admin-email.ts';
 import { credentialsText } from './credentials.ts';
 import { readPassword } from './password-file.ts';
 import { initCommand } from './server-commands.ts';
@@ -43,13 +44,4 @@ async function prepare(
   } finally {
     lock.release();
   }
-}
-
-/** Catches typing errors only: which addresses exist is known to the mail system alone. */
-function readEmail(email: string | undefined): string {
-  if (email === undefined) throw new UsageError('Cannot prepare a store without --admin-email');
-  if (email.length > 254 || !/^[^\s@<>,;"\p{Cc}]+@[^\s@<>,;"\p{Cc}]+$/u.test(email)) {
-    throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
-  }
-  return email;
 }

@@ -26,7 +26,8 @@ const dataFlags: readonly Flag[] = [
   flag('config FILE', 'JSON file that may name the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
-function passwordFile(name: string): Flag {
+/** A flag that names a file with a password. */
+export function passwordFile(name: string): Flag {
   return flag(`${name} FILE`, 'First line is the password, 12 characters or more; - is standard input', {
     file: true,
     more: 'default: a password is made and printed',

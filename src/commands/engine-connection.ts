@@ -1,0 +1,58 @@
+import { systemClock } from '../clock.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { UsageError } from '../flags.ts';
+import { createLog } from '../log.ts';
+import { Connection } from '../postgres/connection.ts';
+import { type EngineAddress, EngineUrlError, parseEngineUrl } from '../postgres/engine-url.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** What a command that opens an engine was told about it. */
+export interface EngineSettings {
+  readonly config: Config;
+  readonly address: EngineAddress;
+}
+
+const ofEngine = ['engine', 'engine-file', 'engine-key-file', 'config'];
+
+/** A commit may wait for its standby. */
+const deadlineMs = 30_000;
+
+/** @throws {UsageError} for settings that are wrong, or name no engine */
+export function engineSettings(flags: ReadonlyMap<string, string>, terminal: Terminal): EngineSettings {
+  const given = ofEngine.filter((name) => flags.has(name));
+  const config = loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
+  if (config.engine === undefined)
+    throw new UsageError(
+      'Cannot find the engine: give its URL with --engine-file, --engine or FLAGMETER_ENGINE',
+    );
+  return { config, address: addressOf(config.engine) };
+}
+
+/** @throws {UsageError} */
+function addressOf(url: string): EngineAddress {
+  try {
+    return parseEngineUrl(url);
+  } catch (error) {
+    if (error instanceof EngineUrlError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** Opens an engine for one command. What goes wrong is in the error: nothing is logged. */
+export async function withEngine<T>(
+  address: EngineAddress,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const log = createLog('error', () => {}, systemClock);
+  const connection = new Connection(address, {
+    name: 'flagmeter engine',
+    log,
+    clock: systemClock,
+    deadlineMs,
+  });
+  try {
+    return await use(connection);
+  } finally {
+    await connection.close();
+  }
+}

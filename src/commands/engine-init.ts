@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { initEngine } from '../accounts/init-engine.ts';
+import { systemClock } from '../clock.ts';
+import { readFlags } from '../flags.ts';
+import { readEngineKey } from '../postgres/engine-key.ts';
+import type { Terminal } from '../terminal.ts';
+import { readEmail } from './admin-email.ts';
+import { credentialsText } from './credentials.ts';
+import { engineInitCommand } from './engine-commands.ts';
+import { engineSettings, withEngine } from './engine-connection.ts';
+import { readPassword } from './password-file.ts';
+
+/**
+ * Makes the tables of an engine, and prints the first credentials, which are not shown again.
+ * @throws {UsageError} for wrong flags, URL, e-mail address or password
+ * @throws {EngineUnfit} it is initialised, or this role may not; nothing has changed then
+ * @throws {EngineError} it cannot be reached, or the outcome is not known
+ */
+export async function engineInit(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, engineInitCommand.flags);
+  const adminEmail = readEmail(flags.get('admin-email'));
+  const adminPassword = readPassword('admin-password-file', flags.get('admin-password-file'), terminal);
+  const { config, address } = engineSettings(flags, terminal);
+  const { engineKeyFile, signingAlg } = config;
+  const key = engineKeyFile === undefined ? undefined : readEngineKey(engineKeyFile);
+  const wanted = {
+    ...{ adminEmail, signingAlg, clock: systemClock, randomBytes },
+    ...(adminPassword === undefined ? {} : { adminPassword }),
+  };
+  const { credentials } = await withEngine(address, (connection) => initEngine(connection, { key, wanted }));
+  terminal.out(flags.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));
+  return 0;
+}

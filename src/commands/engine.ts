@@ -1,0 +1,21 @@
+import { unknownWord } from '../flags.ts';
+import type { Terminal } from '../terminal.ts';
+
+type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
+
+/** Each is loaded when it is used. */
+const commands: Readonly<Record<string, () => Promise<Run>>> = {
+  init: async () => (await import('./engine-init.ts')).engineInit,
+  key: async () => (await import('./engine-key.ts')).engineKey,
+};
+
+/**
+ * Does what its first argument says to the PostgreSQL that several nodes share.
+ * @throws {UsageError} when that is nothing known, and as the subcommand does
+ */
+export async function engine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = argv;
+  const load = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load === undefined) throw unknownWord('engine', name, Object.keys(commands));
+  return (await load())(rest, terminal);
+}

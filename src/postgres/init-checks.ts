@@ -1,0 +1,48 @@
+import type { Connection } from './connection.ts';
+import type { EngineError } from './engine-error.ts';
+import { EngineUnfit } from './engine-unfit.ts';
+
+/** As the server counts: 15 of 15.4. */
+export const oldestServer = 15;
+
+interface Place {
+  readonly isTaken: boolean;
+  readonly schema: string | null;
+  readonly mayCreate: boolean | null;
+  readonly version: number;
+  readonly user: string;
+}
+
+/** Checks that an engine can be made in a database. @throws {EngineUnfit} it cannot; nothing was changed */
+export async function checkPlace(connection: Connection): Promise<void> {
+  const { rows } = await connection.query<Place>({
+    text: `SELECT to_regclass('fm_engine') IS NOT NULL AS "isTaken", current_schema() AS schema,
+             has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate", current_user AS "user",
+             current_setting('server_version_num')::int / 10000 AS version`,
+  });
+  const { isTaken, schema, mayCreate, version, user } = rows[0] as Place;
+  if (isTaken) throw new EngineUnfit(taken);
+  if (version < oldestServer)
+    throw new EngineUnfit(
+      `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`,
+    );
+  if (schema === null)
+    throw new EngineUnfit(
+      'The search path of the session names no schema that exists: create the schema first',
+    );
+  if (!mayCreate)
+    throw new EngineUnfit(
+      `The role ${user} may not make tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO ${user}, or let it own the database`,
+    );
+}
+
+const taken = 'The engine is initialised already; nothing was changed';
+
+/** Puts into words why tables could not be made. */
+export function whyNotMade(error: unknown): unknown {
+  const { sqlstate, message } = error as EngineError;
+  // Someone else makes, or has made, a table or its type of the same name.
+  if (sqlstate === '42P07' || sqlstate === '23505' || sqlstate === '42710') return new EngineUnfit(taken);
+  if (sqlstate === '42501') return new EngineUnfit(`The role lacks a right: ${message}; nothing was changed`);
+  return error;
+}

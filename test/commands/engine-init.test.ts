@@ -1,0 +1,183 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { RecordCodec } from '../../src/engine/record-codec.ts';
+import { UsageError } from '../../src/flags.ts';
+import { readEngineKey } from '../../src/postgres/engine-key.ts';
+import { readSecret } from '../../src/postgres/engine-secret.ts';
+import { Postgres } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { runEngine } from './engine-fixture.ts';
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+  await postgres.query('CREATE ROLE guest LOGIN');
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const admin = ['--admin-email', 'admin@example.com'];
+const init = (...argv: string[]) => runEngine(['init', '--engine', url, ...admin, '--json', ...argv]);
+
+const records = () =>
+  postgres.query<{ table: string; key: string; value: string }>(
+    'SELECT "table", key, value FROM fm_record',
+    [],
+    url,
+  );
+
+async function keyFile(): Promise<string> {
+  const file = join(temporaryDirectory(), 'key');
+  await runEngine(['key', '--out', file]);
+  return file;
+}
+
+describe('engine init', () => {
+  it('prints what init prints, and puts it into the engine as its first change', async () => {
+    const { code, out } = await init();
+    expect(code).toBe(0);
+    const made = JSON.parse(out);
+    expect(Object.keys(made)).toEqual(['adminEmail', 'adminPassword', 'teamId', 'clientId', 'clientSecret']);
+    const codec = new RecordCodec(undefined);
+    const writes = (await records()).map((record) => codec.decode(record));
+    const user = writes.find((write) => write?.table === 'users')?.value as {
+      email: string;
+      passwordHash: string;
+    };
+    expect(user.email).toBe('admin@example.com');
+    expect(await verifyPassword(made.adminPassword, user.passwordHash)).toBe(true);
+    expect(writes.map((write) => write?.table)).toEqual(
+      expect.arrayContaining(['teams', 'apiKeys', 'signingKeys', 'numbers']),
+    );
+    const heads = await postgres.query<{ log: string; position: string; id: string }>(
+      'SELECT * FROM fm_head',
+      [],
+      url,
+    );
+    const [change] = await postgres.query<{ version: string; id: string; writes: string }>(
+      'SELECT * FROM fm_change',
+      [],
+      url,
+    );
+    expect(heads).toContainEqual({ log: 'control', position: '1', id: change?.id });
+    expect(codec.decodeChange(change?.writes ?? '')).toHaveLength(writes.length);
+    expect(out).not.toContain(JSON.stringify(writes));
+  });
+
+  it('takes the URL from a file, and the password from another', async () => {
+    const files = { url: `${url}\n`, password: 'correct horse battery' };
+    const argv = ['init', '--engine-file', 'url', ...admin, '--admin-password-file', 'password', '--json'];
+    const { out } = await runEngine(argv, files);
+    expect(JSON.parse(out).adminPassword).toBe('correct horse battery');
+  });
+
+  it('shows a person the same values', async () => {
+    const { out } = await runEngine(['init', ...admin], {}, { FLAGMETER_ENGINE: url });
+    for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret '])
+      expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
+  });
+
+  it('encrypts secrets when there is a key file', async () => {
+    const file = await keyFile();
+    await init('--engine-key-file', file);
+    const signing = (await records()).find(({ table }) => table === 'signingKeys');
+    expect(signing?.value).toContain('sealedJwk');
+    expect(signing?.value).not.toContain('"d":');
+    const opened = new RecordCodec(readEngineKey(file)).decode(signing as never);
+    expect(opened?.value).toMatchObject({ privateJwk: { d: expect.any(String) } });
+    const [row] = await postgres.query<{ secret: string }>('SELECT secret FROM fm_engine', [], url);
+    expect(readSecret(row?.secret ?? '', readEngineKey(file))).toHaveLength(32);
+    expect(() => readSecret(row?.secret ?? '', undefined)).toThrow('--engine-key-file');
+  });
+
+  it('leaves an engine that is initialised as it is, also when two begin at once', async () => {
+    const outcomes = await Promise.allSettled([init(), init()]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const before = await records();
+    await expect(init()).rejects.toThrow('initialised already; nothing was changed');
+    expect(await records()).toEqual(before);
+    expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
+  });
+
+  it('refuses an argument that is wrong, and writes nothing', async () => {
+    const directory = temporaryDirectory();
+    const open = join(directory, 'open');
+    writeFileSync(open, `${'0'.repeat(64)}\n`);
+    chmodSync(open, 0o644);
+    const short = join(directory, 'short');
+    writeFileSync(short, 'abc', { mode: 0o600 });
+    const at = (change: (url: URL) => void) => {
+      const changed = new URL(url);
+      change(changed);
+      return ['--engine', changed.href];
+    };
+    const cases: [string[], string | RegExp][] = [
+      [['--engine', 'http://u:secret@h/d'], /engine.*begin with postgres:\/\//],
+      [['--engine', 'postgres://u:secret@h:port/d'], 'has a port that is not a number'],
+      [
+        at((to) => {
+          to.pathname = '/none';
+        }),
+        'has no database "none"',
+      ],
+      [
+        at((to) => {
+          to.port = '1';
+        }),
+        'no server listens there',
+      ],
+      [
+        at((to) => {
+          to.search = '?sslmode=require';
+        }),
+        'does not offer TLS',
+      ],
+      [
+        at((to) => {
+          to.search = '?sslmode=disable&options=-csearch_path%3Dnone';
+        }),
+        'names no schema that exists',
+      ],
+      [
+        at((to) => {
+          to.username = 'guest';
+        }),
+        'The role guest may not make tables in the schema public: GRANT CREATE',
+      ],
+      [['--engine-key-file', join(directory, 'none')], 'Cannot read --engine-key-file'],
+      [['--engine-key-file', open], 'everyone can read it'],
+      [['--engine-key-file', short], 'must hold 32 random bytes'],
+      [['--admin-email', 'nobody'], 'must be one address'],
+    ];
+    for (const [argv, message] of cases) {
+      const refused = init(...argv);
+      await expect(refused).rejects.toThrow(message);
+      expect(await refused.catch(String)).not.toContain('secret');
+    }
+    const tables = await postgres.query(`SELECT 1 FROM pg_class WHERE relname LIKE 'fm%'`, [], url);
+    expect(tables).toEqual([]);
+    await expect(runEngine(['init', ...admin])).rejects.toThrow(UsageError);
+  });
+});
+
+describe('engine key', () => {
+  it('makes a file that its owner alone reads, and never replaces one', async () => {
+    const file = await keyFile();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, 'utf8');
+    expect(Buffer.from(text, 'base64')).toHaveLength(32);
+    await expect(runEngine(['key', '--out', file])).rejects.toThrow('it exists, and is left as it is');
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    await expect(runEngine(['key'])).rejects.toThrow(UsageError);
+  });
+});
+
+it('engine without a command that is known says which there are', async () => {
+  await expect(runEngine([])).rejects.toThrow('Cannot use engine alone: say init');
+  await expect(runEngine(['ini'])).rejects.toThrow('nearest known one is engine init');
+});

@@ -181,7 +181,7 @@ function refusalsOf({ position, stream, seq }: Entry, refuse: RefuseRow) {
 
 function readDelta(entry: Entry, refuse: ReturnType<typeof refusalsOf>): Delta | undefined {
   try {
-    return decodeDelta(entry.body);
+    return decodeDelta(entry.body, refuse);
   } catch (error) {
     if (!(error instanceof DeltaUnreadable)) throw error;
     refuse('delta', error.message, null);

@@ -1,88 +1,50 @@
 import { isName } from '../accounts/names.ts';
 import { greatestCouponRank, greatestRank } from '../aggregate/hyperloglog.ts';
-import { minuteOf, seriesPerEnvironment, widthOf } from '../store/blocks.ts';
 import type { LedgerExample, LedgerLine } from '../store/ledger.ts';
 import type { Sender } from '../store/senders.ts';
 import { featureItself, type NewSeries, type SeriesName } from '../store/series.ts';
 import {
   chunksPerSketch,
   chunkValueBytes,
-  environmentOrdinal,
   formCoupons,
   formRegisters,
   maxCoupons,
   readChunk,
 } from '../store/sketches.ts';
-import {
-  type CountedMessage,
-  DeltaUnreadable,
-  type InstanceUsed,
-  type PersonExposures,
-  type SeenBy,
-  type SketchPart,
-  type UnresolvedInstance,
+import type {
+  CountedMessage,
+  InstanceUsed,
+  PersonExposures,
+  SeenBy,
+  SketchPart,
+  UnresolvedInstance,
 } from './delta.ts';
-
-/** Whether a number can be in a column of rows. */
-type IsValid = (value: number) => boolean;
-
-const whole = (limit: number): IsValid => {
-  return (value) => Number.isInteger(value) && value >= 0 && value < limit;
-};
-const isWord = whole(2 ** 32);
-export const isValue: IsValid = Number.isFinite;
-export const isPosition = whole(2 ** 53);
-export const isSequence: IsValid = (value) => isPosition(value) && value > 0;
-export const isMinute = isWord;
-/** A series, or an environment as a whole. */
-export const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
-export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
-const isOrdinal = whole(environmentOrdinal);
-const isAnyOrdinal = whole(seriesPerEnvironment);
-export const isBucket: IsValid = (value) =>
-  isPosition(value) && widthOf(value) <= 2 && isWord(minuteOf(value));
-export const isAmount: IsValid = (value) => isValue(value) && value >= 0;
-
-/** @throws {DeltaUnreadable} */
-function fail(what: string): never {
-  throw new DeltaUnreadable(`its ${what} cannot be`);
-}
-
-/** A number. @throws {DeltaUnreadable} */
-export function each(value: unknown, isValid: IsValid, what: string): number {
-  return typeof value === 'number' && isValid(value) ? value : fail(what);
-}
-
-/** A text that is not empty. @throws {DeltaUnreadable} */
-export function text(value: unknown, what: string, longest: number): string {
-  return typeof value === 'string' && value.length > 0 && value.length <= longest ? value : fail(what);
-}
-
-/** A list, of so many values. @throws {DeltaUnreadable} */
-export function list(value: unknown, what: string, length?: number): unknown[] {
-  return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
-}
-
-/** A value that is checked as the only one of a list. */
-export function one<T>(check: (list: unknown) => readonly T[], value: unknown, what: string): T {
-  return check([value])[0] ?? fail(what);
-}
-
-/** Flat rows, each column with its check. @throws {DeltaUnreadable} */
-export function numbers(value: unknown, what: string, columns: readonly IsValid[]): number[] {
-  const found = list(value, what);
-  if (found.length % columns.length !== 0) fail(what);
-  for (let at = 0; at < found.length; at += 1) each(found[at], columns[at % columns.length]!, what);
-  return found as number[];
-}
-
-function bytes(value: unknown, what: string, length: number): Uint8Array {
-  return value instanceof Uint8Array && value.length === length ? value : fail(what);
-}
+import {
+  bytes,
+  each,
+  fail,
+  isAmount,
+  isAnyOrdinal,
+  isAnyRef,
+  isBucket,
+  isMinute,
+  isOrdinal,
+  isRef,
+  isSequence,
+  isValue,
+  isWord,
+  list,
+  numbers,
+  parseJson,
+  type RefuseRow,
+  rowsOf,
+  text,
+  whole,
+} from './delta-values.ts';
 
 /** Names of series. @throws {DeltaUnreadable} */
-export function checkSeries(value: unknown): NewSeries[] {
-  return list(value, 'series').map((row) => {
+export function checkSeries(value: unknown, refuse?: RefuseRow): NewSeries[] {
+  return rowsOf(value, 'series', refuse, (row) => {
     const [environment, ordinal, name] = list(row, 'series', 3);
     return {
       environment: each(environment, isWord, 'series'),
@@ -104,8 +66,8 @@ function checkName(value: unknown): SeriesName {
 }
 
 /** Chunks of sketches, as `writeChunk` encodes them. @throws {DeltaUnreadable} */
-export function checkSketches(value: unknown): SketchPart[] {
-  return list(value, 'sketches').map((row) => {
+export function checkSketches(value: unknown, refuse?: RefuseRow): SketchPart[] {
+  return rowsOf(value, 'sketches', refuse, (row) => {
     const [ref, day, chunk, content] = list(row, 'sketches', 4);
     const number = each(chunk, whole(chunksPerSketch), 'sketches');
     return {
@@ -140,29 +102,29 @@ function checkChunk(value: unknown, chunk: number): Uint8Array {
 const exposureColumns = [isOrdinal, isWord, isWord, isAmount, isAmount, isAmount];
 
 /** What people were given. @throws {DeltaUnreadable} */
-export function checkExposures(value: unknown): PersonExposures[] {
-  return list(value, 'exposures').map((row) => {
+export function checkExposures(value: unknown, refuse?: RefuseRow): PersonExposures[] {
+  return rowsOf(value, 'exposures', refuse, (row) => {
     const [environment, digest, rows] = list(row, 'exposures', 3);
     return {
       environment: each(environment, isWord, 'exposures'),
       digest: bytes(digest, 'exposures', 16),
-      rows: numbers(rows, 'exposures', exposureColumns),
+      rows: numbers(rows, 'exposures', exposureColumns, refuse),
     };
   });
 }
 
 /** Messages that are counted apart. @throws {DeltaUnreadable} */
-export function checkMessages(value: unknown): CountedMessage[] {
-  return list(value, 'messages').map((row) => {
+export function checkMessages(value: unknown, refuse?: RefuseRow): CountedMessage[] {
+  return rowsOf(value, 'messages', refuse, (row) => {
     const [identity, at, counts, measurements, users, exposures, unresolved] = list(row, 'messages', 7);
     return {
       identity: bytes(identity, 'messages', 16),
       at: each(at, whole(2 ** 48), 'messages'),
-      counts: numbers(counts, 'messages', [isRef, isBucket, isAmount, isAmount, isAmount]),
-      measurements: numbers(measurements, 'messages', [isRef, isBucket, isValue, isValue]),
-      users: numbers(users, 'messages', [isAnyRef, isMinute, isWord, isWord]),
-      exposures: checkExposures(exposures),
-      unresolved: checkUnresolved(unresolved),
+      counts: numbers(counts, 'messages', [isRef, isBucket, isAmount, isAmount, isAmount], refuse),
+      measurements: numbers(measurements, 'messages', [isRef, isBucket, isValue, isValue], refuse),
+      users: numbers(users, 'messages', [isAnyRef, isMinute, isWord, isWord], refuse),
+      exposures: checkExposures(exposures, refuse),
+      unresolved: checkUnresolved(unresolved, refuse),
     };
   });
 }
@@ -182,8 +144,8 @@ function isTextOrNull(value: unknown): boolean {
 }
 
 /** Senders that were seen. @throws {DeltaUnreadable} */
-export function checkSenders(value: unknown): SeenBy[] {
-  return list(value, 'senders').map((row) => {
+export function checkSenders(value: unknown, refuse?: RefuseRow): SeenBy[] {
+  return rowsOf(value, 'senders', refuse, (row) => {
     const [environment, ordinal, name, version, transport, route, first, last] = list(row, 'senders', 8);
     const isSender = isText(name) && isTextOrNull(version);
     if (!isSender || !transports.includes(transport) || !routes.includes(route)) fail('senders');
@@ -198,8 +160,8 @@ export function checkSenders(value: unknown): SeenBy[] {
 }
 
 /** Lines of the ledger. @throws {DeltaUnreadable} */
-export function checkLedger(value: unknown): LedgerLine[] {
-  return list(value, 'ledger').map((row) => {
+export function checkLedger(value: unknown, refuse?: RefuseRow): LedgerLine[] {
+  return rowsOf(value, 'ledger', refuse, (row) => {
     const [application, hour, subject, count, lastAt, example] = list(row, 'ledger', 6);
     return {
       application: each(application, isWord, 'ledger'),
@@ -215,7 +177,7 @@ export function checkLedger(value: unknown): LedgerLine[] {
 /** The text of a subject becomes part of a stored row, so it is exactly what `subjectText` writes. */
 function checkSubject(value: unknown): string {
   const subject = text(value, 'ledger', 4 * longestText);
-  const fields = list(JSON.parse(subject), 'ledger', 8);
+  const fields = list(parseJson(subject, 'ledger'), 'ledger', 8);
   const [environment, transport, route, outcome, status, code, userAgent, instance] = fields;
   const isSubject =
     (environment === null || isWord(environment as number)) &&
@@ -237,7 +199,7 @@ const exampleFields: readonly string[] = [
 ] satisfies (keyof LedgerExample)[];
 
 function checkExample(value: unknown): LedgerExample | null {
-  const example: unknown = JSON.parse(text(value, 'ledger', 16 * longestText));
+  const example = parseJson(text(value, 'ledger', 16 * longestText), 'ledger');
   if (example === null) return null;
   if (typeof example !== 'object' || Array.isArray(example)) return fail('ledger');
   const isExample = Object.entries(example).every(([key, held]) => {
@@ -247,8 +209,8 @@ function checkExample(value: unknown): LedgerExample | null {
 }
 
 /** Instance ids that were used. @throws {DeltaUnreadable} */
-export function checkUses(value: unknown): InstanceUsed[] {
-  return list(value, 'uses').map((row) => {
+export function checkUses(value: unknown, refuse?: RefuseRow): InstanceUsed[] {
+  return rowsOf(value, 'uses', refuse, (row) => {
     const [application, digest, hash, expiresAt] = list(row, 'uses', 4);
     return {
       application: each(application, isWord, 'uses'),
@@ -262,8 +224,8 @@ export function checkUses(value: unknown): InstanceUsed[] {
 const unresolvedColumns = [isAnyRef, isMinute, isAmount, isAmount, isAmount];
 
 /** What came with unknown instance ids. @throws {DeltaUnreadable} */
-export function checkUnresolved(value: unknown): UnresolvedInstance[] {
-  return list(value, 'unresolved').map((row) => {
+export function checkUnresolved(value: unknown, refuse?: RefuseRow): UnresolvedInstance[] {
+  return rowsOf(value, 'unresolved', refuse, (row) => {
     const [application, environment, digest, hash, seconds, rows] = list(row, 'unresolved', 6);
     return {
       application: each(application, isWord, 'unresolved'),
@@ -271,7 +233,7 @@ export function checkUnresolved(value: unknown): UnresolvedInstance[] {
       digest: bytes(digest, 'unresolved', 16),
       hash: bytes(hash, 'unresolved', 32),
       seconds: each(seconds, isWord, 'unresolved'),
-      rows: numbers(rows, 'unresolved', unresolvedColumns),
+      rows: numbers(rows, 'unresolved', unresolvedColumns, refuse),
     };
   });
 }

@@ -10,6 +10,8 @@ import {
   checkSketches,
   checkUnresolved,
   checkUses,
+} from './delta-checks.ts';
+import {
   each,
   isAmount,
   isAnyRef,
@@ -22,8 +24,9 @@ import {
   list,
   numbers,
   one,
+  type RefuseRow,
   text,
-} from './delta-checks.ts';
+} from './delta-values.ts';
 
 /**
  * How a delta crosses from its node to the others. A body is a byte with the number of the format, then what MessagePack makes
@@ -82,13 +85,14 @@ export function decodeUnresolved(packed: Uint8Array): UnresolvedInstance {
 
 /**
  * Decodes a body, whoever made it: each number, length and name is one that a node can have written.
+ * @param refuse is told of rows that are left out
  * @throws {DeltaUnreadable}
  */
-export function decodeDelta(body: Uint8Array): Delta {
+export function decodeDelta(body: Uint8Array, refuse?: RefuseRow): Delta {
   if (body[0] !== deltaFormat) throw new DeltaUnreadable(`its format is ${body[0] ?? 'missing'}`);
   return readable(() => {
     const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });
-    return checkDelta(list(packr.unpack(packed), 'delta', 16));
+    return checkDelta(list(packr.unpack(packed), 'delta', 16), refuse);
   });
 }
 
@@ -103,7 +107,7 @@ function unresolvedFields(unresolved: UnresolvedInstance): unknown[] {
   return [application, environment, digest, hash, seconds, rows];
 }
 
-function checkDelta(fields: unknown[]): Delta {
+function checkDelta(fields: unknown[], refuse: RefuseRow | undefined): Delta {
   const [stream, seq, since, version, through, series, counts, measurements, ...more] = fields;
   const [sketches, seen, exposures, messages, senders, ledger, uses, unresolved] = more;
   return {
@@ -112,17 +116,17 @@ function checkDelta(fields: unknown[]): Delta {
     since: each(since, isPosition, 'since'),
     version: each(version, isPosition, 'version'),
     through: each(through, isValue, 'through'),
-    series: checkSeries(series),
-    counts: numbers(counts, 'counts', [isRef, isBucket, isAmount, isAmount, isAmount]),
-    measurements: numbers(measurements, 'measurements', measurementColumns),
-    sketches: checkSketches(sketches),
-    seen: numbers(seen, 'seen', [isAnyRef, isMinute, isMinute]),
-    exposures: checkExposures(exposures),
-    messages: checkMessages(messages),
-    senders: checkSenders(senders),
-    ledger: checkLedger(ledger),
-    uses: checkUses(uses),
-    unresolved: checkUnresolved(unresolved),
+    series: checkSeries(series, refuse),
+    counts: numbers(counts, 'counts', [isRef, isBucket, isAmount, isAmount, isAmount], refuse),
+    measurements: numbers(measurements, 'measurements', measurementColumns, refuse),
+    sketches: checkSketches(sketches, refuse),
+    seen: numbers(seen, 'seen', [isAnyRef, isMinute, isMinute], refuse),
+    exposures: checkExposures(exposures, refuse),
+    messages: checkMessages(messages, refuse),
+    senders: checkSenders(senders, refuse),
+    ledger: checkLedger(ledger, refuse),
+    uses: checkUses(uses, refuse),
+    unresolved: checkUnresolved(unresolved, refuse),
   };
 }
 

@@ -139,10 +139,19 @@ test('a delta comes back as it was encoded', () => {
   );
 });
 
+test('a row that cannot be costs no other row of its kind', () => {
+  const counts = [1, 4, 1, 0, 0, 2, 4, -1, 0, 0, 3, 4, 1, 0, 0];
+  const refused: string[][] = [];
+  const body = encodeDelta({ ...empty, counts });
+  const read = decodeDelta(body, (...row) => void refused.push(row));
+  expect(read.counts).toEqual([1, 4, 1, 0, 0, 3, 4, 1, 0, 0]);
+  expect(refused).toEqual([['counts', 'its counts cannot be', '[2,4,-1,0,0]']]);
+});
+
 /** Reads a body that no node has written: it is a delta of valid numbers, or unreadable. */
 function readAnything(body: Uint8Array): void {
   try {
-    const read = decodeDelta(body);
+    const read = decodeDelta(body, body.length % 2 === 0 ? undefined : () => {});
     for (const each of [read.counts, read.measurements, read.seen])
       expect(each.every(Number.isFinite)).toBe(true);
   } catch (error) {
@@ -221,7 +230,11 @@ test.each<[string, Partial<Delta>]>([
     { uses: [{ application: 1, digest: Buffer.alloc(15), hash: Buffer.alloc(32), expiresAt: 1 }] },
   ],
 ])('%s is unreadable', (_, part) => {
-  expect(() => decodeDelta(encodeDelta({ ...empty, ...part }))).toThrow(DeltaUnreadable);
+  const body = encodeDelta({ ...empty, ...part });
+  expect(() => decodeDelta(body)).toThrow(DeltaUnreadable);
+  const refused: string[] = [];
+  expect(decodeDelta(body, (place) => void refused.push(place))).toEqual(empty);
+  expect(refused).toEqual(Object.keys(part));
 });
 
 test('a body that inflates to more than any delta is unreadable', () => {

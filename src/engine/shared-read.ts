@@ -101,7 +101,10 @@ export class SharedRead {
 }
 
 function newBatch(): Batch {
-  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+  let settle: Pick<Batch, 'resolve' | 'reject'> | undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
   done.catch(() => {}); // Every caller has it as its own.
-  return { done, resolve, reject };
+  return { done, ...settle! };
 }

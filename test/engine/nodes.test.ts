@@ -1,0 +1,305 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import type { ControlConnection } from '../../src/engine/control-statements.ts';
+import type { Draft, Write } from '../../src/engine/engine.ts';
+import type { QueryResult, Run } from '../../src/postgres/statement.ts';
+import { readCopyState } from '../../src/store/copy-state.ts';
+import { Postgres } from '../support/postgres.ts';
+import { cuttingProxy } from './cutting-proxy.ts';
+import { count, put, read } from './fixture.ts';
+import {
+  closeSharedServer,
+  emptyCopy,
+  newEngine,
+  openNode,
+  sharedServer,
+  type TestNode,
+} from './postgres-fixture.ts';
+
+afterAll(closeSharedServer);
+
+/** Takes a token that can be taken once. */
+function spend(draft: Draft): string {
+  if (!draft.has('loginThrottles', 'token')) return 'refused';
+  draft.remove('loginThrottles', 'token');
+  return 'exchanged';
+}
+
+async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode }> {
+  const url = await newEngine(await sharedServer());
+  return { url, one: openNode(url), other: openNode(url) };
+}
+
+/** Changes what statements of one name answer. */
+function answering(
+  name: string,
+  change: (result: QueryResult) => QueryResult,
+): (connection: ControlConnection) => ControlConnection {
+  const wrap = (run: Run): Run =>
+    ((statement) => {
+      const result = run(statement);
+      return statement.name === name ? result.then(change) : result;
+    }) as Run;
+  return (connection) => ({
+    query: wrap((statement) => connection.query(statement)),
+    transaction: (work) => connection.transaction((run) => work(wrap(run))),
+  });
+}
+
+describe('a change of another node', () => {
+  test('is seen by all that asks for it after it was answered', async () => {
+    const { one, other } = await twoNodes();
+    const heard: Write[] = [];
+    other.engine.onCommit((writes) => void heard.push(...writes));
+    for (let turn = 1; turn <= 100; turn += 1) {
+      await one.engine.change((draft) => put(draft, 'numbers', 'n', turn));
+      await other.engine.current();
+      expect(read(other.engine, 'numbers', 'n')).toBe(turn);
+      expect(heard.at(-1)).toMatchObject({ table: 'numbers', key: 'n', value: turn });
+    }
+    expect(other.engine.version).toBe(one.engine.version);
+  });
+
+  test('is seen by each of many that ask at once, while others change', async () => {
+    const { one, other } = await twoNodes();
+    let answered = 0;
+    let isOver = false;
+    const changing = (async () => {
+      while (!isOver) {
+        await one.engine.change((draft) => count(draft));
+        answered += 1;
+      }
+    })();
+    const asking = Array.from({ length: 32 }, async () => {
+      for (let turn = 0; turn < 50; turn += 1) {
+        const before = answered;
+        await other.engine.current();
+        expect(read(other.engine, 'numbers', 'n') ?? 0).toBeGreaterThanOrEqual(before);
+      }
+    });
+    await Promise.all(asking);
+    isOver = true;
+    await changing;
+    expect(answered).toBeGreaterThan(0);
+  });
+
+  test('would be missed without the synchronous read', async () => {
+    const url = await newEngine(await sharedServer());
+    const one = openNode(url);
+    const stale = (result: QueryResult) => ({ ...result, rows: [{ position: 0n, id: 0n, version: null }] });
+    const other = openNode(url, { wrap: answering('fm_control_confirm', stale) });
+    await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
+    await other.engine.current();
+    expect(read(other.engine, 'numbers', 'n')).toBeUndefined();
+  });
+
+  test('is what a plan works on', async () => {
+    const { one, other } = await twoNodes();
+    const counting = Array.from({ length: 200 }, (_, turn) =>
+      (turn % 2 === 0 ? one : other).engine.change((draft) => count(draft)),
+    );
+    const counts = await Promise.all(counting);
+    expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, index) => index));
+  });
+
+  test('leaves one success to what can be done once', async () => {
+    const { one, other } = await twoNodes();
+    for (let turn = 0; turn < 20; turn += 1) {
+      await one.engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+      const callers = [one, other, one, other, other, one];
+      const answers = await Promise.all(callers.map(({ engine }) => engine.change(spend)));
+      expect(answers.filter((answer) => answer === 'exchanged')).toHaveLength(1);
+    }
+  });
+
+  test('comes by itself within seconds', async () => {
+    const { one, other } = await twoNodes();
+    await other.engine.start();
+    const seen = new Promise<void>((resolve) => other.engine.onCommit(() => resolve()));
+    await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
+    await seen;
+    expect(read(other.engine, 'numbers', 'n')).toBe(1);
+  });
+});
+
+describe('a commit whose answer is lost', () => {
+  test('counts as made, and is not made again', async () => {
+    const postgres = await sharedServer();
+    const proxy = await cuttingProxy(postgres);
+    const { engine } = openNode(proxy.url(await newEngine(postgres)));
+    for (let turn = 1; turn <= 10; turn += 1) {
+      await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+      proxy.loseNextCommit();
+      expect(await engine.change(spend)).toBe('exchanged');
+      expect(proxy.lost).toBe(turn);
+    }
+    expect(engine.version).toBe(20);
+  });
+
+  test('would be taken for the change of another node without its id', async () => {
+    const postgres = await sharedServer();
+    const proxy = await cuttingProxy(postgres);
+    const url = await newEngine(postgres);
+    const withoutIds = (result: QueryResult) => ({
+      ...result,
+      rows: result.rows.map((row) => ({ ...row, id: 0n })),
+    });
+    const wrapBoth = (connection: ControlConnection) =>
+      answering('fm_control_lock', withoutIds)(answering('fm_control_changes', withoutIds)(connection));
+    await openNode(url).engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    await (await sharedServer()).query('UPDATE fm_change SET id = 0', [], url);
+    await (await sharedServer()).query("UPDATE fm_head SET id = 0 WHERE log = 'control'", [], url);
+    const { engine } = openNode(proxy.url(url), { wrap: wrapBoth });
+    await engine.change(() => undefined);
+    proxy.loseNextCommit();
+    expect(await engine.change(spend)).toBe('refused');
+  });
+
+  test('also counts when the other connection has seen the change first', async () => {
+    const postgres = await sharedServer();
+    const proxy = await cuttingProxy(postgres);
+    const { engine } = openNode(proxy.url(await newEngine(postgres)));
+    await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    proxy.loseNextCommit();
+    const change = engine.change(spend);
+    while (proxy.lost === 0) await engine.current();
+    await engine.current();
+    expect(await change).toBe('exchanged');
+  });
+});
+
+const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
+
+describe('an engine that is away', () => {
+  test.each(['killed', 'paused'] as const)(
+    'is answered 503 for, and heals: %s',
+    async (how) => {
+      const postgres = await Postgres.start();
+      try {
+        const url = await newEngine(postgres);
+        const { engine, health } = openNode(url, { deadlineMs: 2000 });
+        await engine.start();
+        await engine.change((draft) => count(draft));
+        if (how === 'killed') await postgres.kill();
+        else postgres.pause();
+        const begun = performance.now();
+        const waited = await Promise.allSettled([
+          engine.change((draft) => count(draft)),
+          engine.current(),
+          engine.change((draft) => draft.has('numbers', 'n')),
+        ]);
+        for (const each of waited) expect(each).toMatchObject({ status: 'rejected', reason: away });
+        expect(performance.now() - begun).toBeLessThan(10_000);
+        expect(engine.status().trouble).toBeDefined();
+        const soon = performance.now();
+        await expect(engine.current()).rejects.toMatchObject(away);
+        await expect(engine.change((draft) => count(draft))).rejects.toMatchObject(away);
+        expect(performance.now() - soon).toBeLessThan(1000);
+        expect(read(engine, 'numbers', 'n')).toBe(1);
+        if (how === 'killed') await postgres.start();
+        else postgres.resume();
+        for (;;) {
+          const answer = await engine.change((draft) => count(draft)).catch(() => undefined);
+          if (answer !== undefined) break;
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        await engine.current();
+        expect(engine.status().trouble).toBeUndefined();
+        expect(health.failures).toEqual([]);
+      } finally {
+        await postgres.close();
+      }
+    },
+    60_000,
+  );
+
+  test('is waited for when it comes back at once', async () => {
+    const postgres = await Postgres.start();
+    try {
+      const { engine } = openNode(await newEngine(postgres));
+      await engine.change((draft) => count(draft));
+      await postgres.kill();
+      const waiting = [engine.change((draft) => count(draft)), engine.current()];
+      await postgres.start();
+      await Promise.all(waiting);
+      expect(read(engine, 'numbers', 'n')).toBe(2);
+    } finally {
+      await postgres.close();
+    }
+  }, 60_000);
+});
+
+/** Keeps the accounts of an engine, to put them back later. */
+async function backUp(postgres: Postgres, url: string): Promise<() => Promise<void>> {
+  const tables = ['fm_head', 'fm_change', 'fm_record'];
+  for (const table of tables) await postgres.query(`CREATE TABLE kept_${table} AS TABLE ${table}`, [], url);
+  return async () => {
+    for (const table of tables) {
+      await postgres.query(`TRUNCATE ${table}`, [], url);
+      await postgres.query(`INSERT INTO ${table} TABLE kept_${table}`, [], url);
+    }
+  };
+}
+
+describe('an engine that went back', () => {
+  test.each(['a read', 'a change'] as const)(
+    'is noticed by %s: the records are replaced, and what was lost is repaired',
+    async (by) => {
+      const postgres = await sharedServer();
+      const url = await newEngine(postgres);
+      const plan = (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
+      const node = openNode(url, { repair: async () => plan });
+      const { engine, store, log } = node;
+      await engine.change((draft) => put(draft, 'numbers', 'kept', 1));
+      const restore = await backUp(postgres, url);
+      await engine.change((draft) => put(draft, 'numbers', 'kept', 2));
+      await engine.change((draft) => put(draft, 'loginThrottles', 'lost', 3));
+      await restore();
+      // Another node has gone on where the old copy ends.
+      await openNode(url).engine.change((draft) => put(draft, 'numbers', 'new', 4));
+      if (by === 'a read') await engine.current();
+      else await engine.change((draft) => draft.get('numbers', 'kept'));
+      expect(Object.fromEntries(engine.records('numbers'))).toEqual({ kept: 1, new: 4, repaired: 1 });
+      expect(engine.has('loginThrottles', 'lost')).toBe(false);
+      expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: engine.version });
+      expect(log.lines.join('\n')).toContain('the engine has lost changes');
+      const other = openNode(url);
+      await other.engine.current();
+      expect(read(other.engine, 'numbers', 'repaired')).toBe(1);
+    },
+  );
+
+  test('is no loss for a node that was away for long', async () => {
+    const postgres = await sharedServer();
+    const url = await newEngine(postgres);
+    const one = openNode(url);
+    const store = emptyCopy();
+    const early = openNode(url, { store });
+    await one.engine.change((draft) => put(draft, 'numbers', 'a', 1));
+    await early.engine.current();
+    for (const key of ['b', 'c']) await one.engine.change((draft) => put(draft, 'numbers', key, 1));
+    await postgres.query('DELETE FROM fm_change WHERE version < 3', [], url);
+    await early.engine.current();
+    expect([...early.engine.records('numbers').keys()].sort()).toEqual(['a', 'b', 'c']);
+    expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: 3 });
+    expect(early.log.lines.join('\n')).not.toContain('lost');
+  });
+});
+
+describe('a copy', () => {
+  test('that is behind, as after a crash before a change was applied, catches up', async () => {
+    const url = await newEngine(await sharedServer());
+    const one = openNode(url);
+    for (let turn = 0; turn < 5; turn += 1) await one.engine.change((draft) => count(draft));
+    const { engine } = openNode(url);
+    expect(await engine.change((draft) => count(draft))).toBe(5);
+    expect(engine.version).toBe(6);
+  });
+
+  test('of another engine is left as it is', async () => {
+    const url = await newEngine(await sharedServer());
+    const { engine, store, log } = openNode(url, { store: emptyCopy('engine-2') });
+    await expect(engine.current()).rejects.toMatchObject(away);
+    expect(log.lines.join('\n')).toContain('used with another engine');
+    expect(readCopyState(store.lmdb)).toMatchObject({ engine: 'engine-2', version: 0 });
+  });
+});

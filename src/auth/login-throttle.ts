@@ -1,6 +1,7 @@
 import { hashSecret } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
-import type { Draft, Engine, Reader } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ListedThrottle, ThrottleDraft, Throttles } from '../engine/throttles.ts';
 import type { LoginFailures } from '../store/auth-records.ts';
 import type { Browser } from './browser.ts';
 import { networkOf } from './network.ts';
@@ -29,6 +30,7 @@ const rules = {
 } as const satisfies Record<string, Rule>;
 
 type Kind = keyof typeof rules;
+const kinds = Object.keys(rules) as Kind[];
 
 /** How long failures are remembered after the last one: a few of them less long. */
 const forgetFewMs = 60 * minuteMs;
@@ -37,7 +39,7 @@ const forgetManyMs = dayMs;
 const forgetBrowserMs = 90 * dayMs;
 
 export interface ThrottleDeps {
-  readonly engine: Pick<Engine, 'change'>;
+  readonly engine: Pick<Engine, 'throttles'>;
   readonly clock: Clock;
 }
 
@@ -58,50 +60,96 @@ export interface Counted {
 /**
  * Counts an attempt as failed before it is made, so that of many at once none is overlooked; resolves when that is on disk.
  * `forgiveAttempt` takes the count back after a success. An attempt that has to wait is not counted.
- * @throws {ApiError} `store_unavailable`
+ * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
 export function countAttempt({ engine, clock }: ThrottleDeps, attempt: Attempt): Promise<Counted> {
-  return engine.change((draft) => {
+  const all = kinds.map((kind) => keyOf(kind, attempt));
+  return engine.throttles.change(all, (draft) => {
     const now = clock.now();
     const keys = keysOf(draft, attempt, now);
     const wait = Math.max(...keys.map((key) => waitMs(key, failuresAt(draft, key, now), now)));
     if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };
     for (const key of keys) {
       const failures = (failuresAt(draft, key, now)?.failures ?? 0) + 1;
-      draft.put('loginThrottles', key, { failures, lastAt: now });
+      draft.put(key, { failures, lastAt: now });
     }
     return { wait: 0, keys };
   });
 }
 
-/** Drafts that an attempt was never made: neither failed nor successful. */
-export function uncountAttempt(draft: Draft, { keys }: Counted): void {
-  for (const key of keys) {
-    const { failures, lastAt } = draft.get('loginThrottles', key) ?? { failures: 0, lastAt: 0 };
-    if (failures <= 1) draft.remove('loginThrottles', key);
-    else draft.put('loginThrottles', key, { failures: failures - 1, lastAt });
-  }
+/** Makes it as if an attempt had never been made: neither failed nor successful. */
+export function uncountAttempt({ engine }: ThrottleDeps, { keys }: Counted): Promise<void> {
+  return engine.throttles.change(keys, (draft) => uncount(draft, keys));
 }
 
-/** Drafts that an attempt succeeded: takes its count back, and knows its browser from now on. */
-export function forgiveAttempt(draft: Draft, attempt: Attempt, counted: Counted, now: number): void {
-  uncountAttempt(draft, counted);
-  // Elsewhere earlier failures stay: otherwise the owner of one account could guess at others without end.
-  for (const key of counted.keys) if (kindOf(key) === 'pair') draft.remove('loginThrottles', key);
-  draft.put('loginThrottles', keyOf('browser', attempt), { failures: 0, lastAt: now });
+/** Notes that an attempt succeeded: takes its count back, and knows its browser from now on. */
+export function forgiveAttempt(
+  { engine, clock }: ThrottleDeps,
+  attempt: Attempt,
+  { keys }: Counted,
+): Promise<void> {
+  const own = keyOf('browser', attempt);
+  return engine.throttles.change([...new Set([...keys, own])], (draft) => {
+    uncount(draft, keys);
+    // Elsewhere earlier failures stay: otherwise the owner of one account could guess at others without end.
+    for (const key of keys) if (kindOf(key) === 'pair') draft.remove(key);
+    draft.put(own, { failures: 0, lastAt: clock.now() });
+  });
+}
+
+function uncount(draft: ThrottleDraft, keys: readonly string[]): void {
+  for (const key of keys) {
+    const { failures, lastAt } = draft.get(key) ?? { failures: 0, lastAt: 0 };
+    if (failures <= 1) draft.remove(key);
+    else draft.put(key, { failures: failures - 1, lastAt });
+  }
 }
 
 /**
- * Drafts that all failures are forgotten, for an operator with access to the data directory. The throttles of one account
- * cannot be told from the others: their keys are hashes. Browsers that have signed in stay known.
+ * Forgets all failures, for an operator with access to the data directory. The throttles of one account cannot be told from
+ * the others: their keys are hashes. Browsers that have signed in stay known.
  */
-export function forgetFailures(draft: Draft): void {
-  for (const key of [...draft.keys('loginThrottles', { start: '', end: '~' })]) {
-    const found = draft.get('loginThrottles', key);
-    if (found !== undefined && kindOf(key) === 'browser')
-      draft.put('loginThrottles', key, { ...found, failures: 0 });
-    else draft.remove('loginThrottles', key);
-  }
+export async function forgetFailures(throttles: Throttles): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined; )
+    after = await throttleStep(throttles, after, (draft, key) => {
+      const found = draft.get(key);
+      if (found !== undefined && kindOf(key) === 'browser') draft.put(key, { ...found, failures: 0 });
+      else draft.remove(key);
+    });
+}
+
+/** Removes some throttles that have no effect any more. @returns the key to go on after; `undefined` at the end */
+export function sweepThrottles(
+  throttles: Throttles,
+  after: string,
+  now: number,
+): Promise<string | undefined> {
+  return throttleStep(
+    throttles,
+    after,
+    (draft, key) => {
+      const found = draft.get(key); // It may have changed since.
+      if (found !== undefined && isThrottleOver(key, found, now)) draft.remove(key);
+    },
+    ({ key, failures }) => isThrottleOver(key, failures, now),
+  );
+}
+
+const stepLimit = 256;
+
+async function throttleStep(
+  throttles: Throttles,
+  after: string,
+  change: (draft: ThrottleDraft, key: string) => void,
+  concerns: (listed: ListedThrottle) => boolean = () => true,
+): Promise<string | undefined> {
+  const found = await throttles.list(after, stepLimit);
+  const keys = found.filter(concerns).map(({ key }) => key);
+  if (keys.length > 0)
+    await throttles.change(keys, (draft) => {
+      for (const key of keys) change(draft, key);
+    });
+  return found.length < stepLimit ? undefined : found.at(-1)?.key;
 }
 
 /** Whether a throttle has no effect any more at `now` (Unix ms), so that it need not be kept. */
@@ -112,14 +160,14 @@ export function isThrottleOver(key: string, { failures, lastAt }: LoginFailures,
 }
 
 /** A known browser is throttled by itself alone. */
-function keysOf(reader: Reader, attempt: Attempt, now: number): string[] {
+function keysOf(reader: ThrottleDraft, attempt: Attempt, now: number): string[] {
   const own = keyOf('browser', attempt);
   if (failuresAt(reader, own, now) !== undefined) return [own];
   return [keyOf('pair', attempt), keyOf('address', attempt), keyOf('account', attempt)];
 }
 
-function failuresAt(reader: Reader, key: string, now: number): LoginFailures | undefined {
-  const found = reader.get('loginThrottles', key);
+function failuresAt(reader: ThrottleDraft, key: string, now: number): LoginFailures | undefined {
+  const found = reader.get(key);
   return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
 }
 

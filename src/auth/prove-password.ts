@@ -19,13 +19,13 @@ export async function provePassword(
   password: string,
   address: string,
 ): Promise<boolean> {
-  const { engine, clock, passwords } = settings;
+  const { passwords } = settings;
   passwords.checkRoom(id); // First: what is not going to be checked must not count.
   const attempt = { email, address, browser: tokenHolder };
   const counted = await countAttempt(settings, attempt);
   if (counted.wait > 0)
     throw new ApiError('rate_limited', 'Too many wrong passwords were sent for this user', counted.wait);
   const isRight = await verifyCounted(settings, counted, () => passwords.verify(password, passwordHash, id));
-  if (isRight) await engine.change((draft) => forgiveAttempt(draft, attempt, counted, clock.now()));
+  if (isRight) await forgiveAttempt(settings, attempt, counted);
   return isRight;
 }

@@ -9,13 +9,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Actor, OAuthClient, User } from '../store/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
-import {
-  type Attempt,
-  type Counted,
-  countAttempt,
-  forgiveAttempt,
-  type ThrottleDeps,
-} from './login-throttle.ts';
+import { type Attempt, countAttempt, forgiveAttempt, type ThrottleDeps } from './login-throttle.ts';
 import { type CurrentSignIn, type SignInDeps, startSignIn } from './sign-ins.ts';
 import { verifyCounted } from './verify-counted.ts';
 
@@ -62,8 +56,11 @@ export async function signIn(
   const isRight = await verifyCounted(settings, counted, () =>
     passwords.verify(password, known?.passwordHash ?? nobodysPasswordHash),
   );
-  const result = isRight && known && (await startFor(settings, known, { attempt, counted, client }));
-  if (result) return result;
+  const result = isRight && known && (await startFor(settings, known, { attempt, client }));
+  if (result) {
+    await forgiveAttempt(settings, attempt, counted);
+    return result;
+  }
   await directory.by(anonymous(address)).change((draft) => {
     note(draft, 'sign-in.failed', known && draft.users.get(known.id));
   });
@@ -76,14 +73,13 @@ export async function signIn(
 function startFor(
   { directory, clock, randomBytes }: SignInSettings,
   known: User,
-  { attempt, counted, client }: { attempt: Attempt; counted: Counted; client: OAuthClient },
+  { attempt, client }: { attempt: Attempt; client: OAuthClient },
 ): Promise<SignInResult | undefined> {
   const actor: Actor = { type: 'user', id: known.id, name: known.email, address: attempt.address };
   return directory.by(actor).change((draft) => {
     const user = draft.users.get(known.id);
     if (user?.passwordHash !== known.passwordHash) return undefined;
     const now = clock.now();
-    forgiveAttempt(draft, attempt, counted, now);
     if (!maySignIn(user, client)) {
       note(draft, 'sign-in.refused', user);
       return { outcome: 'not-a-member' };

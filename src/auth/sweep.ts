@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import { type Sweep, type SweepStep, sweepSteps } from '../engine/sweep.ts';
 import type { AccountStore, TableName } from '../store/accounts.ts';
 import { invalidationKeyAt } from './invalidation.ts';
-import { isThrottleOver } from './login-throttle.ts';
+import { sweepThrottles } from './login-throttle.ts';
 import { endsAt, removeSession } from './sessions.ts';
 
 export interface SweepDeps {
@@ -68,7 +68,7 @@ function stepsAt({ accounts, engine, auditMs }: SweepDeps, now: number): readonl
       table: 'signIns',
       isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
-    steps({ table: 'loginThrottles', isOver: (key, failures) => isThrottleOver(key, failures, now) }),
+    (after = '') => sweepThrottles(engine.throttles, after, now),
     steps({ table: 'audit', inOrder: true, isOver: (_, { at }) => now - at > auditMs }),
   ];
 }

@@ -2,14 +2,14 @@ import { type Counted, type ThrottleDeps, uncountAttempt } from './login-throttl
 
 /** Checks the password of an attempt that was counted. One that is not checked after all does not count. */
 export async function verifyCounted(
-  { engine }: ThrottleDeps,
+  deps: ThrottleDeps,
   counted: Counted,
   verify: () => Promise<boolean>,
 ): Promise<boolean> {
   try {
     return await verify();
   } catch (error) {
-    await engine.change((draft) => uncountAttempt(draft, counted));
+    await uncountAttempt(deps, counted);
     throw error;
   }
 }

@@ -51,7 +51,8 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
       failure = error;
     },
   };
-  const directory = openDirectory(new EmbeddedEngine(accounts, health), { clock: systemClock, randomBytes });
+  const engine = new EmbeddedEngine(accounts, health);
+  const directory = openDirectory(engine, { clock: systemClock, randomBytes });
   const user = userOfEmail(directory, email);
   if (user === undefined) {
     const known = `its administrators are ${administratorsOf(accounts).join(', ')}`;
@@ -65,8 +66,8 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
     await directory.change((draft) => {
       draftUserPatch(draft, user, { passwordHash }, systemClock.now());
       endSessionsOf({ clock: systemClock }, draft, user.id);
-      forgetFailures(draft);
     });
+    await forgetFailures(engine.throttles);
   } catch (error) {
     throw failure ?? error; // The store's own words say more.
   }

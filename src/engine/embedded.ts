@@ -5,6 +5,7 @@ import { Committed } from './committed.ts';
 import type { Engine, EngineStatus, Plan, Write } from './engine.ts';
 import { Group } from './group.ts';
 import { Layer } from './layer.ts';
+import { PlannedThrottles } from './planned-throttles.ts';
 import { write } from './write.ts';
 
 type Health = Pick<StoreHealth, 'ready' | 'failed'>;
@@ -18,6 +19,7 @@ const maxWaiting = 10_000;
  */
 export class EmbeddedEngine extends Committed implements Engine {
   readonly version = 0;
+  readonly throttles = new PlannedThrottles(this);
   readonly #store: AccountStore;
   readonly #health: Health;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];

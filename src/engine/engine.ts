@@ -9,6 +9,7 @@
  * disk; when a commit fails, its plans and all plans after them are refused, and nothing of them is kept.
  */
 import type { AccountRecords, TableName } from '../store/accounts.ts';
+import type { Throttles } from './throttles.ts';
 
 /** The tables that packets and lists read all the time: they are held in memory as a whole. */
 export const memoryTables = [
@@ -71,6 +72,8 @@ export interface Engine extends Reader {
   /** Counts the changes of all nodes; 0 at all times when there are no others. What the engine shows is of this version. */
   readonly version: number;
   status(): EngineStatus;
+  /** Failed sign-ins. */
+  readonly throttles: Throttles;
   /**
    * Makes a change; resolves with the plan's result when it is on disk. Callers are answered in the order of their plans.
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`, `backpressure`; nothing of the plan was kept

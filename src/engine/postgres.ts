@@ -9,14 +9,17 @@ import { ChangeQueue } from './change-queue.ts';
 import { type ControlConnection, forgetOldChanges } from './control-statements.ts';
 import { Copy } from './copy.ts';
 import type { Engine, EngineStatus, Plan } from './engine.ts';
+import { PostgresThrottles } from './postgres-throttles.ts';
 import { RecordCodec } from './record-codec.ts';
 import { SharedRead } from './shared-read.ts';
 
 export interface PostgresEngineDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
-  /** Two sessions: what waits for the lock of a change must not hold up the reads. */
+  /** What waits for the lock of a change must not hold up the reads. */
   readonly reads: ControlConnection;
   readonly changes: ControlConnection;
+  /** A third one, for failed sign-ins. */
+  readonly signIns: ControlConnection;
   /** The id of the data directory. */
   readonly directory: string;
   readonly key: EngineKey | undefined;
@@ -36,6 +39,7 @@ const forgetEveryMs = 10 * 60_000;
  * Nothing is shown that a synchronous commit has not confirmed.
  */
 export class PostgresEngine extends Copy implements Engine {
+  readonly throttles: PostgresThrottles;
   readonly #availability: Availability;
   readonly #queue: ChangeQueue;
   readonly #read: SharedRead;
@@ -50,6 +54,7 @@ export class PostgresEngine extends Copy implements Engine {
     const availability = new Availability(clock, log);
     const catchUp = new CatchUp({ copy: this, connection: reads, directory, codec, log });
     const shared = { ...deps, copy: this, catchUp, codec, availability };
+    this.throttles = new PostgresThrottles(deps.signIns);
     this.#deps = deps;
     this.#availability = availability;
     this.#queue = new ChangeQueue({ ...shared, connection: changes });

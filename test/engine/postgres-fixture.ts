@@ -84,6 +84,7 @@ export function openNode(url: string, options: NodeOptions = {}): TestNode {
     health,
     reads: wrap(connect(url, 'reads', options.deadlineMs)),
     changes: wrap(connect(url, 'changes', options.deadlineMs)),
+    signIns: connect(url, 'sign-ins', options.deadlineMs),
     directory: randomBytes(8).toString('hex'),
     key: undefined,
     clock: systemClock,

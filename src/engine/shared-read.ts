@@ -79,8 +79,7 @@ export class SharedRead {
         return;
       } catch (error) {
         availability.failed(error);
-        if (this.#isClosed || availability.isDown || clock.monotonic() - begun >= patienceMs)
-          return batch.reject(engineAway());
+        if (this.#isClosed || clock.monotonic() - begun >= patienceMs) return batch.reject(engineAway());
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }

@@ -16,7 +16,7 @@ import type { FoundPerson, Person } from './person.ts';
 
 /** What instance ids need of the rest of the service. Times are milliseconds. */
 export interface InstanceDeps {
-  readonly usage: Pick<UsageEngine, 'store' | 'digestSecret' | 'keepMint' | 'forget'>;
+  readonly usage: Pick<UsageEngine, 'store' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
   readonly randomBytes: RandomBytes;
   /** How long an id is valid after its last use. */
   readonly ttlMs: number;
@@ -118,6 +118,22 @@ export class Instances {
   }
 
   /**
+   * Whether an id without a person may get one: another machine may have minted it a moment ago. One that is known, as expired,
+   * does not.
+   */
+  mayResolve(instanceId: string, application: number): boolean {
+    const { store, resolvesLater } = this.#parts.usage;
+    if (!resolvesLater || digestOfInstance(instanceId) === undefined) return false;
+    return findInstance(store, application, instanceId) === undefined;
+  }
+
+  /** Reads every id again at its next use: another machine may have minted ids, or forgotten people. */
+  readAgain(): void {
+    this.#known.clear();
+    this.#idsOf.clear();
+  }
+
+  /**
    * Deletes the ids of an identity and its exposures in all environments. Resolves as `UsageEngine.forget` does.
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
@@ -155,10 +171,7 @@ export class Instances {
   }
 
   #remember(instanceId: string, known: Known): void {
-    if (this.#known.size >= maxKnown) {
-      this.#known.clear();
-      this.#idsOf.clear();
-    }
+    if (this.#known.size >= maxKnown) this.readAgain();
     this.#known.set(instanceId, known);
     const name = nameOf(known.application, known.person);
     const ids = this.#idsOf.get(name);

@@ -9,6 +9,7 @@ import type { Packet } from './packet.ts';
  * Adds a checked packet to a batch, in the minute of `now` (Unix ms). Entries whose names are not valid are left out.
  * @param person the user that the packet is attributed to
  * @param asker the sender
+ * @param unresolved gets what the packet says of the user, who may be known later: see `UnresolvedUse.rows`
  */
 export function addPacket(
   packet: Packet,
@@ -17,6 +18,7 @@ export function addPacket(
   now: number,
   person?: Person,
   asker?: Asker,
+  unresolved?: number[],
 ): void {
   const minute = Math.floor(now / 60_000);
   const bucket = bucketOf(bucketWidth.minute, minute);
@@ -30,7 +32,10 @@ export function addPacket(
       if (ref === undefined) continue;
       asker?.asked(feature, ref, series, batch);
       batch.counts.add(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
-      if (person === undefined) continue;
+      if (person === undefined) {
+        unresolved?.push(ref, minute, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+        continue;
+      }
       batch.users.add(ref, minute, person.high, person.low);
       batch.exposures.add(ref, seconds, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
     }
@@ -40,4 +45,5 @@ export function addPacket(
     if (ref !== undefined) batch.measurements.add(ref, bucket, packet.m[metric]!, now);
   }
   if (person !== undefined) batch.users.add(series.whole, minute, person.high, person.low);
+  else unresolved?.push(series.whole, minute, 0, 0, 0);
 }

@@ -129,10 +129,12 @@ function addToBatch(
 ): void {
   const now = clock.now();
   const { application, environment, userAgent } = sender;
-  const { person, use, instanceDropped } = attribute(instances, packet, application, now);
+  const attribution = attribute(instances, packet, application, environment.number, now);
+  const { person, use, unresolved, instanceDropped } = attribution;
   const { folded, dropped } = batch;
   const asker = senders.ofPacket(batch, environment.number, userAgent, now);
-  addPacket(packet, dictionary.of(environment.number), batch, now, person, asker);
+  addPacket(packet, dictionary.of(environment.number), batch, now, person, asker, unresolved?.rows);
+  if (unresolved !== undefined) batch.unresolved.push(unresolved);
   if (use !== undefined) batch.uses.push(use);
   ledger.packet(batch, application, environment, userAgent, now);
   if (instanceDropped) ledger.noted(sender, 'instance_dropped', batch);

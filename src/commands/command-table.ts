@@ -5,7 +5,13 @@ import { commandsOf } from '../cli/resource.ts';
 import { type ResourceName, resources } from '../cli/resources.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { capital } from '../cli/show.ts';
-import { engineInitCommand, engineKeyCommand } from './engine-commands.ts';
+import {
+  engineForgetNodeCommand,
+  engineInitCommand,
+  engineKeyCommand,
+  engineMigrateCommand,
+  engineStatusCommand,
+} from './engine-commands.ts';
 import {
   demoCommand,
   initCommand,
@@ -48,10 +54,17 @@ Exit code 1: a file is damaged. The output says which one, and what to do.
   ),
   engine: {
     summary: 'Prepare and watch the PostgreSQL that several nodes share',
-    commands: [engineInitCommand, engineKeyCommand],
+    commands: [
+      ...[engineInitCommand, engineStatusCommand, engineMigrateCommand],
+      ...[engineForgetNodeCommand, engineKeyCommand],
+    ],
     notes: `
 A URL with a password is seen by other users of the machine when it is an argument: put it into a
 file. An engine that is initialised is left unchanged by engine init, with exit code 1.
+
+engine migrate may run while nodes do: it refuses a step that would leave the program of one behind.
+engine forget-node is for a node whose data directory is lost. One that can be started again ships
+what it has counted by itself.
 `,
   },
 } as const;

@@ -41,3 +41,22 @@ export const engineKeyCommand: Command = {
   summary: 'Make a key file for the secrets in an engine',
   flags: [flag('out FILE', 'A file that does not exist yet', { file: true, required: true })],
 };
+
+export const engineStatusCommand: Command = {
+  name: 'engine status',
+  summary: 'Show nodes, what they have not shipped, and what to change',
+  flags: [...engineFlags, engineKeyFileFlag, jsonFlag],
+};
+
+export const engineMigrateCommand: Command = {
+  name: 'engine migrate',
+  summary: 'Bring the tables to the layout of this program, while nodes run',
+  flags: [...engineFlags, jsonFlag],
+};
+
+export const engineForgetNodeCommand: Command = {
+  name: 'engine forget-node',
+  summary: 'Give up a node that is gone for good, and say what it has not shipped',
+  operand: { name: 'NODE', description: 'Its name, or the id of its directory' },
+  flags: [...engineFlags, flag('yes', 'Do not ask for confirmation'), jsonFlag],
+};

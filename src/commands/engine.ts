@@ -6,6 +6,9 @@ type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<num
 /** Each is loaded when it is used. */
 const commands: Readonly<Record<string, () => Promise<Run>>> = {
   init: async () => (await import('./engine-init.ts')).engineInit,
+  status: async () => (await import('./engine-status.ts')).engineStatus,
+  migrate: async () => (await import('./engine-migrate.ts')).engineMigrate,
+  'forget-node': async () => (await import('./engine-forget-node.ts')).engineForgetNode,
   key: async () => (await import('./engine-key.ts')).engineKey,
 };
 

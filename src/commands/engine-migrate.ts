@@ -1,0 +1,22 @@
+import { readFlags } from '../flags.ts';
+import { migrate } from '../postgres/migrations.ts';
+import type { Terminal } from '../terminal.ts';
+import { engineMigrateCommand } from './engine-commands.ts';
+import { engineSettings, withEngine } from './engine-connection.ts';
+
+/**
+ * Brings the tables of an engine to the layout of this program.
+ * @throws {UsageError} for wrong flags or URL
+ * @throws {EngineUnfit} it is not initialised, is newer, or nodes run that could not go on; nothing has changed then
+ */
+export async function engineMigrate(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, engineMigrateCommand.flags);
+  const { address } = engineSettings(flags, terminal);
+  const { from, to } = await withEngine(address, (connection) => migrate(connection));
+  const text =
+    from === to
+      ? `The engine has layout ${to} already; nothing was changed.\n`
+      : `The engine had layout ${from}, and has layout ${to} now.\n`;
+  terminal.out(flags.has('json') ? `${JSON.stringify({ from, to })}\n` : text);
+  return 0;
+}

@@ -1,0 +1,84 @@
+import { show } from '../cli/show.ts';
+import { makeTable, recordText, type Screen } from '../cli/table.ts';
+import type { EngineReport } from '../postgres/engine-report.ts';
+
+/** A number of bytes for people. */
+export function bytesText(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
+  const value = bytes / 1024 ** step;
+  return `${step === 0 ? value : value.toFixed(1)} ${units[step]}`;
+}
+
+/** What `engine status` prints. @param host of the primary */
+export function statusText(
+  report: EngineReport,
+  host: string,
+  warnings: readonly string[],
+  screen: Screen,
+): string {
+  const parts = [
+    engineText(report, host),
+    nodesText(report, screen),
+    lossText(report),
+    warningsText(warnings),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function engineText({ engine, server, heads, log, snapshots, streams }: EngineReport, host: string): string {
+  const snapshot = snapshots.find(({ state }) => state === 'whole');
+  const complete = streams.open[0]?.through;
+  return recordText([
+    ['Engine', `${engine.id}, layout ${engine.layout}, ${engine.encrypted ? 'with' : 'without'} a key file`],
+    ['Server', `PostgreSQL ${server.version} at ${host}`],
+    ['Made', at(engine.createdAt)],
+    ['Accounts', `version ${heads.control}`],
+    ['Log', `position ${heads.data}; ${log.entries} entries of ${bytesText(log.bytes)}`],
+    [
+      'Snapshot',
+      snapshot
+        ? `position ${snapshot.position}, ${bytesText(snapshot.bytes)}, ${at(snapshot.at)}`
+        : 'none yet',
+    ],
+    ['Streams', `${streams.open.length} open, ${streams.done} done, ${streams.forgotten} forgotten`],
+    ['Complete', complete === undefined ? 'no node counts' : `reports, until ${at(complete)}`],
+  ]);
+}
+
+const headings = [
+  { title: 'NODE', cut: true },
+  { title: 'STATE' },
+  { title: 'LAST BEAT' },
+  { title: 'BEHIND', right: true },
+  { title: 'SPOOL', right: true },
+  { title: 'UNSHIPPED SINCE' },
+  { title: 'VERSION' },
+  { title: 'DIRECTORY' },
+] as const;
+
+function nodesText({ nodes }: EngineReport, screen: Screen): string {
+  if (nodes.length === 0) return 'No node has joined yet: flagmeter serve --engine-file FILE --data DIR\n';
+  const rows = nodes.map((node) => [
+    ...[node.name, node.state, at(node.lastBeat), String(node.behind), bytesText(node.spoolBytes)],
+    ...[at(node.unshippedSince), node.version, node.directory],
+  ]);
+  return makeTable(headings, rows, screen).text;
+}
+
+function lossText({ gaps, refused }: EngineReport): string {
+  const lost = gaps.map(
+    ({ from, to, reason }) => `Lost: ${from === null ? '' : `from ${at(from)} `}to ${at(to)}: ${reason}\n`,
+  );
+  const rows = refused.rows > 0 ? [`Refused: ${refused.rows} rows of deltas, the last of them\n`] : [];
+  const latest = refused.latest.map(({ place, reason, at: when }) => `  ${at(when)} ${place}: ${reason}\n`);
+  return [...lost, ...rows, ...latest].join('');
+}
+
+function warningsText(warnings: readonly string[]): string {
+  return warnings.map((warning) => `Warning: ${warning}\n`).join('');
+}
+
+function at(time: Date | null): string {
+  return show(time?.toISOString());
+}

@@ -1,0 +1,44 @@
+import { contextOf } from '../cli/context.ts';
+import { systemClock } from '../clock.ts';
+import { readFlags } from '../flags.ts';
+import type { Connection } from '../postgres/connection.ts';
+import { readEngineKey } from '../postgres/engine-key.ts';
+import { readEngine } from '../postgres/engine-report.ts';
+import { readSecret } from '../postgres/engine-secret.ts';
+import { engineWarnings } from '../postgres/engine-warnings.ts';
+import { checkEngine } from '../postgres/layout.ts';
+import type { Terminal } from '../terminal.ts';
+import { engineStatusCommand } from './engine-commands.ts';
+import { engineSettings, withEngine } from './engine-connection.ts';
+import { statusText } from './engine-status-text.ts';
+
+/**
+ * Shows an engine and its nodes. It changes nothing.
+ * @throws {UsageError} for wrong flags or URL
+ * @throws {EngineUnfit} it is not initialised, or a key file is given that is not its own
+ * @throws {EngineError} it cannot be reached
+ */
+export async function engineStatus(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, engineStatusCommand.flags);
+  const { config, address } = engineSettings(flags, terminal);
+  return withEngine(address, async (connection) => {
+    if (config.engineKeyFile !== undefined) await checkKey(connection, config.engineKeyFile);
+    const asked = systemClock.now();
+    const report = await readEngine(connection);
+    const skewMs = (asked + systemClock.now()) / 2 - report.server.now.getTime();
+    const host = connection.state.host ?? '';
+    const warnings = engineWarnings(report, skewMs);
+    terminal.out(
+      flags.has('json')
+        ? `${JSON.stringify({ host, ...report, warnings })}\n`
+        : statusText(report, host, warnings, contextOf(terminal)),
+    );
+    return 0;
+  });
+}
+
+async function checkKey(connection: Connection, file: string): Promise<void> {
+  const key = readEngineKey(file);
+  const { secret } = await connection.transaction((run) => checkEngine(run));
+  readSecret(secret, key);
+}

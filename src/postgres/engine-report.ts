@@ -1,0 +1,207 @@
+import type { Connection } from './connection.ts';
+import { unfit } from './engine-unfit.ts';
+import { tableNames } from './schema.ts';
+import type { QueryResult } from './statement.ts';
+
+/** All that an engine says of itself and its nodes, at one moment. */
+export interface EngineReport {
+  readonly engine: EngineSelf;
+  readonly server: ServerFacts;
+  readonly nodes: readonly NodeReport[];
+  /** Streams by state, and those that are open. */
+  readonly streams: {
+    readonly done: number;
+    readonly forgotten: number;
+    readonly open: readonly StreamReport[];
+  };
+  /** Positions of the two logs: versions of the accounts, and entries of usage. */
+  readonly heads: { readonly control: number; readonly data: number };
+  readonly log: { readonly entries: number; readonly bytes: number; readonly since: Date | null };
+  readonly snapshots: readonly SnapshotReport[];
+  readonly gaps: readonly GapReport[];
+  readonly refused: { readonly rows: number; readonly latest: readonly RefusedReport[] };
+}
+
+export interface EngineSelf {
+  readonly id: string;
+  readonly layout: number;
+  readonly oldestLayout: number;
+  readonly createdAt: Date;
+  /** Whether it was made with a key file. */
+  readonly encrypted: boolean;
+}
+
+export interface ServerFacts {
+  readonly version: string;
+  readonly major: number;
+  /** Its clock. */
+  readonly now: Date;
+  readonly user: string;
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  /** The default of this role: nodes set it on in each session. */
+  readonly synchronousCommit: string;
+  readonly synchronousStandbys: string;
+  /** `undefined` when this role may not see them. */
+  readonly connectedStandbys: readonly string[] | undefined;
+  /** Rights on tables that this role lacks, such as `fm_head (UPDATE)`. */
+  readonly missingRights: readonly string[];
+}
+
+export interface NodeReport {
+  readonly directory: string;
+  readonly name: string;
+  /** Of the program. */
+  readonly version: string;
+  readonly layout: number;
+  /** `silent`: it did not say goodbye, and has not beaten for more than ten seconds. */
+  readonly state: 'up' | 'silent' | 'done' | 'forgotten';
+  readonly lastBeat: Date;
+  /** Entries of the log that it has not applied, and versions of the accounts that it does not know. */
+  readonly behind: number;
+  readonly accountsBehind: number;
+  readonly spoolBytes: number;
+  /** When what waits in its spool was counted first. */
+  readonly unshippedSince: Date | null;
+  /** All that it answered before this time is in the log; `null` when none of its streams is open. */
+  readonly shippedUntil: Date | null;
+  readonly skewMs: number;
+}
+
+export interface StreamReport {
+  readonly stream: string;
+  readonly directory: string;
+  readonly seq: number;
+  readonly through: Date;
+}
+
+export interface SnapshotReport {
+  readonly position: number;
+  readonly state: string;
+  readonly at: Date;
+  readonly bytes: number;
+}
+
+export interface GapReport {
+  readonly stream: string;
+  readonly from: Date | null;
+  readonly to: Date | null;
+  readonly noticedAt: Date;
+  readonly reason: string;
+}
+
+export interface RefusedReport {
+  readonly stream: string;
+  readonly place: string;
+  readonly reason: string;
+  readonly at: Date;
+}
+
+/** A node that has not beaten for this long is not running. */
+export const silentAfterMs = 10_000;
+
+const time = (column: string) => `to_timestamp(nullif(${column}, 0) / 1000.0)`;
+
+const self = `SELECT id, layout, oldest_layout AS "oldestLayout", created_at AS "createdAt",
+  secret LIKE 'sealed:%' AS encrypted FROM fm_engine`;
+
+const server = `SELECT split_part(current_setting('server_version'), ' ', 1) AS version, clock_timestamp() AS now,
+  current_setting('server_version_num')::int / 10000 AS major, current_user AS "user", current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS "fullPageWrites",
+  (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit",
+  current_setting('synchronous_standby_names') AS "synchronousStandbys"`;
+
+const standbys = `SELECT application_name AS name, sync_state AS state FROM pg_stat_replication`;
+
+const rights = `SELECT name || ' (' || string_agg("right", ', ') || ')' AS missing
+  FROM unnest($1::text[]) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS "right"
+  WHERE NOT has_table_privilege(name, "right") GROUP BY name ORDER BY name`;
+
+const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
+  CASE WHEN state = 'up' AND beat_at < clock_timestamp() - $1 * interval '1 ms' THEN 'silent' ELSE state END AS state,
+  (SELECT greatest(position - applied, 0)::float8 FROM fm_head WHERE log = 'data') AS behind,
+  (SELECT greatest(position - control, 0)::float8 FROM fm_head WHERE log = 'control') AS "accountsBehind",
+  spool_bytes::float8 AS "spoolBytes", ${time('oldest_unshipped')} AS "unshippedSince", skew_ms AS "skewMs",
+  (SELECT ${time('min(through)')} FROM fm_stream AS s WHERE s.directory = n.directory AND s.state = 'open') AS "shippedUntil"
+  FROM fm_node AS n ORDER BY name, directory`;
+
+const streams = `SELECT stream, directory, seq::float8 AS seq, to_timestamp(through / 1000.0) AS through
+  FROM fm_stream WHERE state = 'open' ORDER BY through, stream`;
+
+const counts = `SELECT count(*) FILTER (WHERE state = 'done')::int AS done,
+  count(*) FILTER (WHERE state = 'forgotten')::int AS forgotten FROM fm_stream`;
+
+const heads = `SELECT max(position) FILTER (WHERE log = 'control')::float8 AS control,
+  max(position) FILTER (WHERE log = 'data')::float8 AS data FROM fm_head`;
+
+const log = `SELECT count(*)::float8 AS entries, coalesce(sum(octet_length(body)), 0)::float8 AS bytes, min(at) AS since
+  FROM fm_entry WHERE body IS NOT NULL`;
+
+const snapshots = `SELECT position::float8 AS position, state, at, bytes::float8 AS bytes FROM fm_snapshot ORDER BY at DESC`;
+
+const gaps = `SELECT stream, ${time('from_ms')} AS "from", ${time('to_ms')} AS "to", noticed_at AS "noticedAt", reason
+  FROM fm_gap ORDER BY noticed_at DESC LIMIT 100`;
+
+const refusedRows = 'SELECT count(*)::float8 AS rows FROM fm_refused';
+const refusals = 'SELECT stream, place, reason, at FROM fm_refused ORDER BY at DESC LIMIT 5';
+
+/**
+ * Reads what `flagmeter engine status` shows.
+ * @throws {EngineUnfit} there is no engine, or this role may not read it
+ */
+export function readEngine(connection: Connection): Promise<EngineReport> {
+  return connection.transaction(async (run) => {
+    const rows = async <Row>(text: string, ...values: (number | readonly string[])[]): Promise<Row[]> =>
+      ((await run<Row>({ text, values })) as QueryResult<Row>).rows;
+    await run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+    const [engine] = await rows<EngineSelf>(self).catch(unfit);
+    const missing = await rows<{ missing: string }>(rights, tableNames);
+    const facts = await rows<ServerFacts>(server);
+    const seen = await rows<{ name: string | null; state: string | null }>(standbys);
+    const all = Promise.all([
+      rows<NodeReport>(nodes, silentAfterMs),
+      rows<StreamReport>(streams),
+      rows<{ done: number; forgotten: number }>(counts),
+      rows<EngineReport['heads']>(heads),
+      rows<EngineReport['log']>(log),
+      rows<SnapshotReport>(snapshots),
+      rows<GapReport>(gaps),
+      rows<{ rows: number }>(refusedRows),
+      rows<RefusedReport>(refusals),
+    ]);
+    const found = await all.catch(unfit);
+    const confirming = seen
+      .filter(({ state }) => state === 'sync' || state === 'quorum')
+      .map(({ name }) => name ?? '');
+    const connectedStandbys = seen.some(({ state }) => state === null) ? undefined : confirming;
+    const missingRights = missing.map((each) => each.missing);
+    return reportOf(
+      engine as EngineSelf,
+      { ...(facts[0] as ServerFacts), connectedStandbys, missingRights },
+      found,
+    );
+  });
+}
+
+type Found = [
+  NodeReport[],
+  StreamReport[],
+  { done: number; forgotten: number }[],
+  EngineReport['heads'][],
+  EngineReport['log'][],
+  SnapshotReport[],
+  GapReport[],
+  { rows: number }[],
+  RefusedReport[],
+];
+
+function reportOf(engine: EngineSelf, server: ServerFacts, found: Found): EngineReport {
+  const [nodes, open, [counts], [heads], [log], snapshots, gaps, [refused], latest] = found;
+  return {
+    ...{ engine, server, nodes, snapshots, gaps },
+    streams: { done: counts?.done ?? 0, forgotten: counts?.forgotten ?? 0, open },
+    heads: heads as EngineReport['heads'],
+    log: log as EngineReport['log'],
+    refused: { rows: refused?.rows ?? 0, latest },
+  };
+}

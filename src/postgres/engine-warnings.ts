@@ -1,0 +1,67 @@
+import type { EngineReport, NodeReport, ServerFacts } from './engine-report.ts';
+import { oldestServer } from './init-checks.ts';
+
+/** The most by which a node's clock may differ from the engine's. */
+const maxSkewMs = 5000;
+
+/** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
+export function engineWarnings({ server, nodes }: EngineReport, skewMs: number): string[] {
+  return [...ofServer(server), ...ofClock('this machine', skewMs), ...nodes.flatMap(ofNode)];
+}
+
+function ofServer(server: ServerFacts): string[] {
+  const { version, major, user, synchronousCommit, missingRights } = server;
+  const missing = missingRights.join(', ');
+  return [
+    ...when(major < oldestServer, `The server is PostgreSQL ${version}; use ${oldestServer} or later`),
+    ...when(server.fsync !== 'on', 'fsync is off: a power cut can destroy the database; set it on'),
+    ...when(
+      server.fullPageWrites !== 'on',
+      'full_page_writes is off: a power cut can destroy the database; set it on',
+    ),
+    ...when(
+      synchronousCommit === 'off' || synchronousCommit === 'local',
+      `synchronous_commit is ${synchronousCommit} by default; flagmeter sets it on for itself, other programs may not`,
+    ),
+    ...when(missing !== '', `The role ${user} lacks rights on ${missing}; make it the owner of the tables`),
+    ...ofStandbys(server),
+  ];
+}
+
+function ofStandbys({ synchronousStandbys, connectedStandbys }: ServerFacts): string[] {
+  if (synchronousStandbys.trim() === '')
+    return [
+      'No standby confirms commits (synchronous_standby_names is empty): accounts, sessions and invalidations that were answered can be lost in a failover; what was counted is sent again',
+    ];
+  return [
+    ...when(
+      connectedStandbys?.length === 0,
+      `No standby of synchronous_standby_names (${synchronousStandbys}) is connected: commits wait for it, and so does every change`,
+    ),
+    ...when(
+      /^\s*ANY\s+1\s*\((\s*\*\s*\)|[^)]*,)/i.test(synchronousStandbys),
+      `One of several standbys confirms commits (${synchronousStandbys}): promote only the one that has all of them, as Patroni does with synchronous_mode: quorum`,
+    ),
+  ];
+}
+
+function ofNode({ name, state, lastBeat, skewMs, shippedUntil }: NodeReport): string[] {
+  if (state === 'up') return ofClock(`node ${name}`, skewMs);
+  if (state !== 'silent' || shippedUntil === null) return [];
+  return [
+    `Node ${name} is silent since ${lastBeat.toISOString()}, and reports are complete until ${shippedUntil.toISOString()} only: start it again, or, when it is gone for good, flagmeter engine forget-node ${name}`,
+  ];
+}
+
+function ofClock(whose: string, skewMs: number): string[] {
+  const way = skewMs > 0 ? 'ahead of' : 'behind';
+  const seconds = (Math.abs(skewMs) / 1000).toFixed(1);
+  return when(
+    Math.abs(skewMs) > maxSkewMs,
+    `The clock of ${whose} is ${seconds} s ${way} the engine's; set it right (NTP)`,
+  );
+}
+
+function when(isSo: boolean, warning: string): string[] {
+  return isSo ? [warning] : [];
+}

@@ -1,0 +1,92 @@
+import type { Connection } from './connection.ts';
+import { silentAfterMs } from './engine-report.ts';
+import { EngineUnfit, unfit } from './engine-unfit.ts';
+import type { Run } from './statement.ts';
+
+/** What is lost with a node that never comes back. Times are as the node said them last. */
+export interface NodeLoss {
+  readonly directory: string;
+  readonly name: string;
+  readonly state: string;
+  readonly lastBeat: Date;
+  /** In its spool, at its last beat. */
+  readonly spoolBytes: number;
+  readonly unshippedSince: Date | null;
+  readonly streams: readonly { readonly stream: string; readonly shippedUntil: Date }[];
+}
+
+interface Row extends Omit<NodeLoss, 'streams'> {
+  readonly isAlive: boolean;
+}
+
+const columns = `directory, name, state, beat_at AS "lastBeat", spool_bytes::float8 AS "spoolBytes",
+  to_timestamp(nullif(oldest_unshipped, 0) / 1000.0) AS "unshippedSince",
+  state = 'up' AND beat_at > clock_timestamp() - $1 * interval '1 ms' AS "isAlive"`;
+
+/**
+ * Finds a node by the id of its directory or by its name, and says what it has never shipped.
+ * @throws {EngineUnfit} there is none, several have the name, it runs, or it is forgotten already
+ */
+export function findLoss(connection: Connection, named: string): Promise<NodeLoss> {
+  return connection.transaction(async (run) => {
+    const text = `SELECT ${columns} FROM fm_node WHERE directory = $2 OR name = $2 ORDER BY directory`;
+    const { rows } = await run<Row>({ text, values: [silentAfterMs, named] }).catch(unfit);
+    const found = rows.find(({ directory }) => directory === named) ?? only(rows, named);
+    return lossOf(run, found);
+  });
+}
+
+/**
+ * Marks the streams of a node that is gone for good: they may not ship any more, and reports do not wait for them. What is lost is
+ * kept as gaps. All in one transaction.
+ * @throws {EngineUnfit} as `findLoss`
+ */
+export function forgetNode(connection: Connection, directory: string): Promise<NodeLoss> {
+  return connection.transaction(async (run) => {
+    const text = `SELECT ${columns} FROM fm_node WHERE directory = $2 FOR UPDATE`;
+    const { rows } = await run<Row>({ text, values: [silentAfterMs, directory] });
+    const loss = await lossOf(run, only(rows, directory));
+    void run({
+      text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, to_ms, reason)
+             SELECT stream, seq + 1, seq + 1, through, (extract(epoch FROM $2::timestamptz) * 1000)::bigint, $3
+             FROM fm_stream WHERE directory = $1 AND state = 'open' ON CONFLICT DO NOTHING`,
+      values: [
+        directory,
+        loss.lastBeat,
+        `node ${loss.name} was removed for good, with what it had not shipped`,
+      ],
+    });
+    void run({
+      text: `UPDATE fm_stream SET state = 'forgotten' WHERE directory = $1 AND state = 'open'`,
+      values: [directory],
+    });
+    void run({ text: `UPDATE fm_node SET state = 'forgotten' WHERE directory = $1`, values: [directory] });
+    return loss;
+  });
+}
+
+function only(rows: readonly Row[], named: string): Row {
+  const [found, ...others] = rows;
+  if (found === undefined)
+    throw new EngineUnfit(`The engine knows no node ${named}: flagmeter engine status lists them`);
+  if (others.length > 0)
+    throw new EngineUnfit(
+      `${rows.length} nodes are called ${named}: name one by its directory, ${rows.map(({ directory }) => directory).join(' or ')}`,
+    );
+  return found;
+}
+
+async function lossOf(run: Run, { isAlive, ...node }: Row): Promise<NodeLoss> {
+  const { directory, name, state, lastBeat } = node;
+  if (state === 'forgotten') throw new EngineUnfit(`Node ${name} (${directory}) is forgotten already`);
+  if (isAlive)
+    throw new EngineUnfit(
+      `Node ${name} runs: its last beat was at ${lastBeat.toISOString()}. Stop it first, and wait ${silentAfterMs / 1000} s`,
+    );
+  const { rows } = await run<NodeLoss['streams'][number]>({
+    text: `SELECT stream, to_timestamp(through / 1000.0) AS "shippedUntil" FROM fm_stream
+           WHERE directory = $1 AND state = 'open' ORDER BY through, stream`,
+    values: [directory],
+  });
+  return { ...node, streams: rows };
+}

@@ -1,0 +1,250 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { engineForgetNode } from '../../src/commands/engine-forget-node.ts';
+import { UsageError } from '../../src/flags.ts';
+import type { EngineReport, ServerFacts } from '../../src/postgres/engine-report.ts';
+import { engineWarnings } from '../../src/postgres/engine-warnings.ts';
+import { Postgres } from '../support/postgres.ts';
+import { primaryAndStandby } from '../support/postgres-pair.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { runEngine } from './engine-fixture.ts';
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const init = (to = url, ...more: string[]) =>
+  runEngine(['init', '--engine', to, '--admin-email', 'admin@example.com', '--json', ...more]);
+
+const run = (name: string, ...argv: string[]) => runEngine([name, '--engine', url, ...argv]);
+const query = <Row extends object>(text: string, values: unknown[] = []) =>
+  postgres.query<Row>(text, values, url);
+
+async function status(...argv: string[]): Promise<EngineReport & { host: string; warnings: string[] }> {
+  return JSON.parse((await run('status', '--json', ...argv)).out);
+}
+
+interface FakeNode {
+  readonly name: string;
+  readonly directory?: string;
+  /** Seconds since its last beat. */
+  readonly silent?: number;
+  readonly state?: string;
+  readonly spool?: number;
+  readonly skew?: number;
+  readonly through?: number;
+}
+
+const through = Date.UTC(2026, 0, 1);
+
+/** Puts a node with one stream into the engine, as it would do itself. */
+async function node({
+  name,
+  silent = 0,
+  state = 'up',
+  spool = 0,
+  skew = 0,
+  ...more
+}: FakeNode): Promise<void> {
+  const directory = more.directory ?? `directory-${name}`;
+  await query(
+    `INSERT INTO fm_node (directory, name, stream, version, beat_at, spool_bytes, oldest_unshipped, skew_ms, state)
+     VALUES ($1, $2, $3, '1.2.3', now() - $4 * interval '1 s', $5, $6, $7, $8)`,
+    [directory, name, `stream-${directory}`, silent, spool, spool > 0 ? through : null, skew, state],
+  );
+  await query('INSERT INTO fm_stream (stream, directory, seq, through, state) VALUES ($1, $2, 7, $3, $4)', [
+    ...[`stream-${directory}`, directory, more.through ?? through, state === 'up' ? 'open' : state],
+  ]);
+}
+
+describe('engine status', () => {
+  it('shows a new engine', async () => {
+    await init();
+    const { engine, server, host, heads, nodes, warnings } = await status();
+    expect(engine).toMatchObject({ layout: 1, oldestLayout: 1, encrypted: false });
+    expect(server).toMatchObject({ major: 15, fsync: 'on', missingRights: [] });
+    expect(host).toBe(`127.0.0.1:${postgres.port}`);
+    expect(heads).toEqual({ control: 1, data: 0 });
+    expect(nodes).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('No standby confirms commits')]);
+    const { out } = await run('status');
+    expect(out).toContain('No node has joined yet');
+    expect(out).toMatch(/^ {2}Accounts +version 1$/m);
+    expect(out).toMatch(/^Warning: No standby/m);
+  });
+
+  it('shows nodes, what they have not shipped, and what is lost', async () => {
+    await init();
+    await node({ name: 'north', spool: 3 * 1024 * 1024, through: through + 1000 });
+    await node({ name: 'south', silent: 60 });
+    await node({ name: 'west', silent: 60, state: 'done' });
+    await node({ name: 'east', skew: -7000 });
+    await query(`UPDATE fm_head SET position = 40 WHERE log = 'data'`);
+    await query(`UPDATE fm_node SET applied = 30, control = 1 WHERE name = 'north'`);
+    await query(
+      `INSERT INTO fm_gap (stream, from_seq, from_ms, to_ms, reason) VALUES ('s', 3, $1, $2, 'why')`,
+      [through, through + 1],
+    );
+    await query(
+      `INSERT INTO fm_refused (stream, seq, place, reason, "row") VALUES ('s', 3, 'counts', 'no number', '[]')`,
+    );
+    const { nodes, streams, gaps, refused, warnings } = await status();
+    expect(nodes.map(({ name, state, behind, spoolBytes }) => [name, state, behind, spoolBytes])).toEqual([
+      ['east', 'up', 40, 0],
+      ['north', 'up', 10, 3 * 1024 * 1024],
+      ['south', 'silent', 40, 0],
+      ['west', 'done', 40, 0],
+    ]);
+    expect(nodes[1]).toMatchObject({ accountsBehind: 0, unshippedSince: new Date(through).toISOString() });
+    expect(streams).toMatchObject({ done: 1, forgotten: 0, open: { length: 3 } });
+    expect(gaps).toMatchObject([{ stream: 's', reason: 'why', from: new Date(through).toISOString() }]);
+    expect(refused).toMatchObject({ rows: 1, latest: [{ place: 'counts', reason: 'no number' }] });
+    expect(warnings).toEqual([
+      expect.stringContaining('No standby'),
+      expect.stringContaining("clock of node east is 7.0 s behind the engine's"),
+      expect.stringContaining('flagmeter engine forget-node south'),
+    ]);
+    const { out } = await run('status');
+    expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
+    expect(out).toContain('Lost: from 2026-01-01 00:00:00 UTC');
+    expect(out).toContain('Refused: 1 rows');
+  });
+
+  it('says what a role may not, and what is not prepared', async () => {
+    await postgres.query('CREATE ROLE reader LOGIN').catch(() => {});
+    await expect(status()).rejects.toThrow('run flagmeter engine init first');
+    await init();
+    const asReader = url.replace('postgres@', 'reader@');
+    await expect(runEngine(['status', '--engine', asReader])).rejects.toThrow('The role lacks a right');
+    await query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader');
+    const { warnings } = JSON.parse((await runEngine(['status', '--engine', asReader, '--json'])).out);
+    expect(warnings.join()).toContain(
+      'The role reader lacks rights on fm_change (INSERT, UPDATE, DELETE), fm_engine',
+    );
+  });
+
+  it('checks a key file', async () => {
+    const directory = temporaryDirectory();
+    const [right, wrong] = [join(directory, 'right'), join(directory, 'wrong')];
+    for (const file of [right, wrong]) await runEngine(['key', '--out', file]);
+    await init(url, '--engine-key-file', right);
+    expect((await status('--engine-key-file', right)).engine.encrypted).toBe(true);
+    await expect(status('--engine-key-file', wrong)).rejects.toThrow(
+      'is not the key file that the engine was made with',
+    );
+  });
+
+  it('says whether a standby confirms commits', async () => {
+    const pair = await primaryAndStandby();
+    try {
+      const both = await pair.database();
+      await init(both);
+      const warned = async () =>
+        JSON.parse((await runEngine(['status', '--engine', both, '--json'])).out).warnings;
+      expect(await warned()).toEqual([]);
+      await pair.standby.kill();
+      await expect.poll(warned).toEqual([expect.stringContaining('is connected: commits wait for it')]);
+    } finally {
+      await pair.close();
+    }
+  });
+});
+
+it.each<[Partial<ServerFacts>, string]>([
+  [{ major: 14, version: '14.2' }, 'The server is PostgreSQL 14.2; use 15 or later'],
+  [{ fsync: 'off' }, 'fsync is off'],
+  [{ fullPageWrites: 'off' }, 'full_page_writes is off'],
+  [{ synchronousCommit: 'off' }, 'synchronous_commit is off by default'],
+  [{ synchronousStandbys: 'ANY 1 (a, b)' }, 'synchronous_mode: quorum'],
+  [{ synchronousStandbys: 'ANY 1 (*)' }, 'synchronous_mode: quorum'],
+])('a server with %j is warned about: %s', (facts, warning) => {
+  const good: ServerFacts = {
+    ...{ version: '15.4', major: 15, now: new Date(0), user: 'u', fsync: 'on', fullPageWrites: 'on' },
+    ...{
+      synchronousCommit: 'on',
+      synchronousStandbys: 'ANY 2 (a, b)',
+      connectedStandbys: ['a'],
+      missingRights: [],
+    },
+  };
+  const warnings = (server: ServerFacts) =>
+    engineWarnings({ server, nodes: [] } as unknown as EngineReport, 0);
+  expect(warnings(good)).toEqual([]);
+  expect(warnings({ ...good, ...facts })).toEqual([expect.stringContaining(warning)]);
+});
+
+describe('engine migrate', () => {
+  it('says that there is nothing to do', async () => {
+    await expect(run('migrate')).rejects.toThrow('run flagmeter engine init first');
+    await init();
+    expect((await run('migrate')).out).toContain('The engine has layout 1 already');
+    expect(JSON.parse((await run('migrate', '--json')).out)).toEqual({ from: 1, to: 1 });
+    await query('UPDATE fm_engine SET layout = 9, oldest_layout = 9');
+    await expect(run('migrate')).rejects.toThrow('use a newer flagmeter');
+  });
+});
+
+describe('engine forget-node', () => {
+  beforeEach(() => init());
+
+  it('says what was not shipped, and holds reports back no longer', async () => {
+    await node({ name: 'lost', silent: 30, spool: 2048 });
+    const { out, err } = await run('forget-node', 'lost', '--yes');
+    expect(out).toBe('Node lost is forgotten.\n');
+    expect(err).toContain('What it has answered before 2026-01-01 00:00:00 UTC is in the reports');
+    expect(err).toContain('Its spool held 2.0 KiB then, the oldest of it from 2026-01-01 00:00:00 UTC.');
+    const { nodes, streams, gaps } = await status();
+    expect(nodes).toMatchObject([{ name: 'lost', state: 'forgotten', shippedUntil: null }]);
+    expect(streams).toMatchObject({ forgotten: 1, open: [] });
+    expect(gaps).toMatchObject([{ stream: 'stream-directory-lost', from: new Date(through).toISOString() }]);
+    await expect(run('forget-node', 'lost', '--yes')).rejects.toThrow('is forgotten already');
+  });
+
+  it('loses nothing with a node that said goodbye', async () => {
+    await node({ name: 'gone', silent: 30, state: 'done' });
+    const { err, out } = await run('forget-node', 'directory-gone', '--yes', '--json');
+    expect(err).toContain('It has shipped everything');
+    expect(JSON.parse(out)).toMatchObject({ directory: 'directory-gone', name: 'gone', streams: [] });
+    expect((await status()).gaps).toEqual([]);
+  });
+
+  it('refuses a node that runs, is not known, or shares its name', async () => {
+    await node({ name: 'alive' });
+    await node({ name: 'twin', directory: 'a', silent: 30 });
+    await node({ name: 'twin', directory: 'b', silent: 30 });
+    await expect(run('forget-node', 'alive', '--yes')).rejects.toThrow('Node alive runs');
+    await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('The engine knows no node none');
+    await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow('name one by its directory, a or b');
+    expect((await status()).streams.open).toHaveLength(3);
+    await run('forget-node', 'a', '--yes');
+    expect((await status()).streams.open).toHaveLength(2);
+  });
+
+  it('asks first', async () => {
+    await node({ name: 'lost', silent: 30 });
+    await expect(run('forget-node', 'lost')).rejects.toThrow(UsageError);
+    const asked: string[] = [];
+    const answering = (answer: string) => {
+      const person = {
+        ask: async (question: string) => {
+          asked.push(question);
+          return answer;
+        },
+        askSecret: async () => '',
+      };
+      const terminal = { out: () => {}, err: () => {}, interactive: true, env: {}, readFile: () => '' };
+      return engineForgetNode(['lost', '--engine', url], terminal, person);
+    };
+    await expect(answering('no')).rejects.toThrow('Nothing was changed');
+    expect((await status()).streams.open).toHaveLength(1);
+    expect(await answering('y')).toBe(0);
+    expect((await status()).streams.open).toEqual([]);
+    expect(asked).toEqual(Array(2).fill('Forget node lost for good? [y/N] '));
+  });
+});

@@ -15,6 +15,7 @@ const ended = [
   'sessions',
   'userSessions',
   'codes',
+  'deviceCodes',
   'signIns',
   'signingKeys',
 ] as const satisfies readonly TableName[];

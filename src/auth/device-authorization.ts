@@ -38,12 +38,12 @@ const DeviceAuthorization = shape(
 const form = clientForm({
   by: signInClientOf,
   fields: { scope: Type.Optional(text('Has to hold `openid`.')) },
-  handle({ client: { clientId }, fields, request }, deps: DeviceAuthorizationDeps) {
+  async handle({ client: { clientId }, fields, request }, deps: DeviceAuthorizationDeps) {
     const { issuer, serviceScope, devices } = deps;
     const scope = grantedScope(fields.scope, serviceScope);
     if (scope === undefined)
       throw new OAuthError('invalid_scope', `scope must hold openid; ${serviceScope} is for the API`);
-    const { deviceCode, userCode } = devices.begin({ clientId, scope, address: request.remoteAddress });
+    const { deviceCode, userCode } = await devices.begin({ clientId, scope, address: request.remoteAddress });
     const page = `${issuer}/connect/device`;
     return {
       device_code: deviceCode,

@@ -1,5 +1,8 @@
-import { hashSecret, type RandomBytes } from '../accounts/secrets.ts';
+import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
+import type { Draft, Engine } from '../engine/engine.ts';
+import type { Allowance, DeviceCode } from '../store/auth-records.ts';
+import { makeRoom } from './device-room.ts';
 import { networkOf } from './network.ts';
 
 /** How long the codes of a device are good (RFC 8628 §3.2), seconds. */
@@ -16,6 +19,9 @@ const maxDevices = 10_000;
 const alphabet = 'BCDFGHJKMPQRTVWX';
 const userCodeLength = 8;
 
+/** Begins with the letters of the user code, by which the device is found. */
+const codeForm = new RegExp(`^fm_device_([${alphabet}]{${userCodeLength}})_[\\w-]{43}$`);
+
 export interface DeviceRequest {
   readonly clientId: string;
   readonly scope: string;
@@ -29,171 +35,151 @@ export interface WaitingDevice extends DeviceRequest {
   readonly userCode: string;
 }
 
-/** What a user allowed a device: to act for them, within a scope. */
-export interface Allowance {
-  readonly userId: string;
-  /** The key of the sign-in. */
-  readonly signIn: string;
-  readonly authTime: number;
-  readonly scope: string;
-}
-
-/** The answer to a device's poll. `allowed` is repeated until `take` is called, and again after `putBack`. */
+/** The answer to a device's poll. `allowed` is repeated until `take` is in a plan that was kept. */
 export type Poll =
   | { readonly outcome: 'pending' | 'too-soon' | 'denied' | 'expired' | 'unknown' }
-  | { readonly outcome: 'allowed'; readonly allowance: Allowance; take(): void; putBack(): void };
+  | { readonly outcome: 'allowed' };
 
-interface Device extends WaitingDevice {
-  /** The hash of the device code. */
-  readonly key: string;
-  readonly network: string;
-  readonly expiresAt: number;
-  intervalMs: number;
+/** How often a device polls. */
+interface Pace {
+  readonly intervalMs: number;
   /** Before this a poll comes too soon. */
-  pollFrom: number;
-  decision: Allowance | 'denied' | undefined;
-  /** A request is deciding it. */
-  isClaimed: boolean;
+  readonly pollFrom: number;
+}
+
+interface DeviceCodeDeps {
+  readonly engine: Pick<Engine, 'change' | 'records'>;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
 }
 
 /**
- * The devices that wait for their user (RFC 8628). They are kept in memory only: anyone can ask for codes, and must not
- * fill the disk. A device that waits during a restart starts again.
+ * The devices that wait for their user (RFC 8628). A device may begin at one node, be allowed at another and poll a third. How
+ * often it polls is known to each node by itself.
  */
 export class DeviceCodes {
-  readonly #clock: Clock;
-  readonly #randomBytes: RandomBytes;
-  /** By the hash of the device code; all live equally long, so the first is the oldest. */
-  readonly #devices = new Map<string, Device>();
-  /** By the letters of the user code. */
-  readonly #byUserCode = new Map<string, Device>();
-  /** By the network that they are in, the oldest first. */
-  readonly #byNetwork = new Map<string, Set<Device>>();
+  readonly #deps: DeviceCodeDeps;
+  /** By the letters of the user code, the oldest first. */
+  readonly #paces = new Map<string, Pace>();
 
-  constructor({ clock, randomBytes }: { readonly clock: Clock; readonly randomBytes: RandomBytes }) {
-    this.#clock = clock;
-    this.#randomBytes = randomBytes;
+  constructor(deps: DeviceCodeDeps) {
+    this.#deps = deps;
   }
 
   get size(): number {
-    return this.#devices.size;
+    return this.#deps.engine.records('deviceCodes').size;
   }
 
-  /** Makes the codes of a device. Of too many the oldest of the network that has the most makes room. */
-  begin(request: DeviceRequest): { readonly deviceCode: string; readonly userCode: string } {
-    const now = this.#clock.now();
-    this.#forgetOld(now);
-    if (this.size >= maxDevices) this.#makeRoom();
-    const deviceCode = `fm_device_${Buffer.from(this.#randomBytes(32)).toString('base64url')}`;
-    const letters = this.#newLetters();
-    const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
-    this.#add({
-      ...request,
-      userCode,
-      key: hashSecret(deviceCode),
-      network: networkOf(request.address),
-      expiresAt: now + deviceCodeLifetime * 1000,
-      intervalMs: pollInterval * 1000,
-      pollFrom: now,
-      decision: undefined,
-      isClaimed: false,
+  /**
+   * Makes the codes of a device. Of too many the oldest of the network that has the most make room.
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   */
+  async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
+    const { engine, clock, randomBytes } = this.#deps;
+    const { clientId, scope, address } = request;
+    const secret = Buffer.from(randomBytes(32)).toString('base64url');
+    const letters = await engine.change((draft) => {
+      const now = clock.now();
+      if (draft.records('deviceCodes').size >= maxDevices) makeRoom(draft, now - rememberMs);
+      const free = this.#newLetters(draft);
+      const codeHash = hashSecret(deviceCodeOf(free, secret));
+      const expiresAt = now + deviceCodeLifetime * 1000;
+      const network = networkOf(address);
+      draft.put('deviceCodes', free, {
+        clientId,
+        scope,
+        address,
+        network,
+        codeHash,
+        expiresAt,
+        decision: null,
+      });
+      return free;
     });
-    return { deviceCode, userCode };
+    return { deviceCode: deviceCodeOf(letters, secret), userCode: shown(letters) };
   }
 
   /** The device that waits with this user code, in whatever way it was typed (RFC 8628 §6.1). */
   find(typed: string): WaitingDevice | undefined {
-    const device = this.#byUserCode.get(lettersOf(typed));
-    if (device === undefined || device.isClaimed) return undefined;
-    return this.#clock.now() < device.expiresAt ? device : undefined;
+    const letters = lettersOf(typed);
+    const device = this.#deps.engine.records('deviceCodes').get(letters);
+    return device !== undefined && this.#isWaiting(device)
+      ? { ...device, userCode: shown(letters) }
+      : undefined;
   }
 
-  /** Uses up the user code of a device that was found; `false` when another request has done so since. */
-  claim({ userCode }: WaitingDevice): boolean {
-    const device = this.#byUserCode.get(lettersOf(userCode));
-    if (device === undefined || device.isClaimed) return false;
-    device.isClaimed = true;
-    return true;
-  }
-
-  /** Makes a claimed user code usable again: nothing was decided. */
-  release({ userCode }: WaitingDevice): void {
-    const device = this.#byUserCode.get(lettersOf(userCode));
-    if (device !== undefined) device.isClaimed = false;
-  }
-
-  /** Lets a claimed device act for a user, or refuses it. */
-  decide({ userCode }: WaitingDevice, decision: Allowance | 'denied'): void {
+  /** Drafts that a device may act for a user, or not; `false` when it does not wait any more. */
+  decide(draft: Draft, { userCode }: WaitingDevice, decision: Allowance | 'denied'): boolean {
     const letters = lettersOf(userCode);
-    const device = this.#byUserCode.get(letters);
-    if (device === undefined) return;
-    device.decision = decision;
-    this.#byUserCode.delete(letters);
+    const device = draft.get('deviceCodes', letters);
+    if (device === undefined || !this.#isWaiting(device)) return false;
+    draft.put('deviceCodes', letters, { ...device, decision });
+    return true;
   }
 
   /** Answers a device that asks whether its user has decided (RFC 8628 §3.4, §3.5). */
   poll(deviceCode: string, clientId: string): Poll {
-    const now = this.#clock.now();
-    const key = hashSecret(deviceCode);
-    const device = this.#devices.get(key);
-    if (device === undefined || device.clientId !== clientId) return { outcome: 'unknown' };
+    const letters = codeForm.exec(deviceCode)?.[1] ?? '';
+    const device = this.#deps.engine.records('deviceCodes').get(letters);
+    if (device === undefined || !isOf(device, deviceCode, clientId)) return { outcome: 'unknown' };
+    const now = this.#deps.clock.now();
     if (now >= device.expiresAt) return { outcome: 'expired' };
-    const { decision } = device;
-    if (decision === 'denied') return { outcome: 'denied' };
-    if (decision !== undefined) {
-      const take = () => this.#remove(device);
-      return { outcome: 'allowed', allowance: decision, take, putBack: () => this.#putBack(device) };
-    }
-    const tooSoon = now < device.pollFrom;
-    if (tooSoon) device.intervalMs += pollInterval * 1000;
-    device.pollFrom = now + device.intervalMs;
-    return { outcome: tooSoon ? 'too-soon' : 'pending' };
+    if (device.decision === null) return { outcome: this.#pace(letters, now) };
+    return { outcome: device.decision === 'denied' ? 'denied' : 'allowed' };
   }
 
-  /** Its user code stays used up. */
-  #putBack(device: Device): void {
-    this.#devices.set(device.key, device);
-    const neighbours = this.#byNetwork.get(device.network) ?? new Set();
-    this.#byNetwork.set(device.network, neighbours.add(device));
+  /** Drafts that a device gets what its user has allowed: once. @returns `undefined` when there is nothing to get */
+  take(draft: Draft, deviceCode: string, clientId: string): Allowance | undefined {
+    const letters = codeForm.exec(deviceCode)?.[1] ?? '';
+    const device = draft.get('deviceCodes', letters);
+    if (device === undefined || !isOf(device, deviceCode, clientId)) return undefined;
+    const { decision, expiresAt } = device;
+    if (decision === null || decision === 'denied' || this.#deps.clock.now() >= expiresAt) return undefined;
+    draft.remove('deviceCodes', letters);
+    return decision;
   }
 
-  #newLetters(): string {
+  #isWaiting({ decision, expiresAt }: DeviceCode): boolean {
+    return decision === null && this.#deps.clock.now() < expiresAt;
+  }
+
+  #pace(letters: string, now: number): 'pending' | 'too-soon' {
+    const { intervalMs, pollFrom } = this.#paces.get(letters) ?? {
+      intervalMs: pollInterval * 1000,
+      pollFrom: now,
+    };
+    const tooSoon = now < pollFrom;
+    const next = intervalMs + (tooSoon ? pollInterval * 1000 : 0);
+    this.#paces.delete(letters);
+    this.#paces.set(letters, { intervalMs: next, pollFrom: now + next });
+    if (this.#paces.size > maxDevices) this.#paces.delete(this.#paces.keys().next().value!);
+    return tooSoon ? 'too-soon' : 'pending';
+  }
+
+  #newLetters(draft: Draft): string {
     for (;;) {
-      const bytes = this.#randomBytes(userCodeLength);
+      const bytes = this.#deps.randomBytes(userCodeLength);
       const letters = Array.from(bytes, (byte) => alphabet[byte & 15]).join('');
-      if (!this.#byUserCode.has(letters)) return letters;
+      if (!draft.has('deviceCodes', letters)) return letters;
     }
   }
+}
 
-  #forgetOld(now: number): void {
-    for (const device of this.#devices.values()) {
-      if (now < device.expiresAt + rememberMs) return;
-      this.#remove(device);
-    }
-  }
+/** Whether a device need not be remembered any more. */
+export function isDeviceOver({ expiresAt }: DeviceCode, now: number): boolean {
+  return now >= expiresAt + rememberMs;
+}
 
-  #makeRoom(): void {
-    let most = new Set<Device>();
-    for (const devices of this.#byNetwork.values()) if (devices.size > most.size) most = devices;
-    for (const oldest of most) {
-      this.#remove(oldest);
-      return;
-    }
-  }
+function isOf({ clientId, codeHash }: DeviceCode, deviceCode: string, by: string): boolean {
+  return matchesHash(deviceCode, codeHash) && clientId === by;
+}
 
-  #add(device: Device): void {
-    this.#byUserCode.set(lettersOf(device.userCode), device);
-    this.#putBack(device);
-  }
+function deviceCodeOf(letters: string, secret: string): string {
+  return `fm_device_${letters}_${secret}`;
+}
 
-  #remove(device: Device): void {
-    this.#devices.delete(device.key);
-    const letters = lettersOf(device.userCode);
-    if (this.#byUserCode.get(letters) === device) this.#byUserCode.delete(letters);
-    const neighbours = this.#byNetwork.get(device.network);
-    neighbours?.delete(device);
-    if (neighbours?.size === 0) this.#byNetwork.delete(device.network);
-  }
+function shown(letters: string): string {
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 }
 
 function lettersOf(typed: string): string {

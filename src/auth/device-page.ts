@@ -116,9 +116,7 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
     case 'cancel':
-      if (!deps.devices.claim(found.device)) return codePage(found.device.userCode);
-      deps.devices.decide(found.device, 'denied');
-      return deviceDonePage(found.client.name, false);
+      return deny(deps, found);
     case 'switch':
       return loginPage(formPage(deps, request, found), '');
     case 'continue': {
@@ -136,6 +134,11 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
   }
 }
 
+async function deny({ directory, devices }: DevicePageDeps, { device, client }: Found): Promise<Reply> {
+  const isDone = await directory.change((draft) => devices.decide(draft, device, 'denied'));
+  return isDone ? deviceDonePage(client.name, false) : codePage(device.userCode);
+}
+
 async function allow(
   { directory, devices }: DevicePageDeps,
   { remoteAddress }: Request,
@@ -143,15 +146,11 @@ async function allow(
   { key: signIn, user, authTime }: CurrentSignIn,
 ): Promise<Reply> {
   const target = { type: 'sign-in-client', id: client.clientId, name: client.name };
-  if (!devices.claim(device)) return codePage(device.userCode);
-  try {
-    await directory.by(actorOf(directory, user.id, remoteAddress)).change((draft) => {
-      for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
-    });
-  } catch (error) {
-    devices.release(device);
-    throw error;
-  }
-  devices.decide(device, { userId: user.id, signIn, authTime, scope: device.scope });
-  return deviceDonePage(client.name, true);
+  const allowance = { userId: user.id, signIn, authTime, scope: device.scope };
+  const isDone = await directory.by(actorOf(directory, user.id, remoteAddress)).change((draft) => {
+    if (!devices.decide(draft, device, allowance)) return false;
+    for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
+    return true;
+  });
+  return isDone ? deviceDonePage(client.name, true) : codePage(device.userCode);
 }

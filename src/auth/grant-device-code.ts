@@ -4,7 +4,7 @@ import type { User } from '../store/records.ts';
 import type { TokenSettings } from './access-token.ts';
 import { type ClientForm, clientForm } from './client-endpoint.ts';
 import { signInClientOf } from './clients.ts';
-import type { Allowance, DeviceCodes } from './device-codes.ts';
+import type { DeviceCodes } from './device-codes.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type SessionDeps, signedInUser, startSession, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
@@ -46,29 +46,32 @@ async function poll(deps: DeviceGrantDeps, clientId: string, deviceCode: string)
     case 'expired':
       throw refusal('expired_token');
     case 'unknown':
-      throw new OAuthError('invalid_grant', 'The device code is not valid');
+      throw invalidCode();
   }
-  poll.take(); // Before anything is awaited: of two polls at once only one gets tokens.
-  try {
-    const { turn, user } = await start(deps, clientId, poll.allowance);
-    return await signUserTokens(deps, turn, user, { scope: turn.session.scope, nonce: null });
-  } catch (error) {
-    poll.putBack();
-    throw error;
-  }
+  const { turn, user } = await start(deps, clientId, deviceCode);
+  return signUserTokens(deps, turn, user, { scope: turn.session.scope, nonce: null });
 }
 
-/** @throws {OAuthError} `access_denied` when the user has signed out since, or may not do it any more */
+/**
+ * Starts the session. Of two polls at once one gets it.
+ * @throws {OAuthError} `access_denied` when the user has signed out since, or may not do it any more
+ */
 function start(
-  deps: SessionDeps,
+  deps: DeviceGrantDeps,
   clientId: string,
-  allowance: Allowance,
+  deviceCode: string,
 ): Promise<{ readonly turn: Turn; readonly user: User }> {
   return deps.directory.change((draft) => {
+    const allowance = deps.devices.take(draft, deviceCode, clientId);
+    if (allowance === undefined) throw invalidCode();
     const user = signedInUser(draft, { userId: allowance.userId, clientId });
     const signIn = draft.get('signIns', allowance.signIn);
     if (user === undefined || signIn === undefined || !isOf(signIn, user))
       throw new OAuthError('access_denied', 'The user has signed out again');
     return { turn: startSession(deps, draft, { ...allowance, clientId }), user };
   });
+}
+
+function invalidCode(): OAuthError {
+  return new OAuthError('invalid_grant', 'The device code is not valid');
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type Sweep, type SweepStep, sweepSteps } from '../engine/sweep.ts';
 import type { AccountStore, TableName } from '../store/accounts.ts';
+import { isDeviceOver } from './device-codes.ts';
 import { invalidationKeyAt } from './invalidation.ts';
 import { sweepThrottles } from './login-throttle.ts';
 import { endsAt, removeSession } from './sessions.ts';
@@ -63,6 +64,7 @@ function stepsAt({ accounts, engine, auditMs }: SweepDeps, now: number): readonl
       isOver: (_, session, reader) => now >= endsAt(session) || !reader.has('users', session.userId),
       remove: removeSession,
     }),
+    steps({ table: 'deviceCodes', isOver: (_, device) => isDeviceOver(device, now) }),
     steps({ table: 'codes', isOver: (_, { expiresAt }) => now >= expiresAt }),
     steps({
       table: 'signIns',

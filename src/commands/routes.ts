@@ -71,7 +71,7 @@ function tokenParts(parts: Core, issuer: string, audience: string) {
     serviceScope: config.serviceScope,
     failures: new ClientFailures(),
     rates: new ClientRates(config.tokenRate),
-    devices: new DeviceCodes({ clock, randomBytes }),
+    devices: new DeviceCodes({ engine, clock, randomBytes }),
   };
   return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
 }

@@ -14,7 +14,7 @@ import type { Throttles } from './throttles.ts';
 /** The tables that packets and lists read all the time: they are held in memory as a whole. */
 export const memoryTables = [
   ...(['teams', 'users', 'apiKeys', 'applications', 'applicationKeys', 'clients'] as const),
-  ...(['features', 'metrics', 'deletions', 'numbers'] as const),
+  ...(['features', 'metrics', 'deletions', 'deviceCodes', 'numbers'] as const),
 ] as const satisfies readonly TableName[];
 
 export type MemoryTable = (typeof memoryTables)[number];

@@ -4,6 +4,7 @@ import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../clock.ts';
 import type {
   AuthorizationCode,
+  DeviceCode,
   LoginFailures,
   RetiredKey,
   Session,
@@ -57,6 +58,8 @@ export interface AccountRecords {
   readonly userSessions: true;
   /** By the SHA-256 (hex) of the code. */
   readonly codes: AuthorizationCode;
+  /** By the letters of the user code. */
+  readonly deviceCodes: DeviceCode;
   /** By the SHA-256 (hex) of the cookie. */
   readonly signIns: SignIn;
   /** By what is throttled: see `auth/login-throttle.ts`. */
@@ -87,6 +90,7 @@ const namesInFile: Readonly<Record<TableName, string>> = {
   sessions: 'sessions',
   userSessions: 'userSessions',
   codes: 'codes',
+  deviceCodes: 'deviceCodes',
   signIns: 'signIns',
   loginThrottles: 'brakes',
   invalidated: 'invalidated',

@@ -36,6 +36,31 @@ export interface AuthorizationCode {
   readonly session: string | null;
 }
 
+/** What a user allowed a device: to act for them, within a scope. */
+export interface Allowance {
+  readonly userId: string;
+  /** The key of the sign-in. */
+  readonly signIn: string;
+  /** Seconds. */
+  readonly authTime: number;
+  readonly scope: string;
+}
+
+/** A device that waits for its user (RFC 8628). */
+export interface DeviceCode {
+  readonly clientId: string;
+  readonly scope: string;
+  /** Of the device, or of a program on it. */
+  readonly address: string;
+  /** What `address` belongs to. */
+  readonly network: string;
+  /** Of what the device polls with. */
+  readonly codeHash: string;
+  readonly expiresAt: number;
+  /** `null` until the user has decided. */
+  readonly decision: Allowance | 'denied' | null;
+}
+
 /** A browser that is signed in. */
 export interface SignIn {
   readonly userId: string;

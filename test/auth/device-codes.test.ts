@@ -1,27 +1,48 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { DeviceCodes } from '../../src/auth/device-codes.ts';
-import { testClock } from '../accounts/fixture.ts';
+import { EmbeddedEngine } from '../../src/engine/embedded.ts';
+import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 
 const request = { clientId: 'flagmeter-cli', scope: 'openid', address: '192.0.2.1' };
 
-test('the number of devices is bounded, and expired ones make room', () => {
+function openDevices(random = randomBytes as (size: number) => Buffer): {
+  devices: DeviceCodes;
+  engine: EmbeddedEngine;
+  clock: TestClock;
+} {
+  const engine = new EmbeddedEngine(openTestStore(), testHealth());
   const clock = testClock();
-  const devices = new DeviceCodes({ clock, randomBytes });
-  for (let count = 0; count < 10_100; count += 1) devices.begin(request);
-  expect(devices.size).toBe(10_000);
+  return { devices: new DeviceCodes({ engine, clock, randomBytes: random }), engine, clock };
+}
+
+/** Begins with so many devices, a few thousand at once: more may not wait for the disk. */
+async function beginMany(devices: DeviceCodes, clock: TestClock, count: number): Promise<void> {
+  for (let begun = 0; begun < count; begun += 5000) {
+    const some = Array.from({ length: Math.min(5000, count - begun) }, () => devices.begin(request));
+    await Promise.all(some);
+    clock.advance(1);
+  }
+}
+
+test('the number of devices is bounded, and expired ones make room', async () => {
+  const { devices, clock } = openDevices();
+  await beginMany(devices, clock, 10_100);
+  expect(devices.size).toBeLessThanOrEqual(10_000);
+  expect(devices.size).toBeGreaterThan(9_800);
+  await beginMany(devices, clock, 10_000 - devices.size);
   clock.advance(900_000);
-  devices.begin(request);
+  await devices.begin(request);
   expect(devices.size).toBe(1);
 });
 
-test('a network that requests very many codes does not displace the devices of others', () => {
-  const devices = new DeviceCodes({ clock: testClock(), randomBytes });
+test('a network that requests very many codes does not displace the devices of others', async () => {
+  const { devices, clock } = openDevices();
   const elsewhere = { ...request, address: '198.51.100.7' };
-  const before = devices.begin(elsewhere);
-  const first = devices.begin(request);
-  for (let count = 0; count < 10_000; count += 1) devices.begin(request);
-  const after = devices.begin(elsewhere);
+  const before = await devices.begin(elsewhere);
+  const first = await devices.begin(request);
+  await beginMany(devices, clock, 10_000);
+  const after = await devices.begin(elsewhere);
   expect(devices.find(first.userCode)).toBeUndefined();
   expect(devices.poll(first.deviceCode, request.clientId)).toEqual({ outcome: 'unknown' });
   for (const { userCode, deviceCode } of [before, after]) {
@@ -30,12 +51,24 @@ test('a network that requests very many codes does not displace the devices of o
   }
 });
 
-test('no two waiting devices have the same user code', () => {
+test('no two waiting devices have the same user code', async () => {
   const bytes = [7, 7, 9].map((byte) => Buffer.alloc(8, byte));
-  const random = (size: number) => (size === 8 ? bytes.shift()! : randomBytes(size));
-  const devices = new DeviceCodes({ clock: testClock(), randomBytes: random });
-  expect([devices.begin(request), devices.begin(request)].map(({ userCode }) => userCode)).toEqual([
-    'KKKK-KKKK',
-    'PPPP-PPPP',
-  ]);
+  const { devices } = openDevices((size) => (size === 8 ? bytes.shift()! : randomBytes(size)));
+  const begun = [await devices.begin(request), await devices.begin(request)];
+  expect(begun.map(({ userCode }) => userCode)).toEqual(['KKKK-KKKK', 'PPPP-PPPP']);
+});
+
+test('of two polls at once one gets what the user has allowed', async () => {
+  const { devices, engine } = openDevices();
+  const { deviceCode, userCode } = await devices.begin(request);
+  const allowance = { userId: 'user_1', signIn: 'key', authTime: 1, scope: 'openid' };
+  const waiting = devices.find(userCode)!;
+  const decisions = [allowance, 'denied'] as const;
+  const decided = decisions.map((each) => engine.change((draft) => devices.decide(draft, waiting, each)));
+  expect(await Promise.all(decided)).toEqual([true, false]);
+  expect(devices.poll(deviceCode, request.clientId)).toEqual({ outcome: 'allowed' });
+  expect(devices.poll(deviceCode, 'another')).toEqual({ outcome: 'unknown' });
+  const taken = [1, 2].map(() => engine.change((draft) => devices.take(draft, deviceCode, request.clientId)));
+  expect(await Promise.all(taken)).toEqual([allowance, undefined]);
+  expect(devices.poll(deviceCode, request.clientId)).toEqual({ outcome: 'unknown' });
 });

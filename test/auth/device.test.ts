@@ -68,7 +68,7 @@ test('a device gets tokens for the user who enters its code and agrees, once', a
   const codes = await begin();
   const origin = `http://${fixture.service.http}`;
   expect(codes).toEqual({
-    device_code: expect.stringMatching(/^fm_device_[\w-]{43}$/),
+    device_code: expect.stringMatching(/^fm_device_[A-Z]{8}_[\w-]{43}$/),
     user_code: expect.stringMatching(/^[BCDFGHJKMPQRTVWX]{4}-[BCDFGHJKMPQRTVWX]{4}$/),
     verification_uri: `${origin}/connect/device`,
     verification_uri_complete: `${origin}/connect/device?user_code=${codes.user_code}`,

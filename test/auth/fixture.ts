@@ -101,6 +101,6 @@ export function settingsOf(
     verified,
     failures: new ClientFailures(),
     rates: new ClientRates(tokenRate),
-    devices: new DeviceCodes({ clock, randomBytes }),
+    devices: new DeviceCodes({ engine, clock, randomBytes }),
   };
 }

@@ -1,0 +1,30 @@
+import type { Draft } from '../engine/engine.ts';
+import type { DeviceCode } from '../store/auth-records.ts';
+
+/** So many go at once, so that looking for them is rare. */
+const atOnce = 100;
+
+type Entry = readonly [key: string, device: DeviceCode];
+
+/**
+ * Drafts that devices make room: those that expired before a time; without such, the oldest of the network that has the most.
+ */
+export function makeRoom(draft: Draft, expiredBefore: number): void {
+  const all = [...draft.records('deviceCodes')];
+  const expired = all.filter(([, { expiresAt }]) => expiresAt <= expiredBefore);
+  const goes = expired.length > 0 ? expired : oldestOfLargest(all);
+  for (const [key] of goes) draft.remove('deviceCodes', key);
+}
+
+function oldestOfLargest(all: readonly Entry[]): readonly Entry[] {
+  const byNetwork = new Map<string, Entry[]>();
+  for (const entry of all) {
+    const { network } = entry[1];
+    const entries = byNetwork.get(network);
+    if (entries === undefined) byNetwork.set(network, [entry]);
+    else entries.push(entry);
+  }
+  let largest: Entry[] = [];
+  for (const entries of byNetwork.values()) if (entries.length > largest.length) largest = entries;
+  return largest.sort(([, a], [, b]) => a.expiresAt - b.expiresAt).slice(0, atOnce);
+}

@@ -23,7 +23,7 @@ type Open = () => Promise<Session>;
 export class Connection {
   readonly #primary: Primary;
   readonly #deadlineMs: number;
-  /** Resolves when no transaction runs or waits. */
+  /** Resolves when all transactions until now have ended. */
   #transactions: Promise<unknown> = Promise.resolve();
 
   constructor(address: EngineAddress, options: ConnectionOptions) {
@@ -64,7 +64,8 @@ export class Connection {
       await before;
       return transact(await open(), work);
     });
-    this.#transactions = settled.catch(() => {});
+    // A call that waits ends at its deadline, and those before it may go on.
+    this.#transactions = before.then(() => settled.catch(() => {}));
     return settled;
   }
 

@@ -49,11 +49,12 @@ export class Session {
   /**
    * Sends one statement at once, behind those that were sent before.
    * @param commits whether it may commit something
-   * @throws {EngineError} `sql`; `unknown_outcome` when the session was lost, or the standby may not have it
+   * @throws {EngineError} `sql`; `unreachable` when it was not sent; `unknown_outcome` when the session was lost, or the
+   *   standby may not have it
    */
   send(statement: Statement, commits: boolean): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      if (!this.isOpen) return reject(lost(this.#lost ?? closed()));
+      if (!this.isOpen) return reject(closed());
       const sent: Sent = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
       // A callback is called while the answer is read; a promise would be late for the warnings of the next statement.
@@ -112,7 +113,7 @@ export class Session {
 }
 
 function closed(): Error {
-  return new EngineError('unreachable', 'The connection with the engine is closed');
+  return new EngineError('unreachable', 'The session with the engine is closed');
 }
 
 /** Ends a client's socket at once. `pg` has no method for that. */

@@ -125,6 +125,26 @@ describe('a transaction', () => {
   });
 });
 
+it('a transaction waits for the one that runs, also when one between them has given up waiting', async () => {
+  const connection = await table();
+  let end = () => {};
+  const first = connection.transaction(async (run) => {
+    await run(sql('INSERT INTO t VALUES (1)'));
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    throw new Error('rolled back');
+  });
+  const second = connection.transaction((run) => run(sql('INSERT INTO t VALUES (2)')), 50);
+  await expect(second).rejects.toMatchObject({ code: 'deadline' });
+  const third = connection.transaction((run) => run(sql('INSERT INTO t VALUES (3)')));
+  await postgres.query('SELECT 1');
+  end();
+  await expect(first).rejects.toThrow('rolled back');
+  await third;
+  expect(await rows(connection)).toEqual([3]);
+});
+
 describe('round trips', () => {
   /** A relay to the server that counts how often the client speaks after the server has. */
   async function relay(): Promise<{ url: string; turns: () => number }> {

@@ -67,6 +67,8 @@ async function checkCopy(data: string, { lmdb }: AccountStore, { connection, log
     throw new Error(
       `Cannot use ${data} with --engine: it holds the accounts of a single machine; flagmeter engine adopt moves them into the engine, or name an empty --data`,
     );
+  if (state.adopting)
+    throw new Error(`Cannot use ${data}: it is being moved into an engine; run flagmeter engine adopt again`);
   try {
     const { rows } = await connection.query(readEngineId);
     checkEngineId(state.engine, rows[0]?.['id']);

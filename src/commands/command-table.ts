@@ -6,6 +6,7 @@ import { type ResourceName, resources } from '../cli/resources.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { capital } from '../cli/show.ts';
 import {
+  engineAdoptCommand,
   engineForgetNodeCommand,
   engineInitCommand,
   engineKeyCommand,
@@ -56,7 +57,7 @@ Exit code 1: a file is damaged. The output says which one, and what to do.
     summary: 'Prepare and watch the PostgreSQL that several nodes share',
     commands: [
       ...[engineInitCommand, engineStatusCommand, engineMigrateCommand],
-      ...[engineForgetNodeCommand, engineKeyCommand],
+      ...[engineForgetNodeCommand, engineAdoptCommand, engineKeyCommand],
     ],
     notes: `
 A URL with a password is seen by other users of the machine when it is an argument: put it into a
@@ -65,6 +66,10 @@ file. An engine that is initialised is left unchanged by engine init, with exit 
 engine migrate may run while nodes do: it refuses a step that would leave the program of one behind.
 engine forget-node is for a node whose data directory is lost. One that can be started again ships
 what it has counted by itself.
+
+engine adopt takes an empty database, and the data directory of a server that is stopped. Give it
+the server's --config or variables, too: how long things are kept stays as it was. Interrupted, it
+goes on from there when it is run again. The directory is that of a node then.
 `,
   },
 } as const;

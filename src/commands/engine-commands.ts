@@ -36,6 +36,17 @@ export const engineInitCommand: Command = {
   ],
 };
 
+export const engineAdoptCommand: Command = {
+  name: 'engine adopt',
+  summary: 'Move the store of a single machine into an empty PostgreSQL',
+  flags: [
+    flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
+    ...engineFlags,
+    engineKeyFileFlag,
+    jsonFlag,
+  ],
+};
+
 export const engineKeyCommand: Command = {
   name: 'engine key',
   summary: 'Make a key file for the secrets in an engine',

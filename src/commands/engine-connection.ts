@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig } from '../config.ts';
+import { settings } from '../config-schema.ts';
 import { UsageError } from '../flags.ts';
 import { createLog } from '../log.ts';
 import { Connection } from '../postgres/connection.ts';
@@ -12,15 +13,14 @@ export interface EngineSettings {
   readonly address: EngineAddress;
 }
 
-const ofEngine = ['engine', 'engine-file', 'engine-key-file', 'config'];
-
 /** A commit may wait for its standby. */
 const deadlineMs = 30_000;
 
 /** @throws {UsageError} for settings that are wrong, or name no engine */
 export function engineSettings(flags: ReadonlyMap<string, string>, terminal: Terminal): EngineSettings {
-  const given = ofEngine.filter((name) => flags.has(name));
-  const config = loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
+  const given = settings.filter(({ flag }) => flags.has(flag));
+  const argv = given.map(({ flag }) => `--${flag}=${flags.get(flag)}`);
+  const config = loadConfig({ ...terminal, argv });
   if (config.engine === undefined)
     throw new UsageError(
       'Cannot find the engine: give its URL with --engine-file, --engine or FLAGMETER_ENGINE',

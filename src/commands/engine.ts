@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
   status: async () => (await import('./engine-status.ts')).engineStatus,
   migrate: async () => (await import('./engine-migrate.ts')).engineMigrate,
   'forget-node': async () => (await import('./engine-forget-node.ts')).engineForgetNode,
+  adopt: async () => (await import('./engine-adopt.ts')).engineAdopt,
   key: async () => (await import('./engine-key.ts')).engineKey,
 };
 

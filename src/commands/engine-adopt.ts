@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
+import { systemClock } from '../clock.ts';
+import { type Adopted, adopt } from '../cluster/adoption/adopt.ts';
+import type { Uploaded } from '../cluster/adoption/upload.ts';
+import { readFlags } from '../flags.ts';
+import { readEngineKey } from '../postgres/engine-key.ts';
+import { showEngine } from '../postgres/engine-url.ts';
+import { lockDataDirectory } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
+import { limitsOf, retentionOf } from './core.ts';
+import { engineAdoptCommand } from './engine-commands.ts';
+import { type EngineSettings, engineSettings, withEngine } from './engine-connection.ts';
+
+const tellEveryMs = 2000;
+
+/**
+ * Moves the store of a single machine into an engine. Interrupted, it goes on when it is run again.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the directory or the engine cannot be used for it; nothing has changed then
+ */
+export async function engineAdopt(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, engineAdoptCommand.flags);
+  const wanted = engineSettings(flags, terminal);
+  const { data } = wanted.config;
+  checkPrepared(data);
+  const lock = lockDataDirectory(data);
+  try {
+    terminal.err(`moving ${data} into ${showEngine(wanted.address)}\n`);
+    const adopted = await move(wanted, progress(terminal));
+    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+async function move({ config, address }: EngineSettings, onPart: (uploaded: Uploaded) => void) {
+  const { data, engineKeyFile, maxIdentities: identities, exposureDays } = config;
+  const key = engineKeyFile === undefined ? undefined : readEngineKey(engineKeyFile);
+  const settings = { ...limitsOf(config), ...retentionOf(config), identities, exposureDays };
+  const accounts = (await openPreparedOrCopy(data))!;
+  try {
+    return await withEngine(address, (connection) =>
+      adopt({ data, accounts, connection, key, settings, randomBytes, onPart }),
+    );
+  } finally {
+    await accounts.lmdb.close();
+  }
+}
+
+function progress({ err }: Terminal): (uploaded: Uploaded) => void {
+  let toldAt = systemClock.monotonic();
+  return ({ parts, bytes }) => {
+    if (systemClock.monotonic() - toldAt < tellEveryMs) return;
+    toldAt = systemClock.monotonic();
+    err(`usage: ${parts} parts, ${mebibytes(bytes)}, are in the engine\n`);
+  };
+}
+
+function summary({ engine, records, usage }: Adopted, data: string): string {
+  const moved =
+    records === undefined || usage === undefined
+      ? 'Everything is in the engine already'
+      : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in the engine`;
+  return `${moved}. ${data} belongs to engine ${engine} now: go on with flagmeter serve --data ${data} and this engine.\n`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}

@@ -46,14 +46,18 @@ export class NodeLoop {
   readonly #bell = new Bell();
   readonly #awaited = new Awaited();
   #view: EngineView | undefined;
+  /** The engine was away, and may have gone back: before anything else it is asked what it has. */
+  #mustLook = true;
   #beatAt = Number.NEGATIVE_INFINITY;
   #isEnding = false;
   #running: Promise<void> = Promise.resolve();
   #refusal: JoinRefused | undefined;
-  #completeThrough = 0;
+  /** All that any node has answered before this time (Unix ms) is in the replica. */
+  completeThrough = 0;
   /** Up to where all that this node has answered was in the log when the engine was last asked. */
   #ownThrough = 0;
-  #skewMs = 0;
+  /** How far this machine's clock is ahead of the engine's. */
+  skewMs = 0;
   #newer: Error | undefined;
   #stumbled: Error | undefined;
 
@@ -80,15 +84,6 @@ export class NodeLoop {
   /** The replica had all that the engine last showed. */
   get isCaughtUp(): boolean {
     return this.#view !== undefined && !this.#isBehind;
-  }
-
-  get completeThrough(): number {
-    return this.#completeThrough;
-  }
-
-  /** How far this machine's clock is ahead of the engine's. */
-  get skewMs(): number {
-    return this.#skewMs;
   }
 
   /** Why accounts and reports are not served, for people. */
@@ -164,7 +159,7 @@ export class NodeLoop {
   async #round(): Promise<void> {
     const { streams, sealing, clock } = this.#deps;
     if (!this.isJoined) await this.#membership.join();
-    if (this.#view === undefined) await this.#beat();
+    if (this.#mustLook) await this.#beat();
     await sealing.advance(this.#view!.at);
     for (const stream of streams) while ((await stream.shipNext()) !== undefined) if (this.#isBeatDue) break;
     if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
@@ -193,14 +188,15 @@ export class NodeLoop {
       applied: replica.applied.position,
       spoolBytes: bytes,
       oldestUnshipped: oldest,
-      skewMs: this.#skewMs,
+      skewMs: this.skewMs,
       version: sealing.version,
       seq: own.sealed,
       idleThrough: isIdle ? sealing.through : undefined,
       streams: streams.map(({ stream }) => stream),
     });
-    this.#skewMs = (asked + clock.now()) / 2 - view.at;
+    this.skewMs = (asked + clock.now()) / 2 - view.at;
     this.#view = view;
+    this.#mustLook = false;
     if (own.acknowledged >= sealing.throughSeq) this.#ownThrough = sealing.through;
     await this.#membership.keep(view.isOurs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
@@ -212,14 +208,14 @@ export class NodeLoop {
     if (this.#newer !== undefined) return;
     const { applied } = replica;
     if (applied.position === head.position && applied.id === head.id && !replica.isLoading) {
-      this.#completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
+      this.completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
       return;
     }
     const kinds = await this.#apply(following);
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
     if (kinds.has('forget') || kinds.has('erase')) sealing.ask();
     if (replica.applied.position >= head.position)
-      this.#completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
+      this.completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
   }
 
   async #apply(following: Following): Promise<ReadonlySet<string>> {
@@ -234,7 +230,9 @@ export class NodeLoop {
   }
 
   get #isBehind(): boolean {
-    return this.#newer === undefined && this.#deps.replica.applied.position < this.#view!.head.position;
+    const { head } = this.#view ?? {};
+    if (head === undefined || this.#newer !== undefined) return false;
+    return this.#deps.replica.applied.position < head.position;
   }
 
   get #isBusy(): boolean {
@@ -252,7 +250,7 @@ export class NodeLoop {
   #answer(): void {
     const progress = {
       ownThrough: this.#isBehind ? 0 : this.#ownThrough,
-      completeThrough: this.#completeThrough,
+      completeThrough: this.completeThrough,
       position: this.#deps.replica.applied.position,
     };
     this.#awaited.progress(progress, this.#deps.clock.monotonic(), this.trouble);
@@ -261,6 +259,7 @@ export class NodeLoop {
 
   #fail(error: Error): void {
     for (const stream of this.#deps.streams) stream.doubt();
+    this.#mustLook = true;
     if (error instanceof EngineError || error instanceof JoinRefused) this.link.down(error);
     else this.#stumble(error);
     this.#awaited.fail(error.message);

@@ -10,6 +10,7 @@ import type { NodeFacts } from './join.ts';
 import { LogAppender } from './log.ts';
 import { type Erased, encodeErased, encodeForgotten, type LoggedMint } from './log-bodies.ts';
 import { MeteredSession } from './metered-session.ts';
+import { encodeNames } from './names-delta.ts';
 import { NodeLoop } from './node-loop.ts';
 import type { Replica } from './replica.ts';
 import { Sealing, type SealReply, type SealRequest } from './sealing.ts';
@@ -89,10 +90,15 @@ export class ReplicaNode {
     const monotonic = () => clock.monotonic();
     this.#metered = new MeteredSession(deps.session, monotonic);
     const session = this.#metered;
+    const kept = {
+      deltas: (stream: string, from: number, limit: number) => spool.deltas(stream, from, limit),
+      names: (stream: string, seq: number) => encodeNames(spool.store, stream, seq, 0),
+    };
     this.#streams = spool
       .streams()
       .map(
-        (record) => new Stream(record, record.stream === facts.stream, { session, spool, directory, log }),
+        (record) =>
+          new Stream(record, record.stream === facts.stream, { session, spool: kept, directory, log }),
       );
     this.#own = this.#streams.find(({ isOwn }) => isOwn)!;
     this.#sealing = new Sealing({

@@ -11,6 +11,8 @@ export interface SealRequest {
   readonly removeBefore: number | undefined;
   /** Streams of an old copy. */
   readonly aside: readonly string[];
+  /** Streams of earlier processes of which the engine has all, and knows that no more will come. */
+  readonly finished: readonly string[];
   /** Nothing is sealed. */
   readonly onlyNote: boolean;
 }
@@ -57,6 +59,7 @@ export class Sealing {
   #failed: string | undefined;
   readonly #noted = new Map<string, number>();
   readonly #aside = new Set<string>();
+  readonly #finished = new Set<string>();
 
   constructor(deps: SealingDeps) {
     this.#deps = deps;
@@ -139,9 +142,10 @@ export class Sealing {
     this.#round = undefined;
   }
 
-  #noteTold({ acknowledged, aside }: SealRequest): void {
+  #noteTold({ acknowledged, aside, finished }: SealRequest): void {
     for (const { stream, seq } of acknowledged) this.#noted.set(stream, seq);
     for (const stream of aside) this.#aside.add(stream);
+    for (const stream of finished) this.#finished.add(stream);
   }
 
   #update(sealed: number): void {
@@ -159,6 +163,7 @@ export class Sealing {
       return each.acknowledgedAt > 0 && this.#noted.get(each.stream) !== each.acknowledged;
     });
     const aside = streams.filter(({ stream, stopped }) => stopped === 'aside' && !this.#aside.has(stream));
+    const finished = streams.filter(({ stream, isDone }) => isDone && !this.#finished.has(stream));
     // While a stream goes again, nothing of it may be removed: the spool counts it as acknowledged.
     const isSure =
       confirmedAt !== undefined &&
@@ -172,6 +177,7 @@ export class Sealing {
       })),
       removeBefore: isSure ? confirmedAt - keepMs : undefined,
       aside: aside.map(({ stream }) => stream),
+      finished: finished.map(({ stream }) => stream),
       onlyNote,
     };
   }

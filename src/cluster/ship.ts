@@ -52,7 +52,7 @@ export async function ship(
 }
 
 /** The stream's row is locked before the head's, by everyone: no two can wait for each other. */
-function append(stream: string, deltas: readonly SealedDelta[]): Statement {
+function append(stream: string, deltas: readonly Pick<SealedDelta, 'seq' | 'body'>[]): Statement {
   const rows = deltas.map(
     (_, at) => `($${3 * at + 4}::bigint, $${3 * at + 5}::bigint, $${3 * at + 6}::bytea)`,
   );
@@ -88,21 +88,30 @@ export async function register(session: EngineSession, stream: string, directory
 
 /**
  * Says that deltas are lost, and lets the stream go on behind them: the engine went back to before what is kept here.
+ * @param names takes the place of the last lost delta; see `encodeNames`
  * @returns false when the stream's row says something else by now
  */
-export function skip(session: EngineSession, stream: string, from: number, to: number): Promise<boolean> {
+export function skip(
+  session: EngineSession,
+  stream: string,
+  from: number,
+  { seq, body, digest }: Pick<SealedDelta, 'seq' | 'body' | 'digest'>,
+): Promise<boolean> {
   return session.transaction(async (run) => {
     const fence = await run<{ through: bigint }>({
       name: 'fm-skip-fence',
-      text: `UPDATE fm_stream SET seq = $3, digest = '' WHERE stream = $1 AND seq = $2 AND state = 'open' RETURNING through`,
-      values: [stream, from - 1, to],
+      text: `UPDATE fm_stream SET seq = $3, digest = $4
+             WHERE stream = $1 AND seq = $2 AND state = 'open' RETURNING through`,
+      values: [stream, from - 1, seq, digest],
     });
     if (fence.rows.length === 0) return false;
+    await run(append(stream, [{ seq, body }]));
     await run({
       name: 'fm-gap',
-      text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, to_ms, noticed_at, reason)
-             VALUES ($1, $2, $3, $4, $5, now(), 'the engine went back further than deltas are kept') ON CONFLICT DO NOTHING`,
-      values: [stream, from, to, fence.rows[0]!.through, null],
+      text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, noticed_at, reason)
+             VALUES ($1, $2, $3, $4, now(), 'the engine went back further than deltas are kept')
+             ON CONFLICT DO NOTHING`,
+      values: [stream, from, seq, fence.rows[0]!.through],
     });
     return true;
   });

@@ -12,6 +12,8 @@ export type KeptDelta = Omit<SealedDelta, 'digest'>;
 export interface KeptDeltas {
   /** The deltas of a stream from a number on, in their order. */
   deltas(stream: string, from: number, limit: number): readonly KeptDelta[];
+  /** The body of a delta with the names of all series: see `encodeNames`. */
+  names(stream: string, seq: number): Buffer;
 }
 
 export interface StreamDeps {
@@ -61,6 +63,7 @@ export class Stream implements KnownStream {
     this.#acknowledged = record.acknowledged;
     this.#kept = record.first;
     this.#stopped = record.state === 'aside' ? 'aside' : undefined;
+    this.#isDone = record.state === 'done';
   }
 
   get sealed(): number {
@@ -186,8 +189,9 @@ export class Stream implements KnownStream {
   }
 
   async #skip(from: number, to: number): Promise<void> {
-    const { session, log } = this.#deps;
-    if (!(await skip(session, this.stream, from, to))) return;
+    const { session, spool, log } = this.#deps;
+    const body = spool.names(this.stream, to);
+    if (!(await skip(session, this.stream, from, { seq: to, body, digest: digestOf(body) }))) return;
     this.#acknowledged = to;
     log.error('the engine went back further than deltas are kept: these are lost', {
       stream: this.stream,

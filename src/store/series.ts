@@ -52,6 +52,17 @@ export function* seriesOf(
   }
 }
 
+/** The series of all environments. */
+export function* allSeries(store: Pick<UsageStore, 'series'>): Generator<NewSeries> {
+  for (const { key, value } of store.series.getRange()) {
+    yield {
+      environment: key.readUInt32BE(0),
+      ordinal: key.readUInt32BE(4),
+      name: JSON.parse(value.toString()),
+    };
+  }
+}
+
 /** The name of a series; `undefined` when it does not exist. */
 export function seriesName(
   store: Pick<UsageStore, 'series'>,

@@ -1,0 +1,207 @@
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { Maintenance } from '../aggregate/maintain.ts';
+import type { Clock } from '../clock.ts';
+import type { Batch } from '../commit/batch.ts';
+import { CommitFailed, type Committer } from '../commit/committer.ts';
+import type { Forgotten } from '../commit/envelope.ts';
+import type { Lane } from '../commit/lane.ts';
+import type { Freshness, UsageEngine, UsageEngineStatus, UsageReadiness } from '../commit/usage-engine.ts';
+import { ApiError } from '../errors.ts';
+import type { Mint } from '../store/instances.ts';
+import type { Deletion } from '../store/records.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { loggedMint } from './log-bodies.ts';
+import { CallFailed, PortCalls } from './port-calls.ts';
+import type { NodeTold } from './replica-node.ts';
+import type { ReplicaWorkerStart } from './replica-worker.ts';
+import type { SealReply, SealRequest } from './sealing.ts';
+import type { Spool } from './spool.ts';
+import type { SpoolCommitter } from './spool-committer.ts';
+import { statusOf } from './usage-status.ts';
+
+export interface ClusterUsageDeps {
+  /** The compiled `cluster/replica-worker`. */
+  readonly workerFile: string;
+  readonly start: ReplicaWorkerStart;
+  readonly spool: Spool;
+  /** Its stream is open: it has done a first step. */
+  readonly committer: SpoolCommitter;
+  /** The replica, for reading. */
+  readonly store: UsageStore;
+  readonly digestSecret: Buffer;
+  readonly maxSpoolBytes: number;
+  /** What the end of the process may take for shipping the rest. */
+  readonly goodbyeMs: number;
+  readonly health: Pick<StoreHealth, 'ready'>;
+  readonly clock: Clock;
+  /** The version of the accounts that this node shows. */
+  readonly accountsVersion: () => number;
+  laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
+}
+
+const storeFails = 'the store cannot take data; see the log';
+const joining = 'this node has not joined the engine yet';
+
+/**
+ * Keeps usage in a log that several machines share. What this node counts goes to its spool, and from there into the log; the
+ * replica, which reports read, is what the log says. A thread of its own stands between them: see `ReplicaNode`.
+ */
+export class ClusterUsage implements UsageEngine {
+  readonly store: UsageStore;
+  readonly counted;
+  readonly digestSecret: Buffer;
+  readonly committers: readonly Committer[];
+  readonly resolvesLater = true;
+  readonly #deps: ClusterUsageDeps;
+  readonly #calls: PortCalls;
+  readonly #ended: Promise<void>;
+  readonly #full: ApiError;
+  #told: NodeTold | undefined;
+  #isFull = false;
+  #hasEnded = false;
+  #onTold: () => void = () => {};
+
+  constructor(deps: ClusterUsageDeps) {
+    this.#deps = deps;
+    this.store = deps.store;
+    this.counted = deps.spool.store;
+    this.digestSecret = deps.digestSecret;
+    this.committers = [this.#shippingAtItsEnd(deps.committer)];
+    this.#full = new ApiError(
+      'spool_full',
+      'The node keeps as much as it may until the engine takes data again; send it again later',
+      5,
+    );
+    const { port1, port2 } = new MessageChannel();
+    const worker = new Worker(deps.workerFile, {
+      workerData: { ...deps.start, port: port2 },
+      transferList: [port2],
+    });
+    this.#calls = new PortCalls(port1, {
+      seal: (request: never) => this.#seal(request),
+      told: (told: never) => this.#hear(told),
+    });
+    this.#ended = new Promise((resolve) => {
+      worker.once('error', (error) => resolve(this.#end(error.message)));
+      worker.once('exit', () => resolve(this.#end('its thread has ended')));
+    });
+  }
+
+  /**
+   * Resolves when this node has joined the engine: true; or false when the engine was away for `ms`.
+   * @throws {Error} when this process must not use this data directory with this engine; it says why, and what to do
+   */
+  joined(ms: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => resolve(false), ms);
+      this.#onTold = () => {
+        const { refusal, isJoined = false } = this.#told ?? {};
+        if (refusal === undefined && !isJoined && !this.#hasEnded) return;
+        clearTimeout(timer);
+        this.#onTold = () => {};
+        if (refusal !== undefined) reject(new Error(refusal));
+        else resolve(isJoined);
+      };
+      this.#onTold();
+    });
+  }
+
+  /** Counts of the log are carried to wider cells here; what decides the content of replicas, the log says. */
+  async maintain(_application: number, step: Maintenance): Promise<number> {
+    if (step.task === 'deletion') return 0;
+    try {
+      return (await this.#calls.call('maintain', step)) as number;
+    } catch (error) {
+      throw error instanceof CallFailed ? new CommitFailed(error.message, error.code) : error;
+    }
+  }
+
+  async keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
+    await this.#ask('mint', loggedMint(mint));
+    await this.#deps.laneOf(application).submit(application, fill);
+  }
+
+  async forget(forgotten: Forgotten): Promise<void> {
+    await this.#ask('forget', forgotten);
+  }
+
+  async passed({ application, environments, whole }: Deletion): Promise<boolean> {
+    await this.#ask('erase', { application, environments, whole });
+    return true;
+  }
+
+  async freshen(): Promise<Freshness> {
+    return { completeThrough: (await this.#ask('freshen')) as number };
+  }
+
+  refusal(): ApiError | undefined {
+    return this.#isFull ? this.#full : undefined;
+  }
+
+  readiness(): UsageReadiness {
+    const { health } = this.#deps;
+    const counting = health.ready ? (this.#isFull ? 'the spool is full' : undefined) : storeFails;
+    const { trouble, isJoined } = this.#told ?? {};
+    return { counting, managing: counting ?? trouble ?? (isJoined ? undefined : joining) };
+  }
+
+  status(): UsageEngineStatus {
+    const { start, maxSpoolBytes, clock } = this.#deps;
+    return statusOf(this.#told, start.facts.directory, maxSpoolBytes, clock.now());
+  }
+
+  async close(): Promise<void> {
+    if (!this.#hasEnded) await this.#calls.call('close').catch(() => {});
+    await this.#ended;
+    await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
+  }
+
+  /** @throws {ApiError} */
+  async #ask(name: string, task?: unknown): Promise<unknown> {
+    try {
+      return await this.#calls.call(name, task);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw new ApiError('engine_unavailable', `The log could not be asked: ${(error as Error).message}`, 2);
+    }
+  }
+
+  /** What was admitted before the mark is committed before the step. */
+  async #seal(request: SealRequest): Promise<SealReply> {
+    const { clock, committer, accountsVersion, laneOf } = this.#deps;
+    const { applied, onlyNote, removeBefore, ...noted } = request;
+    const mark = { at: clock.now(), applied, version: accountsVersion() };
+    await laneOf(0).settled();
+    const { sealed, done } = await committer.seal({
+      ...{ mark, ...noted, onlyNote },
+      ...(removeBefore !== undefined && { removeBefore }),
+    });
+    return { sealed, done, at: mark.at, version: mark.version };
+  }
+
+  #hear(told: NodeTold): void {
+    this.#told = told;
+    this.#isFull = told.spoolBytes >= this.#deps.maxSpoolBytes;
+    this.#onTold();
+  }
+
+  /** When the last packet is on disk, it is shipped before the committer goes. */
+  #shippingAtItsEnd(committer: SpoolCommitter): Committer {
+    const close = async () => {
+      await Promise.race([this.#calls.call('end').catch(() => {}), pause(this.#deps.goodbyeMs)]);
+      await committer.close();
+    };
+    return { ...committer, close };
+  }
+
+  #end(reason: string): void {
+    this.#hasEnded = true;
+    this.#calls.end(reason);
+    this.#onTold();
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}

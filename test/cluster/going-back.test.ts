@@ -1,0 +1,140 @@
+import { cpSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
+
+describe('an engine that went back', () => {
+  /** Makes a copy of the engine's database, to which it can be put back. */
+  async function copyOf(url: string): Promise<() => Promise<void>> {
+    const name = new URL(url).pathname.slice(1);
+    const cut = async (allowed: boolean) => {
+      await postgres.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);
+      if (!allowed)
+        await postgres.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+          name,
+        ]);
+    };
+    await cut(false);
+    await postgres.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
+    await cut(true);
+    return async () => {
+      await cut(false);
+      await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      await postgres.query(`ALTER DATABASE ${name}_copy RENAME TO ${name}`);
+    };
+  }
+
+  it('gets again what was shipped since, also from a node that counts nothing and from earlier processes', async () => {
+    const url = await engine();
+    const [one, two] = [await start(url), await start(url)];
+    one.count('f', 1);
+    await expectCounts(two, { f: 1 });
+    const goBack = await copyOf(url);
+    one.count('f', 10);
+    two.count('g', 100);
+    await expectCounts(one, { f: 11, g: 100 });
+    await expectCounts(two, { f: 11, g: 100 });
+    const again = await restart(url, one);
+    await expectCounts(again, { f: 11, g: 100 });
+    await goBack();
+    await again.until(({ rebases }) => rebases > 0);
+    await expectCounts(again, { f: 11, g: 100 });
+    await expectCounts(two, { f: 11, g: 100 });
+    expect(logged(again, 'warn')).toContain('the engine went back: deltas are shipped again');
+    expect(logged(two, 'warn')).toContain('the replica is loaded anew');
+  });
+
+  it('further than deltas are kept has a gap, and the stream goes on', async () => {
+    const url = await engine();
+    const [one, two] = [await start(url), await start(url)];
+    const goBack = await copyOf(url);
+    one.count('lost', 1);
+    await expectCounts(one, { lost: 1 });
+    await one.node.freshen(); // The spool is told what the engine has.
+    one.forgetAcknowledged();
+    await goBack();
+    one.count('lost', 10);
+    one.count('kept', 100);
+    await expectCounts(two, { lost: 10, kept: 100 });
+    const gaps = await postgres.query<{ stream: string; from_seq: string }>('SELECT * FROM fm_gap', [], url);
+    expect(gaps).toMatchObject([{ stream: one.stream, from_seq: '1', to_seq: '1' }]);
+    await expect
+      .poll(() => one.told?.view?.gaps, { timeout: 5000 })
+      .toMatchObject([{ stream: one.stream, from: 1, to: 1 }]);
+  });
+});
+
+describe('a replica', () => {
+  it('is loaded from a snapshot, when the log begins later', async () => {
+    const url = await engine();
+    const one = await start(url);
+    for (let index = 0; index < 20; index += 1) one.count(`f${index}`, index + 1);
+    const all = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, index + 1]));
+    await expectCounts(one, all);
+    const two = await start(url, { snapshotBytes: 0 });
+    const whole = () => postgres.query(`SELECT 1 FROM fm_snapshot WHERE state = 'whole'`, [], url);
+    await expect.poll(whole, { timeout: 20_000 }).toHaveLength(1);
+    const [{ position }] = (await postgres.query<{ position: string }>(
+      'SELECT position FROM fm_snapshot',
+      [],
+      url,
+    )) as [{ position: string }];
+    await postgres.query('UPDATE fm_entry SET body = NULL WHERE position <= $1', [position], url);
+    one.count('after');
+    const three = await start(url);
+    for (const node of [one, two, three]) await expectCounts(node, { ...all, after: 1 });
+    expect(three.told?.rebases).toBe(1);
+  });
+});
+
+describe('a process', () => {
+  it('is refused on a copy of a directory that another one uses', async () => {
+    const url = await engine();
+    const one = await start(url, { name: 'left' });
+    one.count('f', 1);
+    await expectCounts(one, { f: 1 });
+    const data = temporaryDirectory();
+    cpSync(one.data, data, { recursive: true });
+    const copy = await start(url, { data, name: 'right' });
+    expect(copy.told?.refusal).toContain('another process, node left,');
+    expect(copy.told?.refusal).toContain(data);
+    expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
+  });
+
+  it('sets aside what an old copy of its directory holds, and goes on', async () => {
+    const url = await engine();
+    let one = await start(url);
+    one.count('f', 1);
+    await one.node.freshen();
+    one.session.fault = () => 'refused';
+    one.count('f', 10);
+    const data = temporaryDirectory();
+    cpSync(one.data, data, { recursive: true });
+    one.session.fault = () => undefined;
+    one.count('f', 100);
+    await expectCounts(one, { f: 111 });
+    await kill(url, one);
+    one = await start(url, { data });
+    one.count('f', 1000);
+    await expectCounts(one, { f: 1111 });
+    await expect.poll(() => one.told?.stopped).toMatchObject([{ reason: 'aside' }]);
+  });
+
+  it('that was forgotten keeps what it counts', async () => {
+    const url = await engine();
+    const [one, two] = [await start(url), await start(url)];
+    await postgres.query(`UPDATE fm_stream SET state = 'forgotten' WHERE stream = $1`, [one.stream], url);
+    await one.until(({ stopped }) => stopped.length > 0);
+    one.count('f');
+    two.count('g');
+    await expectCounts(two, { g: 1 });
+    expect(one.told?.stopped).toEqual([{ stream: one.stream, reason: 'forgotten' }]);
+  });
+
+  it('is refused when its clock is wrong', async () => {
+    const url = await engine();
+    const node = await start(url, { clockMs: 6000 });
+    expect(node.told?.refusal).toMatch(/6\.0 s ahead of the engine's/);
+    expect(await postgres.query('SELECT 1 FROM fm_node', [], url)).toEqual([]);
+  });
+});

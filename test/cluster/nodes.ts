@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { Postgres } from '../support/postgres.ts';
+import { initEngine, TestNode, type TestNodeOptions } from './test-node.ts';
+
+/** Nodes on engines of one PostgreSQL, for the tests of a file: they end with each test. */
+export let postgres: Postgres;
+let running: TestNode[] = [];
+
+beforeAll(async () => {
+  postgres = await Postgres.start();
+}, 60_000);
+
+afterEach(async () => {
+  const nodes = running;
+  running = [];
+  await Promise.all(nodes.map((node) => node.kill()));
+});
+
+afterAll(() => postgres.close());
+
+/** A new engine. @returns its URL */
+export async function engine(): Promise<string> {
+  const url = await postgres.database();
+  await initEngine(url);
+  return url;
+}
+
+/** Starts a node that ends with the test. */
+export function begin(url: string, options?: TestNodeOptions): TestNode {
+  const node = new TestNode(url, options);
+  running.push(node);
+  node.node.start();
+  return node;
+}
+
+/** Starts a node, and waits until it has joined or was refused. */
+export async function start(url: string, options?: TestNodeOptions): Promise<TestNode> {
+  const node = begin(url, options);
+  await node.until(({ isJoined, refusal }) => isJoined || refusal !== undefined);
+  return node;
+}
+
+/** The test has ended a node, or does so. */
+export function ended(node: TestNode): void {
+  running = running.filter((each) => each !== node);
+}
+
+/** Ends a node as a killed process, which was some seconds ago. */
+export async function kill(url: string, node: TestNode): Promise<void> {
+  ended(node);
+  await node.kill();
+  const before = `UPDATE fm_node SET beat_at = beat_at - interval '3 s' WHERE directory = $1`;
+  await postgres.query(before, [node.spool.directory], url);
+}
+
+/** Ends a node so, and starts the next process on its directory. */
+export async function restart(url: string, node: TestNode, options?: TestNodeOptions): Promise<TestNode> {
+  await kill(url, node);
+  return start(url, { ...options, data: node.data });
+}
+
+/** Resolves when a node has in its reports what is wanted. */
+export async function expectCounts(node: TestNode, wanted: Record<string, number>): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await node.node.freshen().catch(() => {});
+        return node.counts();
+      },
+      { timeout: 20_000, interval: 50 },
+    )
+    .toEqual(wanted);
+}
+
+/** What a node has logged. */
+export const logged = (node: TestNode, level: string) =>
+  node.lines.filter((line) => line.level === level).map(({ msg }) => msg);

@@ -1,0 +1,188 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { systemClock } from '../../src/clock.ts';
+import { Replica } from '../../src/cluster/replica.ts';
+import { type NodeTold, ReplicaNode } from '../../src/cluster/replica-node.ts';
+import { defaultSettings } from '../../src/cluster/settings.ts';
+import { Spool } from '../../src/cluster/spool.ts';
+import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
+import { EnvironmentSeries } from '../../src/commit/series-dictionary.ts';
+import { createLog, type LogLevel } from '../../src/log.ts';
+import { Connection } from '../../src/postgres/connection.ts';
+import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
+import { createTables } from '../../src/postgres/schema.ts';
+import { bucketOf, bucketWidth, scanCells } from '../../src/store/blocks.ts';
+import { countsCodec } from '../../src/store/cells.ts';
+import { openReplicaStore, type ReplicaStore } from '../../src/store/replica-store.ts';
+import { seriesName, seriesOf } from '../../src/store/series.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { type Fault, FaultySession } from './faulty-session.ts';
+
+export const environment = 1;
+const minute = 29_000_000;
+const limitsOfNames = { features: 20_000, variants: 64, metrics: 100 };
+
+/** Makes the engine in an empty database. */
+export async function initEngine(url: string): Promise<void> {
+  const connection = connect(url, 'init');
+  await connection.transaction((run) =>
+    createTables(run, { id: randomUUID(), secret: randomBytes(32).toString('base64') }),
+  );
+  await connection.close();
+}
+
+export function connect(url: string, name = 'test'): Connection {
+  const log = createLog('error', () => {}, systemClock);
+  return new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 5000 });
+}
+
+export interface TestNodeOptions {
+  readonly data?: string;
+  readonly name?: string;
+  readonly snapshotBytes?: number;
+  readonly fault?: Fault;
+  /** How far its clock is ahead. */
+  readonly clockMs?: number;
+}
+
+/** A node's part of the cluster, in this process: the spool, what stands between it and the engine, and the replica. */
+export class TestNode {
+  readonly data: string;
+  readonly stream = randomUUID();
+  readonly session: FaultySession;
+  readonly node: ReplicaNode;
+  readonly replica: Replica;
+  readonly spool: Spool;
+  readonly lines: { readonly level: string; readonly msg: string; readonly [field: string]: unknown }[] = [];
+  told: NodeTold | undefined;
+  readonly #aggregator: ReturnType<typeof createSpoolAggregator>;
+  readonly #store: ReplicaStore;
+  readonly #connections: readonly Connection[];
+  readonly #series: EnvironmentSeries;
+  #listeners: (() => void)[] = [];
+
+  constructor(
+    url: string,
+    {
+      data = temporaryDirectory(),
+      name = 'node',
+      snapshotBytes = 2 ** 26,
+      fault,
+      clockMs = 0,
+    }: TestNodeOptions = {},
+  ) {
+    this.data = data;
+    const clock = { ...systemClock, now: () => systemClock.now() + clockMs };
+    this.spool = new Spool(data, randomUUID);
+    const mark = { at: systemClock.now(), applied: 0, version: 1 };
+    const limits = { stream: this.stream, mark, maxIdentities: 1000, maxBytes: 2 ** 32 };
+    this.#aggregator = createSpoolAggregator(this.spool.store, limits);
+    this.#aggregator.seal({ mark, onlyNote: true });
+    this.#series = new EnvironmentSeries(environment, limitsOfNames, seriesOf(this.spool.store, environment));
+    this.#store = openReplicaStore(data);
+    this.replica = new Replica(this.#store, () => systemClock.monotonic());
+    this.#connections = [connect(url, name), connect(url, `${name} side`)];
+    this.session = new FaultySession(this.#connections[0]!, fault);
+    const log = createLog('debug' as LogLevel, (line) => this.#logged(line), systemClock);
+    const facts = { directory: this.spool.directory, path: data, name, version: 'test', stream: this.stream };
+    this.node = new ReplicaNode({
+      facts: { ...facts, started: systemClock.now(), engine: undefined },
+      session: this.session,
+      side: new FaultySession(this.#connections[1]!, undefined, this.session),
+      spool: this.spool,
+      replica: this.replica,
+      settings: defaultSettings,
+      snapshotBytes,
+      clock,
+      log,
+      seal: async ({ applied, removeBefore, ...noted }) => {
+        const at = systemClock.now();
+        const task = {
+          mark: { at, applied, version: 1 },
+          ...noted,
+          ...(removeBefore !== undefined && { removeBefore }),
+        };
+        const { sealed, done } = this.#aggregator.seal(task);
+        return { sealed, done, at, version: 1 };
+      },
+      tell: (told) => {
+        this.told = told;
+        for (const listener of this.#listeners) listener();
+      },
+    });
+  }
+
+  /** Resolves when what the node tells is as wanted. */
+  until(wanted: (told: NodeTold) => boolean): Promise<NodeTold> {
+    return new Promise((resolve) => {
+      const listener = () => {
+        if (this.told === undefined || !wanted(this.told)) return;
+        this.#listeners = this.#listeners.filter((each) => each !== listener);
+        resolve(this.told);
+      };
+      this.#listeners.push(listener);
+      listener();
+    });
+  }
+
+  /** Counts checks of a feature: they are on disk when this returns. */
+  count(feature: string, checks = 1, at = 0): void {
+    this.countAll([[feature, checks, at]]);
+  }
+
+  countAll(rows: readonly (readonly [feature: string, checks: number, at: number])[]): void {
+    const batch = new Batch();
+    for (const [feature, checks, at] of rows) {
+      batch.counts.add(
+        this.#series.variant(feature, 'on', batch)!,
+        bucketOf(bucketWidth.minute, minute + at),
+        checks,
+        0,
+        0,
+      );
+    }
+    this.#aggregator.write(batch.seal());
+  }
+
+  /** The checks of each feature, by what the replica holds. */
+  counts(): Record<string, number> {
+    this.#store.lmdb.resetReadTxn();
+    const sums: Record<string, number> = {};
+    const cells = scanCells(this.#store.counts, countsCodec, environment, bucketWidth.minute, 0, 2 * minute);
+    for (const { ordinal, value } of cells) {
+      const [feature = ''] = seriesName(this.#store, environment, ordinal) ?? [];
+      sums[feature] = (sums[feature] ?? 0) + value.checks;
+    }
+    return sums;
+  }
+
+  /** The spool keeps nothing that the engine has, as an hour later. */
+  forgetAcknowledged(): void {
+    const mark = { at: systemClock.now(), applied: 0, version: 1 };
+    this.#aggregator.seal({ mark, onlyNote: true, removeBefore: systemClock.now() + 3_600_000 });
+  }
+
+  /** Ships everything, and ends. */
+  async stop(): Promise<boolean> {
+    const isShipped = await this.node.end();
+    await this.#close();
+    return isShipped;
+  }
+
+  /** Ends as a process that was killed: nothing more is sent. */
+  async kill(): Promise<void> {
+    this.session.kill();
+    await this.node.end();
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.close()));
+    await this.#store.lmdb.close();
+    await this.spool.close();
+  }
+
+  #logged(line: string): void {
+    this.lines.push(JSON.parse(line));
+  }
+}

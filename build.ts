@@ -123,17 +123,23 @@ function findRuntime(target: string, { runtime }: Platform): string {
   );
 }
 
-/** lmdb looks its add-on up on the disk at run time; inside the executable it is a file of the bundle. */
+/**
+ * lmdb looks its add-on up on the disk at run time; inside the executable it is a file of the bundle. msgpackr looks for one in
+ * the same way, and goes on without it when it is missing: it must not be given lmdb's.
+ */
 function embedAddon(addon: string): BunPlugin {
   return {
     name: 'embed-lmdb-addon',
     setup(build) {
-      build.onResolve({ filter: /^node-gyp-build-optional-packages$/ }, () => ({
-        path: 'addon',
+      build.onResolve({ filter: /^node-gyp-build-optional-packages$/ }, ({ importer }) => ({
+        path: importer.includes('/msgpackr-extract/') ? 'none' : 'addon',
         namespace: 'lmdb',
       }));
-      build.onLoad({ filter: /.*/, namespace: 'lmdb' }, () => ({
-        contents: `module.exports = () => require(${JSON.stringify(addon)});`,
+      build.onLoad({ filter: /.*/, namespace: 'lmdb' }, ({ path }) => ({
+        contents:
+          path === 'none'
+            ? 'module.exports = () => { throw new Error("msgpackr has no add-on here"); };'
+            : `module.exports = () => require(${JSON.stringify(addon)});`,
         loader: 'js',
       }));
     },

@@ -76,6 +76,10 @@ export const storeUnavailable = {
   changeNotKept: 'The store cannot take the change; nothing of it was kept',
 } as const;
 
+/** The details of `engine_unavailable`. */
+export const engineUnavailable =
+  'The engine that all nodes share cannot be reached; this node goes on counting';
+
 /** The refusal of a request, and its reason. It is shown to the caller, so it must not hold secrets. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -1,3 +1,5 @@
+import type { ApiError } from '../errors.ts';
+import type { Reply, Route } from '../http/types.ts';
 import { authorizeEndpoints } from './authorize-routes.ts';
 import { deviceAuthorizationEndpoint } from './device-authorization.ts';
 import { devicePageEndpoints } from './device-page.ts';
@@ -5,6 +7,8 @@ import { discoveryEndpoints } from './discovery.ts';
 import { endSessionEndpoints } from './end-session.ts';
 import { introspectionEndpoint } from './introspection.ts';
 import { jwksEndpoint } from './jwks.ts';
+import { OAuthError, oauthErrorReply } from './oauth-error.ts';
+import { refusalPage } from './pages/failure-page.ts';
 import { revocationEndpoint } from './revocation.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
 import { userinfoEndpoints } from './userinfo.ts';
@@ -28,11 +32,26 @@ const signIn = {
   endpoints: [...authorizeEndpoints, ...devicePageEndpoints, ...endSessionEndpoints, ...userinfoEndpoints],
 };
 
-const metadata = {
+const pagePaths: ReadonlySet<string> = new Set(
+  [...authorizeEndpoints, ...devicePageEndpoints, ...endSessionEndpoints].map(({ path }) => path),
+);
+
+/** The answer to a request that depends on accounts, when these cannot be known: a page for people, JSON for clients. */
+export function cannotAnswer(refusal: ApiError, { path }: Pick<Route, 'path'>): Reply {
+  if (pagePaths.has(path)) return refusalPage(refusal);
+  const { message, status, retryAfter } = refusal;
+  return oauthErrorReply(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
+}
+
+/** What clients configure themselves by: it does not depend on accounts. */
+export const metadata = {
   tag: 'Metadata',
   description: 'What clients configure themselves by.',
   endpoints: [...discoveryEndpoints, jwksEndpoint],
 };
 
+/** Signing in, and what servers and devices ask for. */
+export const accountEndpoints = [signIn, clientTokens];
+
 /** The endpoints of the auth host that pages of other origins may not call, unless their own answers say so. */
-export const authHost = [signIn, clientTokens, metadata];
+export const authHost = [...accountEndpoints, metadata];

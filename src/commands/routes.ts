@@ -1,7 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { authority } from '../address.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
-import { authHost, pageTokens } from '../auth/auth-host.ts';
+import { accountEndpoints, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-failures.ts';
 import { clientOrigins } from '../auth/client-origins.ts';
@@ -17,11 +17,13 @@ import { provePassword } from '../auth/prove-password.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
-import { consoleSession } from '../console-host/console-session.ts';
+import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console-host/console-session.ts';
 import { type ConsoleSettings, consolePages } from '../console-host/pages.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { routesFrom } from '../http/endpoint.ts';
+import { problem } from '../http/problem.ts';
 import type { Route } from '../http/types.ts';
+import { whenCurrent } from '../http/when-current.ts';
 import { description } from '../manage/document.ts';
 import { type ManagementDeps, managementApi } from '../manage/management-api.ts';
 import { SharedResults } from '../manage/shared-results.ts';
@@ -78,10 +80,12 @@ function tokenParts(parts: Core, issuer: string, audience: string) {
 
 type TokenDeps = ReturnType<typeof tokenParts>;
 
-function authRoutes({ passwords }: Core, tokens: TokenDeps): readonly Route[] {
+function authRoutes({ engine, passwords }: Core, tokens: TokenDeps): readonly Route[] {
+  const parts = { ...tokens, passwords, guesses: limitGuesses() };
   return [
-    ...forClientPages(tokens, routesFrom([pageTokens], tokens)),
-    ...routesFrom([...authHost, authDescription], { ...tokens, passwords, guesses: limitGuesses() }),
+    ...forClientPages(tokens, whenCurrent(routesFrom([pageTokens], tokens), engine, cannotAnswer)),
+    ...whenCurrent(routesFrom(accountEndpoints, parts), engine, cannotAnswer),
+    ...routesFrom([metadata, authDescription], tokens),
     ...discoveryOfPath(tokens),
   ];
 }
@@ -92,14 +96,19 @@ function apiRoutes(
   settings: ConsoleSettings,
   status: ServiceStatus,
 ): readonly Route[] {
+  const { engine, bundle } = core;
+  const managed = [
+    ...routesFrom([tokenInvalidation], tokens),
+    ...routesFrom(managementApi, managementDeps(core, tokens, status)),
+  ];
   return [
     ...routesFrom([description], tokens),
-    ...routesFrom([consolePages(core.bundle)], settings),
-    ...routesFrom([consoleSession], tokens),
-    ...forClientPages(tokens, [
-      ...routesFrom([tokenInvalidation], tokens),
-      ...routesFrom(managementApi, managementDeps(core, tokens, status)),
-    ]),
+    ...routesFrom([consolePages(bundle)], settings),
+    ...whenCurrent(routesFrom([consoleSession], tokens), engine, consoleCannotAnswer),
+    ...forClientPages(
+      tokens,
+      whenCurrent(managed, engine, (refusal) => problem(refusal)),
+    ),
   ];
 }
 
@@ -113,6 +122,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     strangers: core.counting.ledger.strangers,
     status: () => status.now(),
+    freshen: () => core.usageEngine.freshen(),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: new KeyedLimits(apiRate, 2 * apiRate),
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),

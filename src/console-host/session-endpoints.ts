@@ -18,6 +18,8 @@ export interface SignedIn {
 
 export type SignedInUser = Pick<User, 'id' | 'email' | 'name' | 'role' | 'teams' | 'primaryTeam'>;
 
+export const sessionPath = '/console/session';
+
 const notCached = { 'cache-control': 'no-store' };
 const access = { credential: 'Console cookie', who: 'The user who is signed in, from a page of the console' };
 
@@ -25,13 +27,13 @@ const access = { credential: 'Console cookie', who: 'The user who is signed in, 
 export const sessionEndpoints: readonly Endpoint<CallbackDeps>[] = [
   {
     method: 'GET',
-    path: '/console/session',
+    path: sessionPath,
     access,
     bind: (deps) => (request) => show(deps, request).catch(challenge),
   },
   {
     method: 'DELETE',
-    path: '/console/session',
+    path: sessionPath,
     access,
     bind: (deps) => (request) => signOut(deps, request).catch(challenge),
   },

@@ -5,6 +5,7 @@ import type { KeyedLimits } from '../admission/keyed-limits.ts';
 import type { Authenticate } from '../auth/bearer.ts';
 import { findClient, teamsThrough } from '../auth/clients.ts';
 import type { Role } from '../store/records.ts';
+import type { FreshnessDeps } from './freshly.ts';
 
 export interface Caller {
   /** A user's id, or the client id of an API key. */
@@ -17,7 +18,7 @@ export interface Caller {
 }
 
 /** What every endpoint of the management API works on. */
-export interface ManageDeps {
+export interface ManageDeps extends FreshnessDeps {
   readonly directory: Directory;
   readonly authenticate: Authenticate;
   /** Whether a token that was authenticated is still valid when a change is made: the body may take long to arrive. */

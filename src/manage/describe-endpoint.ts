@@ -1,7 +1,7 @@
 import type { TProperties, TSchema } from 'typebox';
 import { missing } from '../accounts/checks.ts';
 import { Unauthorized } from '../auth/bearer.ts';
-import { storeUnavailable } from '../errors.ts';
+import { engineUnavailable, storeUnavailable } from '../errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type { DeclaredAnswers, Operation, Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/body-refusals.ts';
@@ -13,6 +13,7 @@ import { jsonContent } from '../http/schema.ts';
 import { type Access, adminsOnly } from './access.ts';
 import { tooManyRequests } from './admit.ts';
 import { changedSince } from './etag.ts';
+import { CompleteThrough } from './freshly.ts';
 import { maxLimit } from './lists.ts';
 
 /** What of a declaration the document shows. */
@@ -25,6 +26,7 @@ interface Described {
   readonly body?: TSchema | undefined;
   readonly matches?: true;
   readonly remembers?: true;
+  readonly counted?: true;
   readonly answers: DeclaredAnswers;
   readonly refuses?: Refusals;
 }
@@ -47,7 +49,14 @@ export function describeEndpoint(method: string, path: string, declared: Describ
     answers: Object.fromEntries(
       Object.entries(answers).map(([status, { headers, ...rest }]) => [
         status,
-        { ...rest, headers: { ...headers, 'Cache-Control': NotCached } },
+        {
+          ...rest,
+          headers: {
+            ...headers,
+            ...(declared.counted && status === '200' && { 'Flagmeter-Complete-Through': CompleteThrough }),
+            'Cache-Control': NotCached,
+          },
+        },
       ]),
     ),
     refuses: { ...usualRefusals(method, path, declared), ...refuses },
@@ -123,6 +132,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
     ...(within !== 'service' && { not_found: missing(within) }),
     ...(matches && { precondition_failed: changedSince }),
     rate_limited: tooManyRequests,
+    engine_unavailable: engineUnavailable,
     ...(method !== 'GET' && {
       store_unavailable: storeUnavailable.changeNotKept,
     }),

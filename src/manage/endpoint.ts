@@ -12,6 +12,7 @@ import { type Access, accessRow, type Within } from './access.ts';
 import { admit } from './admit.ts';
 import type { Caller, Claims, ManageDeps } from './caller.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
+import { freshly } from './freshly.ts';
 
 /** An endpoint of the management API, below `/api/v2`. */
 export interface Declaration<
@@ -32,6 +33,8 @@ export interface Declaration<
   readonly matches?: true;
   /** Whether `If-None-Match` is read. */
   readonly remembers?: true;
+  /** Whether it answers with what was counted, which other nodes may have taken in: see `freshly`. */
+  readonly counted?: true;
   readonly answers: Answers;
   /** What it refuses beside what every endpoint of its kind does, or in other words; each with an example of the detail. */
   readonly refuses?: Refusals;
@@ -60,6 +63,8 @@ export type Call<
   readonly body: Body extends TSchema ? Static<Body> : undefined;
   /** Changes made through it are the caller's in the audit log. */
   readonly directory: Directory;
+  /** Until when everything that was counted is there, Unix ms. `undefined` on one machine, where that is now. */
+  readonly completeThrough: number | undefined;
 };
 
 const notCached = { 'cache-control': 'no-store' };
@@ -78,7 +83,7 @@ export function endpoint<
   Deps = unknown,
 >(name: Name, declaration: Declaration<Name, Kind, Query, Body, Answers, Deps>): Endpoint<ManageDeps & Deps> {
   const [method, path] = name.split(' ') as [Route['method'], string];
-  const { handle, query, body } = declaration;
+  const { handle, query, body, counted } = declaration;
   const readQuery = query === undefined ? undefined : queryReader(query);
   const readBody = body === undefined ? undefined : jsonBody(body);
   return {
@@ -90,8 +95,9 @@ export function endpoint<
       authenticated(deps, (request, params, claims) => {
         const admitted = admit(deps, declaration.access, claims, request, params);
         const call = { ...admitted, request, params, query: readQuery?.(request.query) };
-        const answer = (body?: unknown) =>
-          reply(handle({ ...call, body } as Parameters<typeof handle>[0], deps));
+        const answerWith = (more: object) =>
+          reply(handle({ ...call, ...more } as unknown as Parameters<typeof handle>[0], deps));
+        const answer = (body?: unknown) => (counted ? freshly(deps, answerWith) : answerWith({ body }));
         return readBody === undefined ? answer() : readBody(request).then(answer);
       }),
   };

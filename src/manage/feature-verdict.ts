@@ -22,6 +22,7 @@ export const featureVerdict: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features/:feature/senders', {
       access: { within: 'application', least: 'User' },
       operationId: 'listSenders',
+      counted: true,
       summary: 'Read who asks for a feature',
       description:
         'A sender is kept for 90 days after it last asked for the feature in an environment. Browsers and apps are told apart by family and main version, servers by what they call themselves and the `appVersion` of their reports.',
@@ -48,6 +49,7 @@ export const featureVerdict: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features/:feature/verdict', {
       access: { within: 'application', least: 'User' },
       operationId: 'judgeFeature',
+      counted: true,
       summary: 'Read what can be said of a feature',
       description:
         'Whether it is still used, and why that can be said. Silence is never taken for safety: where nothing reports any more, the verdict is `cannot_tell`.',

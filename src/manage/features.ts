@@ -58,6 +58,7 @@ export const features: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features', {
       access: { within: 'application', least: 'User' },
       operationId: 'listFeatures',
+      counted: true,
       summary: 'List the features of an application',
       query: { ...paging, ...filters },
       answers: { 200: page(Feature, 'Features are sorted by name.') },
@@ -94,6 +95,7 @@ export const features: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features/:feature', {
       access: { within: 'application', least: 'User' },
       operationId: 'getFeature',
+      counted: true,
       summary: 'Read a feature',
       answers: { 200: oneTagged(FeatureDetail, 'The feature. Packets and notes do not change its `ETag`.') },
       refuses: { not_found: unknownFeature, backpressure: tooManyReports },

@@ -4,6 +4,7 @@ import type { Environment } from '../store/records.ts';
 import { type ScanTask, scan } from '../store/scan.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { timeText } from './answers.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
@@ -26,6 +27,8 @@ export interface UsageTask {
   readonly range: ReportRange;
   /** The one feature or metric to report; all of them when undefined. */
   readonly only: string | undefined;
+  /** Unix ms; see `Call`. */
+  readonly completeThrough?: number | undefined;
 }
 
 export interface MeasurementsTask extends UsageTask {
@@ -44,21 +47,27 @@ export function createReports(store: UsageStore) {
   const bases = new OverviewBases(store);
   const unions = new UserUnions(store);
   return {
-    usage: ({ environment, range, only }: UsageTask) =>
-      inJson(usageReport(store, environment, range, only, unions)),
-    measurements: ({ environment, range, only, gauges }: MeasurementsTask) =>
-      inJson(measurementsReport(store, environment, range, only, gauges)),
+    usage: (task: UsageTask) =>
+      inJson(through(task, usageReport(store, task.environment, task.range, task.only, unions))),
+    measurements: (task: MeasurementsTask) =>
+      inJson(through(task, measurementsReport(store, task.environment, task.range, task.only, task.gauges))),
     features: (task: FeaturesTask) => inJson(featuresReport(store, task)),
     metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
     ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
     senders: (task: SendersTask) => sendersReport(store, task),
     verdict: (task: VerdictTask) => verdictReport(store, task),
     sights: (task: SightTask) => sightsOf(store, task),
-    overview: (task: OverviewTask) => packed(overviewReport(store, { verdicts, bases }, task)),
+    overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases }, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
     scan: (task: ScanTask) => scan(store, task),
   };
+}
+
+/** Says until when a report is complete, where that is not now. */
+function* through<T>({ completeThrough }: UsageTask, reading: Reading<T>): Reading<T> {
+  const shown = yield* reading;
+  return completeThrough === undefined ? shown : { ...shown, completeThrough: timeText(completeThrough) };
 }
 
 /** Bytes go to another thread without a copy, and to a socket as they are. */
@@ -66,6 +75,6 @@ function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
   return jsonBytes(yield* reading);
 }
 
-function* packed(reading: Reading<OverviewShown>): Reading<PackedJson> {
-  return packJson(yield* reading);
+function* packed({ completeThrough }: OverviewTask, reading: Reading<OverviewShown>): Reading<PackedJson> {
+  return packJson(yield* reading, completeThrough);
 }

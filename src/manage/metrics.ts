@@ -39,6 +39,7 @@ export const metrics: Group<ReportingDeps> = {
     endpoint('GET /applications/:id/metrics', {
       access: { within: 'application', least: 'User' },
       operationId: 'listMetrics',
+      counted: true,
       summary: 'List the metrics of an application',
       query: { ...paging, declared: declaredFilter },
       answers: { 200: page(Metric, 'Metrics are sorted by name.') },

@@ -33,6 +33,8 @@ export interface OverviewTask extends OverviewWanted {
   readonly declared: readonly FeatureDeclaration[];
   /** Backend keys that were seen in a packet. */
   readonly leakedKeys: number;
+  /** Unix ms; see `Call`. */
+  readonly completeThrough?: number | undefined;
 }
 
 /** What is kept in memory of earlier overviews. */
@@ -64,7 +66,7 @@ export function* overviewReport(
       to: minuteText(range.to),
       step: range.step,
       at: timeText(now),
-      completeThrough: timeText(now),
+      completeThrough: timeText(task.completeThrough ?? now),
       totals: { ...counted.total, ...receivedIn(ledger, hours) },
       before: showBefore(task.comparison, counted, sights, ledger),
       ...(yield* countUsers(store, task, base, sights, at)),

@@ -15,6 +15,7 @@ import {
   unknownEnvironment,
 } from './environment-name.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
+import { CompleteThrough, completeThroughHeader } from './freshly.ts';
 import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
 import type { OverviewTask } from './overview-report.ts';
 import { Overview, type OverviewShown, OverviewUsers } from './overview-shape.ts';
@@ -34,6 +35,7 @@ const headers = {
     schema: { type: 'string', pattern: '^"[\\w-]{22}(-gzip)?"$' },
   },
   Vary: { required: true, schema: { const: 'Accept-Encoding' } },
+  'Flagmeter-Complete-Through': CompleteThrough,
 } as const satisfies Record<string, Header>;
 
 const coding: Header = {
@@ -83,16 +85,14 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
         const key = [environment.number, from, to, step, declarations.version].join(' ');
         const { environments } = application;
         const place = { application: number, environment, environments };
-        const task: OverviewTask = { ...ranges, ...place, ...stalenessOf(deps), ...declarations };
-        return answer(
-          request,
-          await deps.overviews.get(key, () => deps.reports.make(teamId, 'overview', task)),
-        );
+        const task = { ...ranges, ...place, ...stalenessOf(deps), ...declarations };
+        return answer(request, await deps.overviews.get(key, () => makeFresh(deps, teamId, task)));
       },
     }),
     endpoint('GET /applications/:id/overview/users', {
       access: { within: 'application', least: 'User' },
       operationId: 'overviewUsers',
+      counted: true,
       summary: 'Count the users of some features',
       description:
         'In the whole UTC days that the range touches, for the rows of the overview that a page shows just now.',
@@ -117,6 +117,16 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
   ],
 };
 
+/** Its callers share one that was made when the counts were as complete as they could be. */
+async function makeFresh(
+  { reports, freshen }: OverviewDeps,
+  teamId: string,
+  task: Omit<OverviewTask, 'completeThrough'>,
+): Promise<PackedJson> {
+  const fresh = await freshen();
+  return reports.make(teamId, 'overview', { ...task, completeThrough: fresh?.completeThrough });
+}
+
 /** What of the accounts an overview shows. A change of it is shown at once, so it has a version. */
 function declaredBy({ directory }: OverviewDeps, { id }: Application) {
   const declared = [...directory.featuresOf(id).values()];
@@ -129,11 +139,11 @@ type Tagged = 'etag' | 'vary';
 
 function answer(
   request: Request,
-  { tag, gzip }: PackedJson,
+  { tag, gzip, completeThrough }: PackedJson,
 ): Answer<200, OverviewShown, Tagged> | Answer<304, undefined, Tagged> {
   const isPacked = codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip';
   const etag = isPacked ? tag.replace(/"$/, '-gzip"') : tag;
-  const headers = { etag, vary: 'Accept-Encoding' };
+  const headers = { etag, vary: 'Accept-Encoding', ...completeThroughHeader(completeThrough) };
   if (isTagIn(etag, request.header('if-none-match'))) return { status: 304, body: undefined, headers };
   const body = (isPacked ? gzip : gunzipSync(gzip)) as unknown as JsonBytes<OverviewShown>;
   const more = isPacked ? { 'content-encoding': 'gzip' } : {};

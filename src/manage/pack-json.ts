@@ -6,9 +6,15 @@ import type { PackedJson } from './shared-results.ts';
 /** Fast rather than small: the answer changes every second or two. */
 const level = 3;
 
-/** Writes an overview as JSON and compresses it. Its tag does not depend on when it was computed. */
-export function packJson(shown: OverviewShown): PackedJson {
+/**
+ * Writes an overview as JSON and compresses it. Its tag does not depend on when it was computed.
+ * @param completeThrough what the header says; none on one machine
+ */
+export function packJson(shown: OverviewShown, completeThrough?: number): PackedJson {
   const json = JSON.stringify(shown);
-  const tag = entityTag(json.replaceAll(`"${shown.at}"`, '""'));
-  return { tag, gzip: Uint8Array.from(gzipSync(json, { level })) };
+  const withoutTimes = [shown.at, shown.completeThrough].reduce(
+    (text, time) => text.replaceAll(`"${time}"`, '""'),
+    json,
+  );
+  return { tag: entityTag(withoutTimes), gzip: Uint8Array.from(gzipSync(json, { level })), completeThrough };
 }

@@ -7,6 +7,9 @@ const covered = {
   from: time('The beginning, included.'),
   to: time('The end, not included.'),
   step: oneOf(['minute', 'hour', 'day'], 'The width of the buckets.'),
+  completeThrough: Type.Optional(
+    time('On several machines: until when everything that any of them accepted is in it.'),
+  ),
 };
 
 const counts = {

@@ -24,7 +24,8 @@ export interface ReportDeps extends ReportingDeps {
 const query = { environment: EnvironmentName, ...reportRange };
 
 const description = `Without \`to\` the report ends now; without \`from\` it is a day long. Where data is rolled up to hours or days by now, the
-range is widened to whole ones. The report has everything that was answered 202 or 200 before the request.`;
+range is widened to whole ones. The report has everything that was answered 202 or 200 before the request; on several machines, what others answered is in it until
+\`completeThrough\`.`;
 
 const refuses = {
   invalid_query: environmentMissing,
@@ -43,13 +44,14 @@ export const reports: Group<ReportDeps> = {
       operationId: 'reportUsage',
       summary: 'Report how features were used',
       description,
+      counted: true,
       query: { ...query, feature: Type.Optional(text('Only this feature.')) },
       answers: { 200: jsonAnswer(UsageReport, 'The report.') },
       refuses,
-      async handle({ directory, application, query }, { reports, retention }: ReportDeps) {
+      async handle({ completeThrough, directory, application, query }, { reports, retention }: ReportDeps) {
         const environment = findEnvironment(application.environments, query.environment);
         const range = readReportRange(query, directory.clock.now(), retention);
-        const task = { environment, range, only: query.feature };
+        const task = { environment, range, only: query.feature, completeThrough };
         return ok(await reports.make(application.teamId, 'usage', task));
       },
     }),
@@ -58,13 +60,15 @@ export const reports: Group<ReportDeps> = {
       operationId: 'reportMeasurements',
       summary: 'Report what was measured',
       description,
+      counted: true,
       query: { ...query, metric: Type.Optional(text('Only this metric.')) },
       answers: { 200: jsonAnswer(MeasurementsReport, 'The report.') },
       refuses,
-      async handle({ directory, application, query }, { reports, retention }: ReportDeps) {
+      async handle({ completeThrough, directory, application, query }, { reports, retention }: ReportDeps) {
         const environment = findEnvironment(application.environments, query.environment);
         const range = readReportRange(query, directory.clock.now(), retention);
-        const task = { environment, range, only: query.metric, gauges: gaugesOf(directory, application) };
+        const gauges = gaugesOf(directory, application);
+        const task = { environment, range, only: query.metric, gauges, completeThrough };
         return ok(await reports.make(application.teamId, 'measurements', task));
       },
     }),

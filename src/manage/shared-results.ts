@@ -5,6 +5,8 @@ export interface PackedJson {
   /** Changes with the content, but not with the time at which it was made. */
   readonly tag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;
+  /** On several machines: until when everything is in it, Unix ms. */
+  readonly completeThrough?: number | undefined;
 }
 
 interface Shared {

@@ -55,6 +55,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     engine: fixture.engine,
     accounts: fixture.store,
     authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
+    freshen: () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(rate, rate),
   };

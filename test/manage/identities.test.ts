@@ -198,6 +198,7 @@ test('members see, admins forget, and strangers find nothing', async () => {
   const routes = routesFrom([identities], {
     directory,
     authenticate: createBearer(settings),
+    freshen: () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(0, 0),
     store,

@@ -77,8 +77,7 @@ export const storeUnavailable = {
 } as const;
 
 /** The details of `engine_unavailable`. */
-export const engineUnavailable =
-  'The engine that all nodes share cannot be reached; this node goes on counting';
+export const engineUnavailable = 'The engine does not answer: this node counts, but cannot manage; try again';
 
 /** The refusal of a request, and its reason. It is shown to the caller, so it must not hold secrets. */
 export class ApiError extends Error {

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
-import { storeUnavailable } from '../errors.ts';
+import { engineUnavailable, storeUnavailable } from '../errors.ts';
 import type { Endpoint, Group } from '../http/endpoint.ts';
 import { Challenge, NotCached } from '../http/openapi/headers.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
@@ -49,7 +49,7 @@ const invalidateToken: Endpoint<InvalidateTokenDeps> = {
         { 'WWW-Authenticate': Challenge },
       ),
     },
-    refuses: { store_unavailable: storeUnavailable.changeNotKept },
+    refuses: { store_unavailable: storeUnavailable.changeNotKept, engine_unavailable: engineUnavailable },
   },
   bind: (deps) => (request) => answer(deps, request),
 };

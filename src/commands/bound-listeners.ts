@@ -80,8 +80,9 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   }
 }
 
+const notYet = { ready: false, reason: 'the service is starting' };
 const answerHealth = createRouter(
-  routesFrom([health], () => ({ ready: false, reason: 'the service is starting', commits: 0 })),
+  routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0 })),
 );
 
 /** Answers while the service starts: the health routes, and 503 for everything else. */

@@ -9,7 +9,7 @@ import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { Config } from '../config.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Readiness } from '../http/health.ts';
+import type { Ability, Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
@@ -151,12 +151,21 @@ export async function refreshSigningKeys({ signingKeys, log }: Core): Promise<vo
   }
 }
 
-/** Whether the service takes data. */
-export function readinessOf({ health, intake, clock }: Core): Readiness {
-  const { commits } = intake;
-  if (!health.ready) return { ready: false, reason: 'the store cannot take data; see the log', commits };
-  const queueOpen = intake.monitor.admits(clock.monotonic());
-  return { ready: queueOpen, reason: queueOpen ? '' : 'too much is waiting for the disk', commits };
+/** What the service can do now. */
+export function readinessOf({ health, intake, clock, engine, usageEngine }: Core): Readiness {
+  const usage = usageEngine.readiness();
+  const store = health.ready ? undefined : 'the store cannot take data; see the log';
+  const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too much is waiting for the disk';
+  return {
+    counting: ability(store ?? usage.counting ?? queue),
+    managing: ability(store ?? engine.status().trouble ?? usage.managing),
+    commits: intake.commits,
+  };
+}
+
+/** @param reason why it cannot be done */
+function ability(reason: string | undefined): Ability {
+  return { ready: reason === undefined, reason: reason ?? '' };
 }
 
 /** How many names an environment may have. */

@@ -1,6 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import type { ServiceMetric } from '../http/exposition.ts';
 import type { RequestTally } from '../http/request-tally.ts';
+import { clusterMetrics } from './cluster-metrics.ts';
 import { type Core, readinessOf } from './core.ts';
 
 /** The metrics that `GET /metrics` shows. Labels come from fixed sets: nothing that a stranger sends becomes one. */
@@ -10,6 +11,7 @@ export function serviceMetrics(core: Core, requests: RequestTally): readonly Ser
     ...ingestMetrics(core),
     ...storeMetrics(core),
     ...processMetrics(core),
+    ...clusterMetrics(core),
   ];
 }
 
@@ -75,7 +77,10 @@ function storeMetrics(core: Core): readonly ServiceMetric[] {
   const ages = readers.map((each) => [{ store: each.name }, each] as const);
   return [
     gauge('flagmeter_ready', '1 while data is accepted, as /readyz says.', () =>
-      Number(readinessOf(core).ready),
+      Number(readinessOf(core).counting.ready),
+    ),
+    gauge('flagmeter_managing', '1 while accounts can be managed and reports made.', () =>
+      Number(readinessOf(core).managing.ready),
     ),
     {
       name: 'flagmeter_oldest_reader_seconds',

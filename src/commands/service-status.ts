@@ -41,7 +41,7 @@ export class ServiceStatus {
     const before = this.#past[0]!;
     const rate = rateBetween(before, now);
     const commits = now.commits - before.commits;
-    const { ready, reason } = readinessOf(this.#core);
+    const { counting } = readinessOf(this.#core);
     return {
       at: new Date(clock.now()).toISOString(),
       packetsPerSecond: rate('packets'),
@@ -58,8 +58,8 @@ export class ServiceStatus {
         meanMs: commits === 0 ? null : rounded((now.commitMs - before.commitMs) / commits),
         failed: intake.failedCommits,
       },
-      ready,
-      reason,
+      ready: counting.ready,
+      reason: counting.reason,
     };
   }
 

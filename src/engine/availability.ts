@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, engineUnavailable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 
@@ -51,5 +51,5 @@ export class Availability {
 
 /** The refusal of what needs the engine. */
 export function engineAway(): ApiError {
-  return new ApiError('engine_unavailable', 'The engine of the accounts does not answer; try again', 2);
+  return new ApiError('engine_unavailable', engineUnavailable, 2);
 }

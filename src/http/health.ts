@@ -1,13 +1,21 @@
 import Type from 'typebox';
 import type { Endpoint, Group } from './endpoint.ts';
 import { RetryAfter } from './openapi/headers.ts';
-import { count, jsonAnswer, text } from './schema.ts';
+import { count, flag, jsonAnswer, text } from './schema.ts';
 
-/** The answer of `/readyz`; `ready` decides its status. */
-export interface Readiness {
+/** One thing that the service does, and whether it can do it now. */
+export interface Ability {
   readonly ready: boolean;
   /** Why not, for people; empty when ready. */
   readonly reason: string;
+}
+
+/** The answer of `/readyz`. Counting decides its status, unless the request asks for managing. */
+export interface Readiness {
+  /** Takes packets, reports and requests for instance ids. */
+  readonly counting: Ability;
+  /** Signs in, manages accounts and makes reports. */
+  readonly managing: Ability;
   /** Commits since the start. */
   readonly commits: number;
 }
@@ -33,17 +41,34 @@ const alive: Endpoint<unknown> = {
   bind: () => () => ({ status: 200, headers, body: '{"status":"alive"}' }),
 };
 
+const Able = Type.Object({
+  ready: flag('Whether it can.'),
+  reason: text('Why not, for people; empty when it can.'),
+});
+
 /** The schema of an answer of `/readyz`. @param reason of the example */
 function readinessShape(status: 'ready' | 'unavailable', reason: string) {
+  const able = { ready: reason === '', reason };
   return Type.Object(
     {
       status: Type.Literal(status),
       reason: text('Why not, for people; empty when ready.'),
       commits: count('Commits since the start.'),
+      counting: Type.Object(Able.properties, { description: 'Taking packets and reports.' }),
+      managing: Type.Object(Able.properties, {
+        description: 'Signing in, managing accounts, and making reports.',
+      }),
     },
-    { example: { status, reason, commits: 0 } },
+    { example: { status, reason, commits: 0, counting: able, managing: able } },
   );
 }
+
+const what = {
+  name: 'for',
+  in: 'query',
+  description: 'What the caller needs: with `managing` the status is 503 also while the service only counts.',
+  schema: { enum: ['counting', 'managing'], default: 'counting' },
+} as const;
 
 const ready: Endpoint<() => Readiness> = {
   method: 'GET',
@@ -52,7 +77,10 @@ const ready: Endpoint<() => Readiness> = {
   operation: {
     operationId: 'isReady',
     summary: 'Whether the service accepts data',
+    description:
+      'On several machines, a node that cannot reach the engine goes on counting and cannot manage: the body tells these apart.',
     security: [],
+    parameters: [what],
     answers: {
       200: jsonAnswer(readinessShape('ready', ''), 'It does.'),
       503: jsonAnswer(
@@ -62,9 +90,12 @@ const ready: Endpoint<() => Readiness> = {
       ),
     },
   },
-  bind: (readinessNow) => () => {
-    const { ready, ...rest } = readinessNow();
-    const body = JSON.stringify({ status: ready ? 'ready' : 'unavailable', ...rest });
+  bind: (readinessNow) => (request) => {
+    const { commits, counting, managing } = readinessNow();
+    const asked = new URLSearchParams(request.query).get('for') === 'managing' ? managing : counting;
+    const { ready, reason } = counting.ready ? asked : counting;
+    const status = ready ? 'ready' : 'unavailable';
+    const body = JSON.stringify({ status, reason, commits, counting, managing });
     return ready
       ? { status: 200, headers, body }
       : { status: 503, headers: { ...headers, 'retry-after': '5' }, body };

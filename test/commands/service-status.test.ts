@@ -12,7 +12,10 @@ function openCounters() {
   const intake = { commits: 0, commitMs: 0, failedCommits: 0, monitor };
   const health = { ready: true };
   const requests = new RequestTally();
-  const core = { clock, counting: { ledger }, intake, health, config: { queueHighPackets: 10 } };
+  const engine = { status: () => ({}) };
+  const usageEngine = { readiness: () => ({}), status: () => undefined };
+  const parts = { clock, counting: { ledger }, intake, health, engine, usageEngine };
+  const core = { ...parts, config: { queueHighPackets: 10 } };
   const status = new ServiceStatus(core as unknown as Core, requests);
   const telemetry = requests.row('POST', '/api/frontend/telemetry');
   const take = (packets: number) => {

@@ -15,7 +15,9 @@ test('docs/metrics.md has one row for each metric', () => {
     }),
   );
   // Nothing of it is read: only what there is.
-  const core = { counting: {}, intake: {}, readers: [], clock: { now: () => 0 } } as unknown as Core;
+  const usageEngine = { status: () => ({}) };
+  const parts = { counting: {}, intake: {}, readers: [], clock: { now: () => 0 }, usageEngine };
+  const core = parts as unknown as Core;
   const metrics = serviceMetrics(core, new RequestTally());
   expect(rows).toEqual(metrics.map(({ name, type, labels = [] }) => ({ name, type, labels: [...labels] })));
 });

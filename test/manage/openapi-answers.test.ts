@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/errors.ts';
 import { cleanUp } from '../support/binary.ts';
+import { switchedStorage } from '../support/engine-away.ts';
 import { busyApplication } from './support/busy-application.ts';
 import { departures, read } from './support/conformance.ts';
 import { crowdOf } from './support/crowd.ts';
@@ -42,14 +43,17 @@ const withoutCase = (one: Promised) =>
 let usual: World;
 let limited: World;
 let full: World;
+let apart: World;
+const storage = switchedStorage();
 
 beforeAll(async () => {
   usual = await openWorld();
   limited = await openWorld(['--api-rate', '1']);
   full = await openWorld();
+  apart = await openWorld(undefined, storage);
 }, 60_000);
 afterAll(async () => {
-  for (const { service } of [usual, limited, full]) await service.stop();
+  for (const { service } of [usual, limited, full, apart]) await service.stop();
   cleanUp();
 });
 
@@ -99,7 +103,9 @@ function named(cases: readonly Promised[]) {
 }
 
 describe('the service answers as documented', () => {
-  const special = [isOf('rate_limited'), isOf('store_unavailable'), isOf('backpressure')];
+  const special = (['rate_limited', 'store_unavailable', 'engine_unavailable', 'backpressure'] as const).map(
+    isOf,
+  );
   const plain = promised.filter((one) => !special.some((is) => is(one)));
   test.each(named(plain))('%s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);
@@ -149,6 +155,21 @@ describe('a full disk', () => {
 
   test.each(named(cases))('%s', async (_name, one) => {
     await check(one, await send(full, wanted.get(one.route)!));
+  });
+});
+
+describe('an engine that does not answer', () => {
+  const cases = promised.filter(isOf('engine_unavailable'));
+  beforeAll(() => {
+    storage.away = true;
+  });
+
+  test.each(named(cases))('%s', async (_name, one) => {
+    const [method = '', path = ''] = one.route.split(' ');
+    const whole = path.startsWith('/api/') ? path : `/api/v2${path}`;
+    const answer = await apart.send(apart.asAdmin, method, whole);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    await check(one, answer);
   });
 });
 

@@ -5,6 +5,7 @@ import { prepareStore } from '../../src/accounts/prepare.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { bindListeners } from '../../src/commands/bound-listeners.ts';
 import { startService } from '../../src/commands/service.ts';
+import type { Storage } from '../../src/commands/storage.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { ConsoleBundle } from '../../src/console-host/bundle.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
@@ -49,6 +50,8 @@ export interface LocalOptions {
   readonly credentials?: Credentials;
   /** The data directory's accounts, when they are open already; the service closes them. */
   readonly accounts?: AccountStore;
+  /** Where accounts and usage are kept; the data directory, unless given. */
+  readonly storage?: Storage;
 }
 
 /** Starts the service on free ports; `cleanUp` of binary.ts removes its directory. */
@@ -75,7 +78,9 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     throw new Error(reason);
   };
   const bound = await bindListeners({ config, engine: await loadEngine(), clock, log });
-  const parts = { config, accounts, workerFile, bundle, snippet, clock, randomBytes, log, fatal };
+  const { storage } = options;
+  const own = { config, accounts, workerFile, bundle, snippet, clock, randomBytes, log, fatal };
+  const parts = { ...own, ...(storage && { storage }) };
   const service = await startService(parts, bound);
   const [{ listener }] = bound.listeners as [(typeof bound.listeners)[0]];
   return {

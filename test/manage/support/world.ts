@@ -8,6 +8,7 @@ import { createUser } from '../../../src/accounts/users.ts';
 import { issueAccessToken, newTokenIdentity } from '../../../src/auth/access-token.ts';
 import { openSigningKeys } from '../../../src/auth/signing-keys.ts';
 import { systemClock } from '../../../src/clock.ts';
+import type { Storage } from '../../../src/commands/storage.ts';
 import { EmbeddedEngine } from '../../../src/engine/embedded.ts';
 import { type AccountStore, openAccountStore } from '../../../src/store/accounts.ts';
 import type { Role, User } from '../../../src/store/records.ts';
@@ -59,7 +60,10 @@ export interface World extends People {
 }
 
 /** Prepares a data directory, and starts the service on it. @param args more arguments of the service */
-export async function openWorld(args: readonly string[] = ['--api-rate', '0']): Promise<World> {
+export async function openWorld(
+  args: readonly string[] = ['--api-rate', '0'],
+  storage?: Storage,
+): Promise<World> {
   const data = `${freshDirectory()}/data`;
   const store = openAccountStore(data);
   const prepared = { adminEmail: 'first@localhost', clock: systemClock, randomBytes };
@@ -68,7 +72,13 @@ export async function openWorld(args: readonly string[] = ['--api-rate', '0']): 
   const people = await settle(openDirectory(new EmbeddedEngine(store, health), prepared));
   const settings = { issuer, audience, keys: openSigningKeys(storedKeys(store)), ...prepared };
   const urls = ['--auth-url', issuer, '--base-url', audience];
-  const service = await startLocal({ data, credentials, accounts: store, args: [...urls, ...args] });
+  const service = await startLocal({
+    data,
+    credentials,
+    accounts: store,
+    args: [...urls, ...args],
+    ...(storage && { storage }),
+  });
   const sign: World['sign'] = (user, ago = 0, scope = 'openid flagmeter') => {
     const { id, email, name, role, teams, primaryTeam } = user;
     const subject = { sub: id, client_id: 'flagmeter-console', scope, email, name, role, team: [...teams] };

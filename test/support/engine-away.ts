@@ -1,0 +1,25 @@
+import { embeddedStorage } from '../../src/commands/embedded-storage.ts';
+import type { Storage } from '../../src/commands/storage.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { ApiError, engineUnavailable } from '../../src/errors.ts';
+
+/** The data directory, behind an engine that can be told not to answer. */
+export interface SwitchedStorage extends Storage {
+  away: boolean;
+}
+
+/** Everything is in the data directory, but each request asks for it as if it were elsewhere. */
+export function switchedStorage(): SwitchedStorage {
+  const storage: SwitchedStorage = {
+    ...embeddedStorage,
+    away: false,
+    async openEngine(parts, health) {
+      const engine = await embeddedStorage.openEngine(parts, health);
+      const current: Engine['current'] = async () => {
+        if (storage.away) throw new ApiError('engine_unavailable', engineUnavailable, 2);
+      };
+      return Object.assign(engine, { current });
+    },
+  };
+  return storage;
+}

@@ -31,6 +31,7 @@ export interface CatchUpDeps {
 /** A history, and the place of the copy when it was asked for. */
 export interface Confirmed extends History {
   readonly from: Place;
+  readonly era: number;
 }
 
 /** Brings the copy to where the engine is, as confirmed by a synchronous commit. */
@@ -47,11 +48,11 @@ export class CatchUp {
   async confirm(): Promise<Confirmed> {
     const { connection, copy, directory } = this.#deps;
     if (!this.#isRightEngine) await this.#checkEngine();
-    const from = copy.place;
+    const { place: from, era } = copy;
     const found = await connection.query(confirmedHistory(directory, from));
-    if (found.rows.length > 0) return { ...historyOf(found), from };
+    if (found.rows.length > 0) return { ...historyOf(found), from, era };
     await connection.query(addNode(directory));
-    return { ...historyOf(await connection.query(confirmedHistory(directory, from))), from };
+    return { ...historyOf(await connection.query(confirmedHistory(directory, from))), from, era };
   }
 
   /** Applies what `confirm` has found; replaces the copy when its own place is not in that history. */
@@ -59,7 +60,7 @@ export class CatchUp {
     const { copy } = this.#deps;
     if (!copy.hasAllTables) return this.replace();
     const news = changesAfter(history.from, history);
-    if (news !== undefined) return copy.advance(this.changes(news));
+    if (news !== undefined) return copy.advance(this.changes(news), history.era);
     if (copy.place.id === history.from.id) return this.replace();
     return this.follow(await this.confirm()); // The copy has gone on meanwhile.
   }

@@ -50,14 +50,21 @@ interface Turn {
   readonly changes: readonly AccountChange[];
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
+  /** The plans that it runs. */
   readonly plans: readonly WaitingPlan[];
-  /** Answer the callers; each is called when the transaction is confirmed. */
+  /** Answer their callers; each is called when the transaction is confirmed. */
   readonly answers: readonly (() => void)[];
+  /** Those of the plans that run for the first time. */
+  readonly fresh: readonly WaitingPlan[];
+  /** Earlier changes that are in. */
+  readonly found: readonly Unsettled[];
   readonly repairs: boolean;
+  /** Of the copy, when this was planned. */
+  readonly era: number;
 }
 
 /** A change whose commit was not answered: it may be in. */
-type Unsettled = Turn & { readonly own: AccountChange };
+type Unsettled = Pick<Turn, 'plans' | 'answers'> & { readonly own: AccountChange };
 
 /** The history does not have the place of the copy. */
 class NotInHistory extends Error {}
@@ -73,6 +80,8 @@ export class ChangeQueue {
   #underWay: readonly WaitingPlan[] = [];
   #unsettled: Unsettled[] = [];
   #working: Promise<void> | undefined;
+  /** The last transaction, whose changes are being applied here. */
+  #finishing: Promise<void> = Promise.resolve();
   #repair: Plan<void> | undefined;
   #isClosed = false;
 
@@ -118,6 +127,7 @@ export class ChangeQueue {
   async #takeTurns(): Promise<void> {
     while (this.#hasCallers()) if (!(await this.#takeTurn())) await pause();
     this.#unsettled = []; // What of it is in comes as any other change.
+    await this.#finishing;
   }
 
   #hasCallers(): boolean {
@@ -146,13 +156,16 @@ export class ChangeQueue {
       return false;
     }
     availability.answered();
-    await this.#finish(turn!);
+    this.#unsettled = [];
+    await this.#finishing; // No more than one transaction is ahead of what the disk of this node has.
+    this.#finishing = this.#finish(turn!);
+    if (turn!.repairs) await this.#finishing;
     return true;
   }
 
   async #prepare(run: Run): Promise<Turn> {
     const { copy, catchUp } = this.#deps;
-    const { place } = copy;
+    const { place, era } = copy;
     const oldest = Math.min(place.version, ...this.#unsettled.map(({ own }) => own.version));
     const [head, rows] = await Promise.all([run(lockHead), run(changesFrom(oldest))]);
     const history = { head: placeOf(head), changes: changesOf(rows) };
@@ -161,36 +174,29 @@ export class ChangeQueue {
     const foreign = catchUp.changes(news);
     const below = new Layer(copy);
     for (const { writes } of foreign) for (const write of writes) put(below, write);
-    return this.#plan(history, foreign, below);
+    return { ...this.#plan(history, below, foreign), era };
   }
 
   /** Runs the plans on what the engine has. */
-  #plan(history: History, foreign: readonly AccountChange[], below: Layer): Turn {
-    const inHistory = this.#unsettled.filter(({ own }) => has(history, own));
-    const plans = this.#nextPlans(inHistory);
+  #plan(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<Turn, 'era'> {
+    const found = this.#unsettled.filter(({ own }) => has(history, own));
+    const fresh = this.#waiting.splice(0, maxTogether).filter(({ isSettled }) => !isSettled);
+    const plans = [...this.#plansOnceMore(found), ...fresh];
+    this.#underWay = plans;
     const drafted = new Layer(below);
     const repairs = this.#repair !== undefined && this.#deps.copy.state.lossOpen;
     if (repairs) this.#repair!(drafted);
     const answers = plans.map((plan) => plan.run(drafted, this.#deps.copy.canKeep));
-    const own = this.#ownChange(history, drafted);
-    return {
-      changes: own === undefined ? foreign : [...foreign, own.change],
-      own: own?.change,
-      statement: own?.statement,
-      plans,
-      answers: [...inHistory.flatMap((known) => known.answers), ...answers],
-      repairs,
-    };
+    const { change: own, statement } = this.#ownChange(history, drafted) ?? {};
+    const changes = own === undefined ? foreign : [...foreign, own];
+    return { changes, own, statement, plans, answers, fresh, found, repairs };
   }
 
   /** A plan whose change is in does not run again; one whose change is not in does. */
-  #nextPlans(inHistory: readonly Unsettled[]): readonly WaitingPlan[] {
-    const done = new Set(inHistory.flatMap(({ plans }) => plans));
-    const again = new Set(this.#unsettled.flatMap(({ plans }) => plans));
-    const next = [...again].filter((plan) => !done.has(plan) && !plan.isSettled);
-    next.push(...this.#waiting.splice(0, maxTogether).filter(({ isSettled }) => !isSettled));
-    this.#underWay = next;
-    return next;
+  #plansOnceMore(found: readonly Unsettled[]): readonly WaitingPlan[] {
+    const done = new Set(found.flatMap(({ plans }) => plans));
+    const all = new Set(this.#unsettled.flatMap(({ plans }) => plans));
+    return [...all].filter((plan) => !done.has(plan) && !plan.isSettled);
   }
 
   #ownChange({ head }: History, drafted: Layer) {
@@ -203,27 +209,23 @@ export class ChangeQueue {
     return { change, statement: writeChange(head, id, codec.encodeChange(records), records) };
   }
 
-  /** The transaction is confirmed. */
-  async #finish({ changes, answers, plans, repairs }: Turn): Promise<void> {
-    const unsettled = this.#unsettled.flatMap((each) => each.plans);
-    this.#unsettled = [];
+  /** Applies what a transaction has confirmed, while the next one is on its way, and answers. */
+  async #finish({ changes, answers, plans, found, repairs, era }: Turn): Promise<void> {
     try {
-      await this.#deps.copy.advance(changes, repairs);
+      await this.#deps.copy.advance(changes, era, repairs);
       if (repairs) this.#repair = undefined;
-      for (const answer of answers) answer();
+      for (const answer of [...found.flatMap((known) => known.answers), ...answers]) answer();
     } catch (error) {
-      for (const plan of [...unsettled, ...plans]) plan.refuse(error);
+      for (const plan of [...found.flatMap((known) => known.plans), ...plans]) plan.refuse(error);
     }
-    this.#underWay = [];
   }
 
-  /** What a transaction became is unknown, unless the engine has refused a statement. */
-  #keepUnsettled(turn: Turn, error: unknown): void {
-    const { own, plans } = turn;
+  /** What a transaction came to is unknown, unless the engine has refused a statement. */
+  #keepUnsettled({ own, plans, answers, fresh }: Turn, error: unknown): void {
     if (error instanceof EngineError && error.code === 'sql')
       for (const plan of plans) plan.refuse(engineAway());
-    else if (own !== undefined) this.#unsettled.push({ ...turn, own });
-    else this.#waiting.unshift(...plans);
+    else if (own !== undefined) this.#unsettled.push({ own, plans, answers });
+    else this.#waiting.unshift(...fresh);
   }
 
   #refuseOld(): void {

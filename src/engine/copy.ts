@@ -3,6 +3,7 @@ import { type AccountStore, accountTables, type TableName } from '../store/accou
 import { type CopyState, copyStateWriter, readCopyState } from '../store/copy-state.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { AccountChange, Place } from './account-change.ts';
+import { engineAway } from './availability.ts';
 import { Committed } from './committed.ts';
 import type { Write } from './engine.ts';
 import { write } from './write.ts';
@@ -17,6 +18,7 @@ export class Copy extends Committed {
   readonly #writeState: (state: CopyState) => void;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
   #state: CopyState;
+  #era = 0;
   #applying: Promise<unknown> = Promise.resolve();
 
   /**
@@ -36,6 +38,11 @@ export class Copy extends Committed {
   /** The change that it has applied last. */
   get place(): Place {
     return { version: this.#state.version, id: this.#state.change };
+  }
+
+  /** Counts how often it was replaced: what was read for an earlier era does not fit any more. */
+  get era(): number {
+    return this.#era;
   }
 
   get state(): CopyState {
@@ -58,11 +65,13 @@ export class Copy extends Committed {
 
   /**
    * Applies changes that follow each other, as far as they are not here yet; resolves when they can be read.
+   * @param era when they were read
    * @param settled what was open after a loss is done by these changes
-   * @throws {ApiError} `store_unavailable`
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
-  advance(changes: readonly AccountChange[], settled = false): Promise<void> {
+  advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
     return this.#inTurn(async () => {
+      if (era !== this.#era) throw engineAway();
       const news = changes.filter(({ version }) => version > this.#state.version);
       const last = news.at(-1);
       if (last === undefined) return;
@@ -84,6 +93,7 @@ export class Copy extends Committed {
     return this.#inTurn(() => {
       const lossOpen = this.#state.lossOpen || isLoss;
       const state = { ...this.#state, version: place.version, change: place.id, tables: allTables, lossOpen };
+      this.#era += 1;
       return this.#commit(this.#difference(records), state);
     });
   }

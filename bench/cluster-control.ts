@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { joinEngine } from '../src/accounts/join-engine.ts';
+import { systemClock } from '../src/clock.ts';
+import { PostgresEngine } from '../src/engine/postgres.ts';
+import type { Log } from '../src/log.ts';
+import { Connection } from '../src/postgres/connection.ts';
+import { parseEngineUrl } from '../src/postgres/engine-url.ts';
+import { Histogram } from './histogram.ts';
+
+/** A rate, and how long one took (ms). */
+export interface Measured {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** How fast two nodes confirm and change the accounts, both in this process. */
+export interface ControlFigures {
+  /** Confirmed reads at one node, while nothing changes. */
+  readonly reads: Measured;
+  /** The same while the other node makes about 200 changes a second. */
+  readonly readsWithChanges: Measured;
+  /** Changes of both nodes together. */
+  readonly changes: Measured;
+}
+
+const silent = () => {};
+const log: Log = { debug: silent, info: silent, warn: silent, error: silent };
+
+interface BenchNode {
+  readonly engine: PostgresEngine;
+  close(): Promise<void>;
+}
+
+/**
+ * Measures the accounts of an engine.
+ * @param url of an engine that `flagmeter engine init` has made
+ * @param callers that wait at each node at the same time
+ */
+export async function measureControl(
+  url: string,
+  { seconds = 5, readers = 64, callers = 16 } = {},
+): Promise<ControlFigures> {
+  const nodes = [await openNode(url), await openNode(url)] as const;
+  const [one, other] = nodes;
+  try {
+    const read = () => one.engine.current();
+    const reads = await measure(readers, seconds, read);
+    const timer = setInterval(() => void change(other.engine, 'timer').catch(silent), 5);
+    const readsWithChanges = await measure(readers, seconds, read);
+    clearInterval(timer);
+    const changes = await measure(2 * callers, seconds, (caller) =>
+      change(nodes[caller % 2]!.engine, `caller ${caller}`),
+    );
+    return { reads, readsWithChanges, changes };
+  } finally {
+    for (const node of nodes) await node.close();
+  }
+}
+
+/** A change like that of a refresh: one record is read and written, another is added. */
+function change(engine: PostgresEngine, key: string): Promise<void> {
+  return engine.change((draft) => {
+    const next = (draft.get('loginThrottles', key)?.failures ?? 0) + 1;
+    draft.put('loginThrottles', key, { failures: next, lastAt: next });
+    draft.put('invalidated', `${key} ${next % 100}`, true);
+  });
+}
+
+async function measure(
+  callers: number,
+  seconds: number,
+  act: (caller: number) => Promise<unknown>,
+): Promise<Measured> {
+  const times = new Histogram();
+  let done = 0;
+  const begun = performance.now();
+  const until = begun + seconds * 1000;
+  const calling = Array.from({ length: callers }, async (_, caller) => {
+    for (let at = performance.now(); at < until; ) {
+      await act(caller);
+      const now = performance.now();
+      times.record(now - at);
+      at = now;
+      done += 1;
+    }
+  });
+  await Promise.all(calling);
+  const perSecond = Math.round((done * 1000) / (performance.now() - begun));
+  return { perSecond, p50: times.quantile(0.5), p99: times.quantile(0.99) };
+}
+
+async function openNode(url: string): Promise<BenchNode> {
+  const data = mkdtempSync(join(tmpdir(), 'flagmeter-bench-'));
+  const connections = ['reads', 'changes', 'sign-ins'].map(
+    (name) => new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 4000 }),
+  ) as [Connection, Connection, Connection];
+  const [reads, changes, signIns] = connections;
+  const wanted = { adminEmail: 'admin@localhost', clock: systemClock, randomBytes };
+  const pause = () => Promise.resolve(false);
+  const joined = await joinEngine(data, { connection: reads, key: undefined, log, wanted, pause });
+  if (joined === undefined) throw new Error('The engine does not answer');
+  const { accounts } = joined;
+  const health = { ready: true, failed: (error: unknown) => console.error(error) };
+  const parts = { health, reads, changes, signIns, key: undefined, clock: systemClock, log, randomBytes };
+  const repair = async () => silent;
+  const directory = randomBytes(8).toString('hex');
+  const engine = new PostgresEngine(accounts, { ...parts, directory, repair });
+  return {
+    engine,
+    async close() {
+      await engine.close();
+      for (const each of connections) await each.close();
+      await accounts.lmdb.close();
+      rmSync(data, { recursive: true });
+    },
+  };
+}

@@ -95,8 +95,8 @@ export class Replica {
    */
   apply(entries: readonly Entry[]): AppliedEntries {
     if (this.isLoading) throw new Error('Cannot apply entries: a snapshot has to be loaded first');
-    const { position } = this.applied;
-    checkOrder(entries, position);
+    checkOrder(entries, this.applied.position);
+    if (entries.length === 0) return { count: 0, refused: [] };
     const until = this.#monotonic() + stepMs;
     const isLate = () => this.#monotonic() >= until;
     const refused: Refusal[] = [];

@@ -61,6 +61,7 @@ export class ClusterUsage implements UsageEngine {
   #isFull = false;
   #hasEnded = false;
   #onTold: () => void = () => {};
+  #onForgotten: () => void = () => {};
 
   constructor(deps: ClusterUsageDeps) {
     this.#deps = deps;
@@ -81,6 +82,7 @@ export class ClusterUsage implements UsageEngine {
     this.#calls = new PortCalls(port1, {
       seal: (request: never) => this.#seal(request),
       told: (told: never) => this.#hear(told),
+      forgotten: () => this.#onForgotten(),
     });
     this.#ended = new Promise((resolve) => {
       worker.once('error', (error) => resolve(this.#end(error.message)));
@@ -105,6 +107,11 @@ export class ClusterUsage implements UsageEngine {
       };
       this.#onTold();
     });
+  }
+
+  /** @param listener is called when some node has forgotten a person: nothing of them may be remembered then */
+  onForgotten(listener: () => void): void {
+    this.#onForgotten = listener;
   }
 
   /** Counts of the log are carried to wider cells here; what decides the content of replicas, the log says. */

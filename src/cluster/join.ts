@@ -27,7 +27,7 @@ export class JoinRefused extends Error {
 /** A process that has not been heard of for this long is not alive: it beats each second. */
 const silentMs = 2500;
 /** Clocks that differ by more would put counts into wrong minutes. */
-const maxSkewMs = 5000;
+export const maxSkewMs = 5000;
 const lookAgainMs = 250;
 
 export interface JoinDeps {

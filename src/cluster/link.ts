@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
+import { EngineUnfit } from '../postgres/engine-unfit.ts';
 import type { EngineView } from './beat.ts';
+import { JoinRefused } from './join.ts';
 
 /** Whether the engine can be reached, and what is said of it: once at each change. */
 export class Link {
@@ -76,4 +78,9 @@ export class Link {
     this.#reason = reason;
     this.#since = this.#clock.now();
   }
+}
+
+/** Whether the engine, or what it says of this node, is the reason of a failure. */
+export function isOfEngine(error: Error): boolean {
+  return [EngineError, EngineUnfit, JoinRefused].some((kind) => error instanceof kind);
 }

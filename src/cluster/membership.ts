@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { JoinRefused, join, type NodeFacts } from './join.ts';
+import { JoinRefused, join, maxSkewMs, type NodeFacts } from './join.ts';
 import type { EngineSession } from './session.ts';
 
 /** Between two attempts to take the directory's row back. */
@@ -15,6 +15,7 @@ export class Membership {
   #isJoined = false;
   #isCopied = false;
   #again = 0;
+  #isSkewed = false;
 
   constructor(facts: NodeFacts, session: EngineSession, clock: Clock, log: Log) {
     this.#facts = facts;
@@ -44,10 +45,22 @@ export class Membership {
   /**
    * The directory's row is of this process, or not: it is gone, because the engine went back, or another process has it. What this
    * one counts is shipped still.
+   * @param skewMs how far this machine's clock is ahead of the engine's
    */
-  async keep(isOurs: boolean): Promise<void> {
+  async keep(isOurs: boolean, skewMs: number): Promise<void> {
+    this.#watchClock(skewMs);
     if (isOurs) this.#isCopied = false;
     else if (this.#clock.monotonic() >= this.#again) await this.#joinAgain();
+  }
+
+  #watchClock(skewMs: number): void {
+    const isSkewed = Math.abs(skewMs) > maxSkewMs;
+    if (isSkewed === this.#isSkewed) return;
+    this.#isSkewed = isSkewed;
+    const skew = { skewMs: Math.round(skewMs) };
+    if (isSkewed)
+      this.#log.error('the clock of this machine is wrong: counts go to wrong minutes; set it right', skew);
+    else this.#log.info('the clock of this machine is right again', skew);
   }
 
   async #joinAgain(): Promise<void> {

@@ -1,13 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { EngineError } from '../postgres/engine-error.ts';
 import { Awaited, unavailable } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Bell } from './bell.ts';
 import type { Following } from './following.ts';
 import { sayGoodbye } from './goodbye.ts';
 import { JoinRefused, type NodeFacts } from './join.ts';
-import { Link } from './link.ts';
+import { isOfEngine, Link } from './link.ts';
 import { Membership } from './membership.ts';
 import type { Replica } from './replica.ts';
 import type { Sealing } from './sealing.ts';
@@ -27,6 +26,8 @@ export interface NodeLoopDeps {
   readonly log: Log;
   /** Is called when something has changed that others want to know. */
   readonly told: () => void;
+  /** Resolves when no thread of this process remembers who was forgotten. */
+  readonly forgotten: () => Promise<unknown>;
 }
 
 const beatMs = 1000;
@@ -198,7 +199,7 @@ export class NodeLoop {
     this.#view = view;
     this.#mustLook = false;
     if (own.acknowledged >= sealing.throughSeq) this.#ownThrough = sealing.through;
-    await this.#membership.keep(view.isOurs);
+    await this.#membership.keep(view.isOurs, this.skewMs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
   }
 
@@ -212,6 +213,7 @@ export class NodeLoop {
       return;
     }
     const kinds = await this.#apply(following);
+    if (kinds.has('forget')) await this.#deps.forgotten();
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
     if (kinds.has('forget') || kinds.has('erase')) sealing.ask();
     if (replica.applied.position >= head.position)
@@ -260,7 +262,7 @@ export class NodeLoop {
   #fail(error: Error): void {
     for (const stream of this.#deps.streams) stream.doubt();
     this.#mustLook = true;
-    if (error instanceof EngineError || error instanceof JoinRefused) this.link.down(error);
+    if (isOfEngine(error)) this.link.down(error);
     else this.#stumble(error);
     this.#awaited.fail(error.message);
     this.#answer();

@@ -36,6 +36,8 @@ export interface ReplicaNodeDeps {
   readonly seal: (request: SealRequest) => Promise<SealReply>;
   /** Is told what others want to know, whenever that may have changed. */
   readonly tell: (told: NodeTold) => void;
+  /** Resolves when the main thread does not remember instance ids of those who were forgotten. */
+  readonly forgotten: () => Promise<unknown>;
 }
 
 /** What the node tells the main thread of itself. Times are Unix ms. */
@@ -67,6 +69,8 @@ export interface NodeTold {
 /** Figures of the spool are read this often at most. */
 const levelEveryMs = 500;
 const tellEveryMs = 250;
+/** A spool of this size is nothing to speak of. */
+const leastSaidBytes = 32 * 2 ** 20;
 
 /** A node's part of the cluster: what stands between its disk and the engine. It runs in the thread that alone writes the replica. */
 export class ReplicaNode {
@@ -80,6 +84,7 @@ export class ReplicaNode {
   readonly #sideWork: SideWork;
   readonly #metered: MeteredSession;
   #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
+  #saidBytes = leastSaidBytes;
   #toldAt = Number.NEGATIVE_INFINITY;
   #toldTrouble: string | undefined = 'nothing is told yet';
 
@@ -117,6 +122,7 @@ export class ReplicaNode {
       ...{ streams: this.#streams, own: this.#own, sealing: this.#sealing, following: this.#following },
       spool: () => this.#spoolLevel(),
       told: () => this.#tell(),
+      forgotten: deps.forgotten,
     });
     this.#sideWork = new SideWork({
       ...{ session: side, replica, directory, log, clock, appender: this.#appender, loop: this.#loop },
@@ -165,7 +171,17 @@ export class ReplicaNode {
     if (now - this.#level.at < levelEveryMs) return this.#level;
     const { bytes, oldest } = this.#deps.spool.level();
     this.#level = { bytes, oldest, at: now };
+    this.#watchGrowth(bytes);
     return this.#level;
+  }
+
+  /** While the engine is away, each doubling of the spool is said. */
+  #watchGrowth(bytes: number): void {
+    if (this.#loop.link.isUp) this.#saidBytes = Math.max(leastSaidBytes, bytes);
+    else if (bytes >= 2 * this.#saidBytes) {
+      this.#saidBytes = bytes;
+      this.#deps.log.warn('the spool grows, because the engine is away', { bytes });
+    }
   }
 
   #tell(): void {

@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import { createLog, type LogLevel } from '../log.ts';
 import { Connection } from '../postgres/connection.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
+import { checkEngine } from '../postgres/layout.ts';
 import { openReplicaStore } from '../store/replica-store.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import type { NodeFacts } from './join.ts';
@@ -36,7 +37,11 @@ const clock = systemClock;
 const spool = new Spool(data, () => facts.directory);
 const store = openReplicaStore(data);
 const connect = (name: string) =>
-  new Connection(address, { name: `flagmeter ${facts.name} ${name}`, log, clock, deadlineMs });
+  new Connection(address, {
+    name: `flagmeter ${facts.name} ${name}`,
+    ...{ log, clock, deadlineMs },
+    prepare: async (run) => void (await checkEngine(run)),
+  });
 const sessions = [connect('log'), connect('side')] as const;
 const calls = new PortCalls(port, {
   freshen: () => node.freshen(),
@@ -53,6 +58,7 @@ const node = new ReplicaNode({
   side: sessions[1],
   replica: new Replica(store, () => clock.monotonic()),
   seal: (request) => calls.call('seal', request) as Promise<SealReply>,
+  forgotten: () => calls.call('forgotten'),
   tell: (told) => void calls.call('told', told).catch(() => {}),
 });
 node.start();

@@ -105,6 +105,7 @@ export class TestNode {
         const { sealed, done } = this.#aggregator.seal(task);
         return { sealed, done, at, version: 1 };
       },
+      forgotten: async () => {},
       tell: (told) => {
         this.told = told;
         for (const listener of this.#listeners) listener();

@@ -99,11 +99,9 @@ async function openNode(url: string): Promise<BenchNode> {
     (name) => new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 4000 }),
   ) as [Connection, Connection, Connection];
   const [reads, changes, signIns] = connections;
-  const wanted = { adminEmail: 'admin@localhost', clock: systemClock, randomBytes };
   const pause = () => Promise.resolve(false);
-  const joined = await joinEngine(data, { connection: reads, key: undefined, log, wanted, pause });
-  if (joined === undefined) throw new Error('The engine does not answer');
-  const { accounts } = joined;
+  const accounts = await joinEngine(data, { connection: reads, key: undefined, log, pause });
+  if (accounts === undefined) throw new Error('The engine does not answer');
   const health = { ready: true, failed: (error: unknown) => console.error(error) };
   const parts = { health, reads, changes, signIns, key: undefined, clock: systemClock, log, randomBytes };
   const repair = async () => silent;

@@ -1,18 +1,15 @@
-import { newChangeId } from '../engine/account-change.ts';
 import { applyWrites } from '../engine/apply-writes.ts';
 import { checkEngineId } from '../engine/catch-up.ts';
 import {
   type ControlConnection,
-  lockHead,
   placeOf,
   readEngineId,
   readHead,
   readRecords,
   recordsOf,
   repeatableRead,
-  writeChange,
 } from '../engine/control-statements.ts';
-import { allTables, isOwn } from '../engine/copy.ts';
+import { allTables } from '../engine/copy.ts';
 import type { Write } from '../engine/engine.ts';
 import { RecordCodec } from '../engine/record-codec.ts';
 import type { Log } from '../log.ts';
@@ -23,22 +20,14 @@ import { copyStateWriter, readCopyState } from '../store/copy-state.ts';
 import { createAtomically } from '../store/create-atomically.ts';
 import { accountsLayout, currentLayout } from '../store/layout.ts';
 import { openUsageStore } from '../store/usage.ts';
-import { type FirstCredentials, firstRecords, openPreparedOrCopy, type Preparation } from './prepare.ts';
+import { openPreparedOrCopy } from './prepare.ts';
 
 export interface Joining {
   readonly connection: ControlConnection;
   readonly key: EngineKey | undefined;
   readonly log: Log;
-  /** What the accounts begin with when the engine has none yet. */
-  readonly wanted: Preparation;
   /** Resolves after `ms`; false when the process is told to stop. */
   pause(ms: number): Promise<boolean>;
-}
-
-/** The accounts of a node; the first credentials when it was the one that made them. */
-export interface Joined {
-  readonly accounts: AccountStore;
-  readonly credentials: FirstCredentials | undefined;
 }
 
 const retryMs = 1000;
@@ -49,12 +38,12 @@ const retryMs = 1000;
  * @returns `undefined` when the process was told to stop while it waited
  * @throws {Error} when the directory belongs to another engine, or to no engine; nothing is written then
  */
-export async function joinEngine(data: string, joining: Joining): Promise<Joined | undefined> {
+export async function joinEngine(data: string, joining: Joining): Promise<AccountStore | undefined> {
   const accounts = await openPreparedOrCopy(data);
   if (accounts === undefined) return joinEmpty(data, joining);
   try {
     await checkCopy(data, accounts, joining);
-    return { accounts, credentials: undefined };
+    return accounts;
   } catch (error) {
     await accounts.lmdb.close();
     throw error;
@@ -79,7 +68,7 @@ async function checkCopy(data: string, { lmdb }: AccountStore, { connection, log
   }
 }
 
-async function joinEmpty(data: string, joining: Joining): Promise<Joined | undefined> {
+async function joinEmpty(data: string, joining: Joining): Promise<AccountStore | undefined> {
   for (;;) {
     try {
       return await load(data, joining);
@@ -96,9 +85,8 @@ function isAway(error: unknown): boolean {
   return error instanceof EngineError && error.code !== 'sql';
 }
 
-async function load(data: string, { connection, key, log, wanted }: Joining): Promise<Joined> {
+async function load(data: string, { connection, key, log }: Joining): Promise<AccountStore> {
   const codec = new RecordCodec(key);
-  const credentials = await prepareEngine(connection, codec, wanted);
   const { engine, head, records } = await connection.transaction(async (run) => {
     const [, id, end, found] = await Promise.all([
       run(repeatableRead),
@@ -108,6 +96,10 @@ async function load(data: string, { connection, key, log, wanted }: Joining): Pr
     ]);
     return { engine: String(id.rows[0]?.['id']), head: placeOf(end), records: recordsOf(found) };
   });
+  if (head.version === 0)
+    throw new Error(
+      'Cannot use --engine: it has no accounts yet; let flagmeter engine adopt finish, or begin with flagmeter engine init',
+    );
   const writes = records.map((record) => codec.decode(record)).filter((write) => write !== undefined);
   await createAtomically(data, ['accounts', 'usage'], async (aside) => {
     const accounts = openAccountStore(aside);
@@ -122,27 +114,5 @@ async function load(data: string, { connection, key, log, wanted }: Joining): Pr
     await openUsageStore(aside).lmdb.close();
   });
   log.info('the accounts were loaded from the engine', { version: head.version, records: writes.length });
-  return { accounts: openAccountStore(data), credentials };
-}
-
-/**
- * Makes the first accounts of an engine that has none: of several nodes that begin at once, one makes them.
- * @returns their credentials; `undefined` when the engine has accounts
- */
-export async function prepareEngine(
-  connection: ControlConnection,
-  codec: RecordCodec,
-  wanted: Preparation,
-): Promise<FirstCredentials | undefined> {
-  if (placeOf(await connection.query(readHead)).version > 0) return undefined;
-  const { writes, credentials } = await firstRecords(wanted);
-  const records = writes.filter(({ table, key }) => !isOwn(table, key)).map((write) => codec.encode(write));
-  const id = newChangeId(wanted.randomBytes);
-  const isFirst = await connection.transaction(async (run) => {
-    const head = placeOf(await run(lockHead));
-    if (head.version > 0) return false;
-    void run(writeChange(head, id, codec.encodeChange(records), records));
-    return true;
-  });
-  return isFirst ? credentials : undefined;
+  return openAccountStore(data);
 }

@@ -1,28 +1,8 @@
-import type { Command, Flag } from '../cli/command.ts';
+import type { Command } from '../cli/command.ts';
 import { jsonFlag } from '../cli/common-flags.ts';
 import { flag } from '../cli/fields.ts';
+import { engineFlags, engineKeyFileFlag } from './engine-flags.ts';
 import { passwordFile } from './server-commands.ts';
-
-/** Where the engine is, for each command that opens one. */
-export const engineFlags: readonly Flag[] = [
-  flag('engine URL', 'PostgreSQL with all of its hosts; better use --engine-file', {
-    more: 'postgres://USER:PASSWORD@HOST,HOST/DATABASE, FLAGMETER_ENGINE',
-  }),
-  flag('engine-file FILE', 'File with the URL, and nothing else', {
-    file: true,
-    more: 'FLAGMETER_ENGINE_FILE',
-  }),
-  flag('config FILE', 'JSON file that may name the engine', { file: true, more: 'FLAGMETER_CONFIG' }),
-];
-
-export const engineKeyFileFlag = flag(
-  'engine-key-file FILE',
-  'File with the key that secrets are encrypted with',
-  {
-    file: true,
-    more: 'FLAGMETER_ENGINE_KEY_FILE',
-  },
-);
 
 export const engineInitCommand: Command = {
   name: 'engine init',

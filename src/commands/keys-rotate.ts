@@ -1,28 +1,59 @@
-import { type Rotation, rotateSigningKey } from '../accounts/stored-signing-keys.ts';
+import { newSigningKey } from '../accounts/new-signing-key.ts';
+import { isCopy } from '../accounts/prepare.ts';
+import {
+  draftRotation,
+  type Rotation,
+  rotateSigningKey,
+  signingKeyOf,
+  storedKeys,
+} from '../accounts/stored-signing-keys.ts';
 import { systemClock } from '../clock.ts';
 import { readFlags } from '../flags.ts';
 import { attachAccountStore } from '../store/accounts.ts';
+import { readCopyState } from '../store/copy-state.ts';
 import type { Terminal } from '../terminal.ts';
+import { withEngineAccounts } from './engine-accounts.ts';
+import { type EngineSettings, engineSettings } from './engine-connection.ts';
 import { rotateCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Makes a new signing key with the same algorithm. A service that runs on the data directory
+ * Makes a new signing key with the same algorithm. A service that runs on the data directory, or on the engine,
  * publishes it within seconds and signs with it a minute later.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
 export async function rotate(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, rotateCommand.flags);
-  const { data } = configOf(flags, terminal);
+  const config = configOf(flags, terminal);
+  const rotation =
+    config.engine === undefined
+      ? await rotateOn(config.data)
+      : await rotateIn(engineSettings(flags, terminal));
+  terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
+  return 0;
+}
+
+async function rotateOn(data: string): Promise<Rotation> {
   const accounts = attachAccountStore(data);
   try {
-    const rotation = await rotateSigningKey(accounts, systemClock.now());
-    terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
-    return 0;
+    if (readCopyState(accounts.lmdb) !== undefined) throw isCopy(data);
+    return await rotateSigningKey(accounts, systemClock.now());
   } finally {
     await accounts.lmdb.close();
   }
+}
+
+/** For all nodes. */
+function rotateIn(settings: EngineSettings): Promise<Rotation> {
+  return withEngineAccounts(settings, async ({ accounts, directory }) => {
+    const { alg } = signingKeyOf(storedKeys(accounts));
+    const made = await newSigningKey(systemClock.now(), alg);
+    return directory.change((draft) => {
+      draft.note('signing-key.rotated', null, { type: 'signing-key', id: made.kid, name: alg });
+      return draftRotation(draft, made, systemClock.now());
+    });
+  });
 }
 
 function asJson({ current: { kid, alg }, retired }: Rotation): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openDirectory } from '../accounts/directory.ts';
+import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { hashPassword, newPassword } from '../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../accounts/prepare.ts';
 import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
@@ -8,17 +8,20 @@ import { endSessionsOf } from '../auth/sessions.ts';
 import { Failure } from '../cli/failure.ts';
 import { systemClock } from '../clock.ts';
 import { EmbeddedEngine } from '../engine/embedded.ts';
+import type { Engine } from '../engine/engine.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
+import { engineFailure, withEngineAccounts } from './engine-accounts.ts';
+import { type EngineSettings, engineSettings } from './engine-connection.ts';
 import { readPassword } from './password-file.ts';
 import { resetPasswordCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
 
 /**
  * Gives a user another password and ends all of their sessions, for a lost administrator's password. The server must be
- * stopped: it has the users in memory. Failed sign-ins are forgotten, so that the new password is accepted at once.
+ * stopped, unless it runs with an engine: it has the users in memory. Failed sign-ins are forgotten, so that the new password is accepted at once.
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared, in use, or has no such user
  */
@@ -27,9 +30,17 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   const email = flags.get('email');
   if (email === undefined) throw new UsageError('Cannot reset a password without --email');
   const given = readPassword('password-file', flags.get('password-file'), terminal);
-  const { data } = configOf(flags, terminal);
-  checkPrepared(data);
+  const config = configOf(flags, terminal);
   const password = given ?? newPassword(randomBytes);
+  if (config.engine === undefined) await resetOn(config.data, email, password);
+  else await resetIn(engineSettings(flags, terminal), email, password);
+  const shown = given === undefined ? { email, password } : { email };
+  terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
+  return 0;
+}
+
+async function resetOn(data: string, email: string, password: string): Promise<void> {
+  checkPrepared(data);
   const lock = lockDataDirectory(data);
   try {
     const accounts = await openPrepared(data);
@@ -38,9 +49,6 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   } finally {
     lock.release();
   }
-  const shown = given === undefined ? { email, password } : { email };
-  terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
-  return 0;
 }
 
 async function setPassword(accounts: AccountStore, data: string, email: string, password: string) {
@@ -53,30 +61,49 @@ async function setPassword(accounts: AccountStore, data: string, email: string, 
   };
   const engine = new EmbeddedEngine(accounts, health);
   const directory = openDirectory(engine, { clock: systemClock, randomBytes });
-  const user = userOfEmail(directory, email);
-  if (user === undefined) {
-    const known = `its administrators are ${administratorsOf(accounts).join(', ')}`;
-    throw new Failure(
-      'notFound',
-      `Cannot find ${email} in ${data}: no user has this e-mail address; ${known}`,
-    );
-  }
-  const passwordHash = await hashPassword(password, randomBytes);
   try {
-    await directory.change((draft) => {
-      draftUserPatch(draft, user, { passwordHash }, systemClock.now());
-      endSessionsOf({ clock: systemClock }, draft, user.id);
-    });
-    await forgetFailures(engine.throttles);
+    await draftReset({ engine, directory }, data, email, password);
   } catch (error) {
     throw failure ?? error; // The store's own words say more.
   }
 }
 
+/** The nodes may run meanwhile. */
+function resetIn(settings: EngineSettings, email: string, password: string): Promise<void> {
+  return withEngineAccounts(settings, async (opened) => {
+    try {
+      await draftReset(opened, 'the engine', email, password);
+    } catch (error) {
+      throw engineFailure(error, opened);
+    }
+  });
+}
+
+async function draftReset(
+  { engine, directory }: { readonly engine: Engine; readonly directory: Directory },
+  place: string,
+  email: string,
+  password: string,
+): Promise<void> {
+  const user = userOfEmail(directory, email);
+  if (user === undefined) {
+    const known = `its administrators are ${administratorsOf(directory).join(', ')}`;
+    throw new Failure(
+      'notFound',
+      `Cannot find ${email} in ${place}: no user has this e-mail address; ${known}`,
+    );
+  }
+  const passwordHash = await hashPassword(password, randomBytes);
+  await directory.change((draft) => {
+    draftUserPatch(draft, user, { passwordHash }, systemClock.now());
+    endSessionsOf({ clock: systemClock }, draft, user.id);
+  });
+  await forgetFailures(engine.throttles);
+}
+
 /** Anyone who can write the data directory may know its administrators. */
-function administratorsOf({ users }: AccountStore): string[] {
-  const all = Array.from(users.getRange(), ({ value }) => value);
-  return all.filter(({ role }) => role === 'Admin').map(({ email }) => email);
+function administratorsOf({ users }: Directory): string[] {
+  return [...users.values()].filter(({ role }) => role === 'Admin').map(({ email }) => email);
 }
 
 function textOf({ email, password }: { email: string; password?: string }): string {

@@ -2,6 +2,7 @@ import type { Command, Flag } from '../cli/command.ts';
 import { jsonFlag } from '../cli/common-flags.ts';
 import { flag } from '../cli/fields.ts';
 import { type Setting, settings } from '../config-schema.ts';
+import { engineFlags, engineKeyFileFlag } from './engine-flags.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -25,6 +26,9 @@ const dataFlags: readonly Flag[] = [
   flag('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
   flag('config FILE', 'JSON file that may name the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
+
+/** Where the accounts of several nodes are; `--config` is there already. */
+const ofEngine = [...engineFlags.filter(({ name }) => name !== 'config'), engineKeyFileFlag];
 
 /** A flag that names a file with a password. */
 export function passwordFile(name: string): Flag {
@@ -61,10 +65,11 @@ export const initCommand: Command = {
 
 export const resetPasswordCommand: Command = {
   name: 'admin reset-password',
-  summary: 'Give a user another password and end their sessions, on this machine',
+  summary: 'Give a user another password and end their sessions, on this machine or in an engine',
   flags: [
     flag('email EMAIL', 'E-mail address of the user', { required: true }),
     ...dataFlags,
+    ...ofEngine,
     passwordFile('password-file'),
     jsonFlag,
   ],
@@ -72,8 +77,8 @@ export const resetPasswordCommand: Command = {
 
 export const rotateCommand: Command = {
   name: 'keys rotate',
-  summary: 'Make a new key that signs tokens, on this machine',
-  flags: [...dataFlags, jsonFlag],
+  summary: 'Make a new key that signs tokens, on this machine or in an engine',
+  flags: [...dataFlags, ...ofEngine, jsonFlag],
 };
 
 export const verifyCommand: Command = {

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Directory, openDirectory } from '../accounts/directory.ts';
+import { joinEngine } from '../accounts/join-engine.ts';
+import { planAfterLoss } from '../auth/after-loss.ts';
+import { systemClock } from '../clock.ts';
+import { PostgresEngine } from '../engine/postgres.ts';
+import { ApiError } from '../errors.ts';
+import { createLog } from '../log.ts';
+import { readEngineKey } from '../postgres/engine-key.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import { type EngineSettings, withEngine } from './engine-connection.ts';
+
+/** The accounts of an engine, for one command. */
+export interface EngineAccounts {
+  readonly accounts: AccountStore;
+  readonly engine: PostgresEngine;
+  readonly directory: Directory;
+}
+
+/**
+ * Opens the accounts of an engine for one command, by a copy of their own that is gone afterwards: nodes may run meanwhile, and
+ * see what is changed at once.
+ * @throws {EngineError} it cannot be reached
+ */
+export async function withEngineAccounts<T>(
+  { config, address }: EngineSettings,
+  use: (opened: EngineAccounts) => Promise<T>,
+): Promise<T> {
+  const { engineKeyFile, signingAlg } = config;
+  const key = engineKeyFile === undefined ? undefined : readEngineKey(engineKeyFile);
+  const log = createLog('error', () => {}, systemClock);
+  const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
+  try {
+    return await withEngine(address, async (connection) => {
+      await connection.query({ text: 'SELECT 1' }); // Joining would wait for it.
+      const accounts = (await joinEngine(data, { connection, key, log, pause: async () => false }))!;
+      const engine = new PostgresEngine(accounts, {
+        ...{ reads: connection, changes: connection, signIns: connection, key, log, randomBytes },
+        health: { ready: true, failed: () => {} },
+        directory: 'commands',
+        clock: systemClock,
+        repair: () => planAfterLoss(systemClock, signingAlg),
+      });
+      const directory = openDirectory(engine, { clock: systemClock, randomBytes });
+      try {
+        return await use({ accounts, engine, directory });
+      } finally {
+        await engine.close();
+        await accounts.lmdb.close();
+      }
+    });
+  } finally {
+    rmSync(data, { recursive: true });
+  }
+}
+
+/** What went wrong, for people: what is in an answer for a client says too little. */
+export function engineFailure(error: unknown, { engine }: EngineAccounts): unknown {
+  const { trouble } = engine.status();
+  return error instanceof ApiError && trouble !== undefined ? new Error(trouble) : error;
+}

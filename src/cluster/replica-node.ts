@@ -153,6 +153,7 @@ export class ReplicaNode {
   /** Resolves when this node has applied it: from then on no delta can bring back what is erased. @throws {ApiError} as above */
   async erase(erased: Erased): Promise<void> {
     await this.#loop.applied(await refusing(this.#appender.append('erase', encodeErased(erased))));
+    this.#sideWork.hurry();
   }
 
   /** @returns records touched: 0 when nothing is left to do */

@@ -38,6 +38,11 @@ export class SideWork {
     this.#running = this.#run();
   }
 
+  /** Something is to be erased. */
+  hurry(): void {
+    this.#bell.ring();
+  }
+
   async end(): Promise<void> {
     this.#isEnding = true;
     this.#bell.ring();

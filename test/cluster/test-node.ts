@@ -50,13 +50,14 @@ export class TestNode {
   readonly data: string;
   readonly stream = randomUUID();
   readonly session: FaultySession;
+  readonly side: FaultySession;
   readonly node: ReplicaNode;
   readonly replica: Replica;
   readonly spool: Spool;
   readonly lines: { readonly level: string; readonly msg: string; readonly [field: string]: unknown }[] = [];
   told: NodeTold | undefined;
   readonly #aggregator: ReturnType<typeof createSpoolAggregator>;
-  readonly #store: ReplicaStore;
+  readonly store: ReplicaStore;
   readonly #connections: readonly Connection[];
   readonly #series: EnvironmentSeries;
   #listeners: (() => void)[] = [];
@@ -79,16 +80,17 @@ export class TestNode {
     this.#aggregator = createSpoolAggregator(this.spool.store, limits);
     this.#aggregator.seal({ mark, onlyNote: true });
     this.#series = new EnvironmentSeries(environment, limitsOfNames, seriesOf(this.spool.store, environment));
-    this.#store = openReplicaStore(data);
-    this.replica = new Replica(this.#store, () => systemClock.monotonic());
+    this.store = openReplicaStore(data);
+    this.replica = new Replica(this.store, () => systemClock.monotonic());
     this.#connections = [connect(url, name), connect(url, `${name} side`)];
     this.session = new FaultySession(this.#connections[0]!, fault);
+    this.side = new FaultySession(this.#connections[1]!, undefined, this.session);
     const log = createLog('debug' as LogLevel, (line) => this.#logged(line), systemClock);
     const facts = { directory: this.spool.directory, path: data, name, version: 'test', stream: this.stream };
     this.node = new ReplicaNode({
       facts: { ...facts, started: systemClock.now(), engine: undefined },
       session: this.session,
-      side: new FaultySession(this.#connections[1]!, undefined, this.session),
+      side: this.side,
       spool: this.spool,
       replica: this.replica,
       settings: defaultSettings,
@@ -147,11 +149,11 @@ export class TestNode {
 
   /** The checks of each feature, by what the replica holds. */
   counts(): Record<string, number> {
-    this.#store.lmdb.resetReadTxn();
+    this.store.lmdb.resetReadTxn();
     const sums: Record<string, number> = {};
-    const cells = scanCells(this.#store.counts, countsCodec, environment, bucketWidth.minute, 0, 2 * minute);
+    const cells = scanCells(this.store.counts, countsCodec, environment, bucketWidth.minute, 0, 2 * minute);
     for (const { ordinal, value } of cells) {
-      const [feature = ''] = seriesName(this.#store, environment, ordinal) ?? [];
+      const [feature = ''] = seriesName(this.store, environment, ordinal) ?? [];
       sums[feature] = (sums[feature] ?? 0) + value.checks;
     }
     return sums;
@@ -179,7 +181,7 @@ export class TestNode {
 
   async #close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
-    await this.#store.lmdb.close();
+    await this.store.lmdb.close();
     await this.spool.close();
   }
 

@@ -29,10 +29,14 @@ export class KeyIndex {
     return byAge(this.#keys.get(applicationId)?.values() ?? []);
   }
 
-  /** Takes over what was written to the tables; all of an application's holders change in one go. */
+  /**
+   * Takes over what was written to the tables; all of an application's holders change in one go. The last write to a record
+   * counts: a key may have been made and revoked on another machine since the last update.
+   */
   update(writes: readonly Write[]): void {
     const touched = new Set<string>();
-    for (const write of writes) {
+    const last = new Map(writes.map((write) => [`${write.table} ${write.key}`, write]));
+    for (const write of last.values()) {
       if (isOf(write, 'applications')) {
         if (write.value) this.#applications.set(write.key, write.value);
         else this.#applications.delete(write.key);

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { KeyIndex } from '../../src/accounts/key-index.ts';
+import type { Write } from '../../src/engine/engine.ts';
+import type { Application, ApplicationKey } from '../../src/store/records.ts';
+
+const application = { id: 'app_1', allowedOrigins: [], environments: [] } as unknown as Application;
+const key = {
+  applicationId: 'app_1',
+  hash: 'hash',
+  text: 'fm_fe_text',
+  number: 1,
+} as unknown as ApplicationKey;
+const opened: Write = { table: 'applications', key: 'app_1', value: application };
+const made: Write = { table: 'applicationKeys', key: 'hash', value: key };
+const revoked: Write = { table: 'applicationKeys', key: 'hash', value: undefined };
+
+function indexAfter(...updates: readonly (readonly Write[])[]): KeyIndex {
+  const index = new KeyIndex();
+  for (const writes of updates) index.update(writes);
+  return index;
+}
+
+describe('the index of keys', () => {
+  it('finds a key that was made', () => {
+    expect(indexAfter([opened, made]).find('fm_fe_text')).toMatchObject({ key, application });
+  });
+
+  it.each([
+    ['later', [[opened, made], [revoked]]],
+    ['in the same update', [[opened], [made, revoked]]],
+    ['in the same update, after it was used', [[opened], [made, made, revoked]]],
+    [
+      'with its application',
+      [
+        [opened, made],
+        [{ ...opened, value: undefined } as Write, revoked],
+      ],
+    ],
+  ])('does not find one that was revoked %s', (_, updates) => {
+    const index = indexAfter(...(updates as Write[][]));
+    expect(index.find('fm_fe_text')).toBeUndefined();
+    expect(index.keysOf('app_1')).toEqual([]);
+  });
+});

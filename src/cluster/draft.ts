@@ -11,7 +11,7 @@ export interface DraftRoom {
   readonly bytes: number;
 }
 
-export const wholeRoom: DraftRoom = { rows: 1000, bytes: 256 * 1024 };
+export const wholeRoom: DraftRoom = { rows: 1000, bytes: 96 * 1024 };
 
 type Content = Omit<Delta, 'stream' | 'seq' | 'since' | 'version' | 'through'>;
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };

@@ -49,6 +49,9 @@ export function moveRecords(stage: Stage, draft: Draft, from: Buffer): Buffer | 
   return next;
 }
 
+/** The time that a record of its own takes, in rows of cells: a block has many of those. */
+const recordRows = 3;
+
 /** What is in memory of the open delta. */
 export interface InMemory {
   readonly hot: HotTables;
@@ -97,7 +100,7 @@ function messagesStage({ apart }: SpoolStore): Stage {
     for (const { environment, rows } of message.exposures) nameOrdinals(draft, environment, rows);
     for (const { rows } of message.unresolved) draft.nameRows(rows, 5);
     draft.content.messages.push(message);
-    draft.grow(Math.max(1, message.counts.length / 5 + message.measurements.length / 4), value.length);
+    draft.grow(recordRows + message.counts.length / 5 + message.measurements.length / 4, value.length);
   });
 }
 
@@ -137,7 +140,7 @@ function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
       draft.name(ref);
       const [day, chunk] = [key.readUInt32BE(4), key[12]!];
       draft.content.sketches.push({ ref, day, chunk, value: Buffer.from(value) });
-      draft.grow(1, 12 + value.length);
+      draft.grow(recordRows, 12 + value.length);
     },
     remove(key) {
       sketches.removeSync(key);
@@ -174,7 +177,7 @@ function exposuresStage(store: SpoolStore): Stage {
       }
       nameOrdinals(draft, environment, rows);
       draft.content.exposures.push({ environment, digest: Buffer.from(key.subarray(4)), rows });
-      draft.grow(rows.length / 6, 24 + rows.length * 5);
+      draft.grow(recordRows + rows.length / 6, 24 + rows.length * 5);
     },
     remove(key) {
       if (isPerson(key)) removeExposures(store, key);
@@ -192,7 +195,7 @@ function sendersStage({ senders }: SpoolStore): Stage {
     draft.name(seriesRef(environment, ordinal));
     for (const { first, last, ...sender } of decodeSenders(value)) {
       draft.content.senders.push({ environment, ordinal, sender, first, last });
-      draft.grow(1, 50 + sender.name.length);
+      draft.grow(recordRows, 50 + sender.name.length);
     }
   });
 }
@@ -202,7 +205,7 @@ function ledgerStage({ ledger }: SpoolStore, memory: InMemory): Stage {
     table: ledger,
     move(key, value, draft) {
       draft.content.ledger.push(readLedgerLine(key, value));
-      draft.grow(1, 20 + value.length);
+      draft.grow(recordRows, 20 + value.length);
     },
     remove(key) {
       ledger.removeSync(key);
@@ -217,7 +220,7 @@ function usesStage({ used }: SpoolStore): Stage {
     const [digest, hash] = [Buffer.from(key.subarray(4, 20)), Buffer.from(key.subarray(20))];
     const expiresAt = value.readDoubleLE(0);
     draft.content.uses.push({ application: key.readUInt32BE(0), digest, hash, expiresAt });
-    draft.grow(1, 70);
+    draft.grow(recordRows, 70);
   });
 }
 
@@ -228,7 +231,7 @@ function unresolvedStage({ unresolved }: SpoolStore, memory: InMemory): Stage {
       const each = decodeUnresolved(value);
       draft.nameRows(each.rows, 5);
       draft.content.unresolved.push(each);
-      draft.grow(Math.max(1, each.rows.length / 5), value.length);
+      draft.grow(recordRows + each.rows.length / 5, value.length);
     },
     remove(key) {
       unresolved.removeSync(key);

@@ -7,6 +7,8 @@ const unit = {
     include: ['test/**/*.test.ts'],
     exclude: ['test/{binary,browser,faults,bench,models,chaos}/**'],
     testTimeout: 30_000,
+    // A PostgreSQL that the tests start needs a while on a busy machine.
+    hookTimeout: 60_000,
   },
 };
 
@@ -24,6 +26,7 @@ const system = {
     name: 'system',
     include: ['test/{binary,browser,faults,bench,models,chaos}/**/*.test.ts'],
     testTimeout: 120_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     // Processes and browsers on a busy machine: a test that fails once and then passes is reported as retried, and is to be
     // mended. On a developer's machine it fails.

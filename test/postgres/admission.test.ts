@@ -1,58 +1,23 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Postgres } from '../support/postgres.ts';
-import { own } from '../support/postgres-program.ts';
+import { type SecurePostgres, securePostgres } from '../support/postgres-certificates.ts';
 import { connect } from './fixture.ts';
 
+let secure: SecurePostgres;
 let postgres: Postgres;
-let directory: string;
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'flagmeter-certificates-'));
-  makeCertificates();
-  postgres = await Postgres.prepare({
-    access: `
-host    all postgres all trust
+  secure = await securePostgres(`
 hostssl all secure   all scram-sha-256
 hostssl all shown    all cert
 host    all plain    all scram-sha-256
-`,
-  });
-  for (const name of ['server.pem', 'server.key', 'root.pem']) own(at(name));
-  own(directory);
-  postgres.set({ ssl: 'on', ssl_cert_file: `'${at('server.pem')}'`, ssl_key_file: `'${at('server.key')}'` });
-  postgres.set({ ssl_ca_file: `'${at('root.pem')}'` });
-  await postgres.start();
+`);
+  postgres = secure.postgres;
   for (const role of ['secure', 'plain', 'shown'])
     await postgres.query(`CREATE ROLE ${role} LOGIN PASSWORD 'right horse'`);
 });
-afterAll(async () => {
-  await postgres.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => secure.close());
 
-const at = (name: string) => join(directory, name);
-
-/** A root that signs the server and a client, and another root that signs nothing. The server's is for `localhost`. */
-function makeCertificates(): void {
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: directory, stdio: 'pipe' });
-  for (const name of ['root', 'other']) {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
-    openssl('req', '-x509', ...key, '-out', `${name}.pem`, '-subj', `/CN=${name}`, '-days', '2');
-  }
-  for (const [name, subject, more] of [
-    ['server', '/CN=localhost', 'subjectAltName=DNS:localhost'],
-    ['client', '/CN=shown', 'extendedKeyUsage=clientAuth'],
-  ] as const) {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
-    openssl('req', ...key, '-out', `${name}.csr`, '-subj', subject);
-    writeFileSync(at('extensions'), more);
-    const signed = ['-CA', 'root.pem', '-CAkey', 'root.key', '-CAcreateserial', '-days', '2'];
-    openssl('x509', '-req', '-in', `${name}.csr`, ...signed, '-extfile', 'extensions', '-out', `${name}.pem`);
-  }
-}
+const at = (name: string) => secure.file(name);
 
 const url = (user: string, parameters: string, host = 'localhost', database = 'postgres') =>
   `postgres://${user}@${host}:${postgres.port}/${database}?${parameters}`;

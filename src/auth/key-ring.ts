@@ -48,27 +48,36 @@ const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
 export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
   if (signingKeyOf(storedKeys(deps.accounts)).alg !== alg) await changeAlgorithm(deps, alg);
   const ring = new KeyRing(deps);
-  await ring.refresh();
+  await whileAway(ring.refresh(), () => deps.log.warn('retired signing keys could not be removed: later'));
   return ring;
+}
+
+/** A node without its engine begins with the keys that it has. */
+async function whileAway(change: Promise<void>, without: () => void): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'engine_unavailable')) throw error;
+    without();
+  }
 }
 
 /** Of several nodes that begin at once with another algorithm, one makes the key. */
 async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
   const made = await newSigningKey(clock.now(), alg);
-  try {
-    const before = await directory.change((draft) => {
-      const { alg: current } = signingKeyOf(draftedKeys(draft));
-      if (current === alg) return undefined;
-      draftRotation(draft, made, clock.now());
-      draft.note('signing-key.rotated', null, targetOf(made));
-      return current;
-    });
-    if (before === undefined) return;
-    log.info('a signing key was made for --signing-alg', { keyId: made.kid, alg, before });
-  } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'engine_unavailable')) throw error;
-    log.warn('no signing key could be made for --signing-alg: the next start tries again', { alg });
-  }
+  const change = directory.change((draft) => {
+    const { alg: before } = signingKeyOf(draftedKeys(draft));
+    if (before === alg) return undefined;
+    draftRotation(draft, made, clock.now());
+    draft.note('signing-key.rotated', null, targetOf(made));
+    return before;
+  });
+  const told = change.then((before) => {
+    if (before !== undefined)
+      log.info('a signing key was made for --signing-alg', { keyId: made.kid, alg, before });
+  });
+  const later = 'no signing key could be made for --signing-alg: the next start tries again';
+  await whileAway(told, () => log.warn(later, { alg }));
 }
 
 function targetOf({ kid, alg }: StoredKey) {

@@ -63,13 +63,19 @@ export interface Fixture {
 export async function openFixture(): Promise<Fixture> {
   const data = temporaryDirectory();
   const store = openTestStore(data);
-  const clock = testClock();
   const health = testHealth();
-  const engine = new EmbeddedEngine(store, health);
-  const directory = openDirectory(engine, { clock, randomBytes });
+  return fixtureOn({ data, store, health, engine: new EmbeddedEngine(store, health) });
+}
+
+/** The same, on an engine. */
+export async function fixtureOn(
+  parts: Pick<Fixture, 'data' | 'store' | 'health' | 'engine'>,
+): Promise<Fixture> {
+  const clock = testClock();
+  const directory = openDirectory(parts.engine, { clock, randomBytes });
   const team = await createTeam(directory, 'Team');
   const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
-  return { data, store, engine, directory, clock, health, team, application };
+  return { ...parts, directory, clock, team, application };
 }
 
 /** What a fresh process would read from the same store. */

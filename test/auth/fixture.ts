@@ -72,9 +72,10 @@ export interface AuthFixture extends Fixture {
 /**
  * A directory and what tokens are issued and verified with.
  * @param tokenRate requests a second that one client may make; without it there is no limit
+ * @param base instead of a fresh data directory
  */
-export async function openAuthFixture(tokenRate = 0): Promise<AuthFixture> {
-  const fixture = await openFixture();
+export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<AuthFixture> {
+  const fixture = base ?? (await openFixture());
   const { directory, clock, team } = fixture;
   const signingKey = await newSigningKey(clock.now());
   const addClient = (role: Role, teamId = team.id) => createApiKey(directory, { teamId, name: role, role });

@@ -18,7 +18,7 @@ import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
 import type { AuthorizationCode } from '../../src/store/auth-records.ts';
 import type { User } from '../../src/store/records.ts';
-import { openTestStore, testHealth } from '../accounts/fixture.ts';
+import { type Fixture, openTestStore, testHealth } from '../accounts/fixture.ts';
 import { bind } from './bind.ts';
 import { expectDocumented } from './conformance.ts';
 import {
@@ -73,11 +73,13 @@ export interface SessionFixture extends AuthFixture {
   audited(action: string): readonly object[];
   /** Closes the store, and goes on with a fresh process that reads it. */
   restart(): Promise<SessionFixture>;
+  /** Another process, with an engine of its own. */
+  beside(parts: Pick<SessionFixture, 'store' | 'health' | 'engine'>): SessionFixture;
 }
 
-/** A user, clients that they sign in to, and every endpoint that takes tokens. @param tokenRate as `openAuthFixture` */
-export async function openSessionFixture(tokenRate = 0): Promise<SessionFixture> {
-  const fixture = await openAuthFixture(tokenRate);
+/** A user, clients that they sign in to, and every endpoint that takes tokens. The parameters are those of `openAuthFixture`. */
+export async function openSessionFixture(tokenRate = 0, base?: Fixture): Promise<SessionFixture> {
+  const fixture = await openAuthFixture(tokenRate, base);
   const { directory, team } = fixture;
   const user = await createUser(directory, {
     email: 'ada@example.com',
@@ -108,6 +110,11 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
     client_id: client.clientId,
     ...(clientSecret === null ? {} : { client_secret: clientSecret }),
   });
+  const beside: SessionFixture['beside'] = (parts) => {
+    const directory = openDirectory(parts.engine, { clock, randomBytes });
+    const other = { ...fixture, ...parts, directory };
+    return withSessions({ ...other, settings: settingsOf(other, signingKey) }, user, shop, app);
+  };
   const signIn = (who = user) => signInTo(settings, who);
   const code: SessionFixture['code'] = async (made = {}) =>
     issueCode(settings, { ...grantOf(shop, user), signIn: made.signIn ?? (await signIn()).key, ...made });
@@ -143,16 +150,9 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
       await store.lmdb.close();
       const fresh = openTestStore(data);
       const health = testHealth();
-      const engine = new EmbeddedEngine(fresh, health);
-      const again = {
-        ...fixture,
-        store: fresh,
-        health,
-        engine,
-        directory: openDirectory(engine, { clock, randomBytes }),
-      };
-      return withSessions({ ...again, settings: settingsOf(again, signingKey) }, user, shop, app);
+      return beside({ store: fresh, health, engine: new EmbeddedEngine(fresh, health) });
     },
+    beside,
   };
 }
 

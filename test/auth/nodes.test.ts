@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openDirectory } from '../../src/accounts/directory.ts';
+import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
+import { planAfterLoss } from '../../src/auth/after-loss.ts';
+import { DeviceCodes } from '../../src/auth/device-codes.ts';
+import { openKeyRing } from '../../src/auth/key-ring.ts';
+import {
+  countAttempt,
+  forgetFailures,
+  forgiveAttempt,
+  sweepThrottles,
+} from '../../src/auth/login-throttle.ts';
+import { systemClock } from '../../src/clock.ts';
+import { fixtureOn, testClock } from '../accounts/fixture.ts';
+import { cuttingProxy } from '../engine/cutting-proxy.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
+
+afterAll(closeSharedServer);
+
+/** Two nodes that serve the same users; the first reaches the engine through a proxy. */
+async function twoNodes() {
+  const postgres = await sharedServer();
+  const url = await newEngine(postgres);
+  const proxy = await cuttingProxy(postgres);
+  const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(proxy.url(url)) }));
+  const node = openNode(url);
+  await node.engine.current();
+  return { url, proxy, one, other: one.beside(node) };
+}
+
+/** What a node answers to a request that begins now. */
+async function callNow({ engine, call }: SessionFixture, token: string): Promise<number> {
+  await engine.current();
+  return call(token);
+}
+
+describe('on two nodes', () => {
+  test('a token that was invalidated at one is refused by the other, from the next request on', async () => {
+    const { one, other } = await twoNodes();
+    for (let turn = 0; turn < 10; turn += 1) {
+      const { access_token: token } = await one.tokens();
+      expect(await callNow(other, token)).toBe(200);
+      const sent = { method: 'POST', headers: { authorization: `Bearer ${token}` } };
+      const path = '/api/account/invalidate-token';
+      expect(await one.post(path, {}, sent.headers)).toMatchObject({ status: 200 });
+      expect(await callNow(other, token)).toBe(401);
+    }
+  });
+
+  test('a refresh token is good for one refresh, and its reuse ends the session on both', async () => {
+    const { one, other } = await twoNodes();
+    for (let turn = 0; turn < 5; turn += 1) {
+      const { refresh_token: token } = await one.tokens();
+      const nodes = [one, other, other, one];
+      const answers = await Promise.all(nodes.map(({ refresh }) => refresh(token)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+      const { access_token: next } = answers.find(({ status }) => status === 200)!.json;
+      for (const node of [one, other]) expect(await callNow(node, next)).toBe(401);
+    }
+  });
+
+  test('a refresh whose commit is not answered is not taken for a reuse', async () => {
+    const { proxy, one, other } = await twoNodes();
+    let { refresh_token: token } = await one.tokens();
+    for (let turn = 1; turn <= 5; turn += 1) {
+      proxy.loseNextCommit();
+      const { status, json } = await one.refresh(token);
+      expect([status, proxy.lost]).toEqual([200, turn]);
+      expect(await callNow(other, json.access_token)).toBe(200);
+      token = json.refresh_token;
+    }
+  });
+
+  test('a device begins at one, is allowed at the other, and gets its tokens once', async () => {
+    const { one, other } = await twoNodes();
+    const [at, there] = [one, other].map(
+      ({ engine, clock }) => new DeviceCodes({ engine, clock, randomBytes }),
+    ) as [DeviceCodes, DeviceCodes];
+    const { userCode, deviceCode } = await at.begin({
+      clientId: 'cli',
+      scope: 'openid',
+      address: '192.0.2.1',
+    });
+    await other.engine.current();
+    const waiting = there.find(userCode)!;
+    const allowance = { userId: one.user.id, signIn: 'key', authTime: 1, scope: 'openid' };
+    expect(await other.engine.change((draft) => there.decide(draft, waiting, allowance))).toBe(true);
+    await one.engine.current();
+    expect(at.poll(deviceCode, 'cli')).toEqual({ outcome: 'allowed' });
+    const taking = [at.take.bind(at), there.take.bind(there)].map((take, index) =>
+      [one, other][index]!.engine.change((draft) => take(draft, deviceCode, 'cli')),
+    );
+    const taken = await Promise.all(taking);
+    expect(taken.filter((each) => each !== undefined)).toEqual([allowance]);
+  });
+
+  test('failed sign-ins count together', async () => {
+    const { one, other } = await twoNodes();
+    const clock = testClock();
+    const browser = { id: 'a', mark: 'b' };
+    const attempt = { email: 'ada@example.com', address: '192.0.2.1', browser };
+    const nodes = [one, other].map(({ engine }) => ({ engine, clock }));
+    const count = (turn: number) => countAttempt(nodes[turn % 2]!, attempt);
+    const counted = await Promise.all([0, 1, 2, 3, 4].map(count));
+    expect(counted.map(({ wait }) => wait)).toEqual([0, 0, 0, 0, 0]);
+    expect((await count(0)).wait).toBe(5);
+    expect((await count(1)).wait).toBe(5);
+    await forgiveAttempt(nodes[1]!, attempt, counted[4]!);
+    const { throttles } = one.engine;
+    expect((await count(0)).keys.map((key) => key.split('.')[0])).toEqual(['browser']);
+    expect(await sweepThrottles(throttles, '', clock.now() + 86_400_000)).toBeUndefined();
+    expect((await throttles.list('', 9)).map(({ key }) => key.split('.')[0])).toEqual(['browser']);
+    await forgetFailures(throttles);
+    expect(await throttles.list('', 9)).toMatchObject([{ failures: { failures: 0 } }]);
+  });
+
+  test('a signing key of one is known to the other before it verifies', async () => {
+    const url = await newEngine(await sharedServer());
+    const nodes = [openNode(url), openNode(url)];
+    const repair = await planAfterLoss(systemClock, 'ES256');
+    await nodes[0]!.engine.change(repair);
+    await nodes[1]!.engine.current();
+    const rings = await Promise.all(
+      nodes.map(({ engine, store }) =>
+        openKeyRing(
+          {
+            ...{ accounts: store, engine, clock: systemClock, log: testLog() },
+            directory: openDirectory(engine, { clock: systemClock, randomBytes }),
+          },
+          'ES256',
+        ),
+      ),
+    );
+    expect(rings[0]!.current.kid).toBe(rings[1]!.current.kid);
+    await nodes[0]!.engine.change(await planAfterLoss(systemClock, 'EdDSA'));
+    await nodes[1]!.engine.current();
+    const kids = rings.map((ring) => [ring.current.kid, ring.published.map(({ kid }) => kid)]);
+    expect(kids[0]).toEqual(kids[1]);
+    expect(kids[0]![1]).toEqual(storedKeys(nodes[0]!.store).map(({ kid }) => kid));
+  });
+});
+
+test('after a loss all sessions and tokens are over, and no number is given twice', async () => {
+  const { one, other } = await twoNodes();
+  const { refresh_token: token } = await one.tokens();
+  const before = one.engine.records('numbers').get('team')!;
+  await one.engine.change(await planAfterLoss(systemClock, 'ES256'));
+  await other.engine.current();
+  expect(await other.refresh(token)).toMatchObject({ status: 400 });
+  expect(other.engine.records('numbers').get('team')).toBe(before + 10_000);
+  expect(other.audited('engine.changes-lost')).toHaveLength(1);
+});

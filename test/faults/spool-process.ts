@@ -1,0 +1,41 @@
+/**
+ * Counts into a spool and seals it, until it is killed: `bun spool-process.ts DATA STREAM SEED`. After each batch that is on disk
+ * it prints a line: the identity of the batch's message.
+ */
+import { writeSync } from 'node:fs';
+import { Spool } from '../../src/cluster/spool.ts';
+import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
+import { seriesOf } from '../../src/store/series.ts';
+import { seededRandom } from '../support/random.ts';
+
+const [data = '', stream = '', seed = '0'] = process.argv.slice(2);
+const random = seededRandom(Number(seed));
+const spool = new Spool(data, () => 'directory');
+const mark = { at: 0, applied: 0, version: 0 };
+const room = { rows: 20, bytes: 10_000 };
+const limits = { stream, mark, maxIdentities: 100, maxBytes: 2 ** 30 };
+const { write, seal } = createSpoolAggregator(spool.store, limits, room);
+const named = new Set(Array.from(seriesOf(spool.store, 1), ({ ordinal }) => ordinal));
+
+/** One check of ten series as a packet, and one of another as a message. */
+function fill(number: number): Batch {
+  const batch = new Batch();
+  const check = (ordinal: number) => {
+    if (!named.has(ordinal)) batch.series.push({ environment: 1, ordinal, name: ['feature', `v${ordinal}`] });
+    named.add(ordinal);
+    batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000 + (number % 3)), 1, 0, 0);
+  };
+  for (let each = 0; each < 10; each += 1) check(Math.floor(random() * 300));
+  const from = batch.extent;
+  check(300);
+  batch.messages.add([0, 0, Number(seed), number], number, from, batch.extent);
+  return batch;
+}
+
+for (let number = 0; ; number += 1) {
+  write(fill(number).seal());
+  writeSync(1, `${seed} ${number}\n`);
+  while (random() < 0.6) seal({ mark: { ...mark, at: number } });
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import type { Delta } from '../../src/cluster/delta.ts';
+import { decodeDelta } from '../../src/cluster/delta-codec.ts';
+import { Spool } from '../../src/cluster/spool.ts';
+import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const program = join(root, 'test/faults/spool-process.ts');
+const checksOfBatch = 11;
+
+/**
+ * Runs a process that counts and seals, until it ends.
+ * @param strike what happens to it when it has said so many batches
+ * @returns the batches that it said are on disk
+ */
+function count(
+  data: string,
+  seed: number,
+  after: number,
+  strike: (child: ChildProcess) => void,
+  env: Record<string, string> = {},
+): Promise<string[]> {
+  const bun = join(root, 'node_modules/.bin/bun');
+  const child = spawn(bun, [program, data, `stream-${seed}`, `${seed}`], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+    if (printed.split('\n').length > after) strike(child);
+  });
+  return new Promise((resolve) => child.on('close', () => resolve(printed.split('\n').slice(0, -1))));
+}
+
+/** What is sealed in the end, with the rest. */
+async function sealRest(data: string): Promise<Delta[]> {
+  const spool = new Spool(data, () => 'directory');
+  const mark = { at: 0, applied: 0, version: 0 };
+  const limits = { stream: 'last', mark, maxIdentities: 100, maxBytes: 2 ** 30 };
+  createSpoolAggregator(spool.store, limits).seal({ mark });
+  const deltas = spool.streams().flatMap(({ stream, sealed }) => {
+    const found = spool.deltas(stream, 1, 1_000_000);
+    expect(found.map(({ seq }) => seq)).toEqual(Array.from({ length: sealed }, (_, at) => at + 1));
+    return found.map(({ body }) => decodeDelta(body));
+  });
+  await spool.close();
+  return deltas;
+}
+
+/** Each batch that was said to be on disk is there once; one more may be for each end of the process. */
+function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: number): void {
+  const messages = deltas.flatMap((delta) => delta.messages);
+  const identities = messages.map(({ identity }) => {
+    const bytes = Buffer.from(identity);
+    return `${bytes.readUInt32BE(8)} ${bytes.readUInt32BE(12)}`;
+  });
+  expect(new Set(identities).size).toBe(identities.length);
+  expect(identities).toEqual(expect.arrayContaining([...said]));
+  expect(identities.length).toBeLessThanOrEqual(said.length + ends);
+  const counts = [...deltas, ...messages].flatMap((each) => each.counts.filter((_, at) => at % 5 === 2));
+  expect(counts.reduce((sum, checks) => sum + checks, 0)).toBe(identities.length * checksOfBatch);
+}
+
+test('a node that is killed at any time has all that it said is on disk, once', async () => {
+  const data = temporaryDirectory();
+  const said: string[] = [];
+  const ends = 12;
+  for (let seed = 1; seed <= ends; seed += 1) {
+    said.push(...(await count(data, seed, 1 + seed * 3, (child) => child.kill('SIGKILL'))));
+  }
+  expect(said.length).toBeGreaterThan(ends);
+  expectOnce(await sealRest(data), said, ends);
+});
+
+test('a node whose disk fails while it counts and seals has all that it said is on disk, once', async () => {
+  const data = temporaryDirectory();
+  const library = join(data, 'failing-sync.so');
+  const source = fileURLToPath(new URL('failing-sync.c', import.meta.url));
+  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
+  const trigger = join(data, 'fail');
+  const fail = () => writeFileSync(trigger, '');
+  const said = await count(data, 1, 30, fail, { LD_PRELOAD: library, FAILING_SYNC: trigger });
+  expect(said.length).toBeGreaterThan(0);
+  expectOnce(await sealRest(data), said, 1);
+});

@@ -33,7 +33,7 @@ export interface ClusterUsageDeps {
   readonly maxSpoolBytes: number;
   /** What the end of the process may take for shipping the rest. */
   readonly goodbyeMs: number;
-  readonly health: Pick<StoreHealth, 'ready'>;
+  readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly clock: Clock;
   /** The version of the accounts that this node shows. */
   readonly accountsVersion: () => number;
@@ -180,11 +180,14 @@ export class ClusterUsage implements UsageEngine {
     const { applied, onlyNote, removeBefore, ...noted } = request;
     const mark = { at: clock.now(), applied, version: accountsVersion() };
     await laneOf(0).settled();
-    const { sealed, done } = await committer.seal({
-      ...{ mark, ...noted, onlyNote },
-      ...(removeBefore !== undefined && { removeBefore }),
-    });
-    return { sealed, done, at: mark.at, version: mark.version };
+    const task = { mark, ...noted, onlyNote, ...(removeBefore !== undefined && { removeBefore }) };
+    try {
+      const { sealed, done } = await committer.seal(task);
+      return { sealed, done, at: mark.at, version: mark.version };
+    } catch (error) {
+      this.#deps.health.failed(error); // As when a batch is not kept: what fails next may seem to succeed.
+      throw error;
+    }
   }
 
   #hear(told: NodeTold): void {

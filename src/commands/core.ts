@@ -4,7 +4,7 @@ import { LargeBodies } from '../admission/large-bodies.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import { Intake } from '../commit/intake.ts';
-import { SeriesDictionary, type SeriesLimits } from '../commit/series-dictionary.ts';
+import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { Config } from '../config.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
@@ -27,6 +27,7 @@ import { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { SnippetFiles } from '../telemetry/snippet.ts';
 import { embeddedStorage } from './embedded-storage.ts';
+import { limitsOf, retentionOf } from './limits.ts';
 import type { Storage, StorageDeps } from './storage.ts';
 
 /** The parts of the service that differ between a deployment and a test. */
@@ -77,6 +78,8 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const intake = new Intake(usageEngine.committers, health, clock, config, debugLog(parts));
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageEngine, health, intake });
+  const instances = openInstances(parts, usageEngine);
+  usageEngine.onForgotten(() => instances.readAgain());
   return {
     ...parts,
     ...accounts,
@@ -87,7 +90,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     intake,
     counting,
     retention,
-    instances: openInstances(parts, usageEngine),
+    instances,
     reportKinds: openReportKinds({ ...counting, retention }),
     reports: startReportPool(parts.workerFile('manage/report-worker'), config.data),
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
@@ -111,6 +114,7 @@ export async function closeCore(core: Core): Promise<void> {
   await core.engine.close();
   await Promise.all([core.reports.close(), core.passwords.close()]);
   await Promise.all([core.usageEngine.close(), core.accounts.lmdb.close()]);
+  await core.storage?.close?.();
 }
 
 /** Fails the store when one of its files is no longer where it was opened, as each commit does. */
@@ -166,21 +170,6 @@ export function readinessOf({ health, intake, clock, engine, usageEngine }: Core
 /** @param reason why it cannot be done */
 function ability(reason: string | undefined): Ability {
   return { ready: reason === undefined, reason: reason ?? '' };
-}
-
-/** How many names an environment may have. */
-export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {
-  return { features: maxFeatures, variants: maxVariants, metrics: maxMetrics };
-}
-
-/** How long buckets are kept. */
-export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
-  const hourMs = 3_600_000;
-  return {
-    minutesMs: keepMinutes * hourMs,
-    hoursMs: keepHours * 24 * hourMs,
-    daysMs: keepDays * 24 * hourMs,
-  };
 }
 
 function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageEngine): Instances {

@@ -25,11 +25,11 @@ export function engineSettings(flags: ReadonlyMap<string, string>, terminal: Ter
     throw new UsageError(
       'Cannot find the engine: give its URL with --engine-file, --engine or FLAGMETER_ENGINE',
     );
-  return { config, address: addressOf(config.engine) };
+  return { config, address: engineAddress(config.engine) };
 }
 
 /** @throws {UsageError} */
-function addressOf(url: string): EngineAddress {
+export function engineAddress(url: string): EngineAddress {
   try {
     return parseEngineUrl(url);
   } catch (error) {

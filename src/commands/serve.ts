@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
@@ -13,6 +14,7 @@ import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { type BoundListeners, bindListeners } from './bound-listeners.ts';
 import { builtIn } from './built-in.ts';
+import type { ServiceDeps } from './core.ts';
 import { credentialsText } from './credentials.ts';
 import { urlOf } from './listeners.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
@@ -62,11 +64,12 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
   if (config.existing) checkPrepared(config.data);
   const lock = lockDataDirectory(config.data);
   try {
-    const accounts = await openOrPrepare(config, log, terminal);
+    const stores = await openStores({ config, log, terminal, signals });
+    if (stores === undefined) return await stopWaiting(bound, signals);
     const parts = {
       ...builtIn(),
+      ...stores,
       config,
-      accounts,
       clock: systemClock,
       randomBytes,
       log,
@@ -84,6 +87,25 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
   } finally {
     lock.release();
   }
+}
+
+/** The accounts, and where they and usage are kept; `undefined` when the process was told to stop meanwhile. */
+async function openStores(
+  serving: Serving,
+): Promise<Pick<ServiceDeps, 'accounts' | 'storage'> | undefined> {
+  const { config, log, terminal, signals } = serving;
+  if (config.engine === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
+  const { openCluster } = await import('./cluster-storage.ts');
+  const told = signals.toldToStop.then(() => false);
+  const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
+  const opened = await openCluster({ config, log, clock: systemClock, randomBytes, pause });
+  if (opened?.credentials !== undefined) terminal.err(credentialsText(opened.credentials));
+  return opened;
+}
+
+async function stopWaiting(bound: BoundListeners, { toldToStop }: Signals): Promise<number> {
+  await bound.close(0);
+  return toldToStop;
 }
 
 function startedServer({ baseUrl, tlsCert }: Config, { listeners }: BoundListeners): StartedServer {

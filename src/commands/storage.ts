@@ -13,6 +13,8 @@ export interface Storage {
   openEngine(parts: StorageDeps, health: StoreHealth): Engine | Promise<Engine>;
   /** Opens the usage, and starts the threads that commit it. */
   openUsage(parts: StorageDeps, opened: Opened): UsageEngine | Promise<UsageEngine>;
+  /** After both are closed. */
+  close?(): Promise<void>;
 }
 
 /** What either is made of. */

@@ -57,6 +57,8 @@ export class EmbeddedUsage implements UsageEngine {
       .submit(application, (batch) => void batch.forgotten.push(forgotten));
   }
 
+  onForgotten(): void {}
+
   passed(): Promise<boolean> {
     return always;
   }

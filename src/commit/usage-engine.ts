@@ -41,6 +41,8 @@ export interface UsageEngine {
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
+  /** @param listener is called when another node has forgotten a person: what is remembered of ids may be wrong then */
+  onForgotten(listener: () => void): void;
   /** Resolves when no packet of something that was deleted can come to the store any more: its record may go. */
   passed(deletion: Deletion): Promise<boolean>;
   /**

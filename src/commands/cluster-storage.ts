@@ -1,0 +1,221 @@
+import { hostname } from 'node:os';
+import { version } from '../../package.json' with { type: 'json' };
+import { joinEngine } from '../accounts/join-engine.ts';
+import type { FirstCredentials } from '../accounts/prepare.ts';
+import { planAfterLoss } from '../auth/after-loss.ts';
+import { ClusterUsage } from '../cluster/cluster-usage.ts';
+import { Spool } from '../cluster/spool.ts';
+import { startSpoolCommitter } from '../cluster/spool-committer.ts';
+import type { UsageEngine } from '../commit/usage-engine.ts';
+import type { Config } from '../config.ts';
+import type { Engine } from '../engine/engine.ts';
+import { PostgresEngine } from '../engine/postgres.ts';
+import { Connection } from '../postgres/connection.ts';
+import { type EngineKey, readEngineKey } from '../postgres/engine-key.ts';
+import { readSecret } from '../postgres/engine-secret.ts';
+import type { EngineAddress } from '../postgres/engine-url.ts';
+import { checkEngine } from '../postgres/layout.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+import { openUsageStore } from '../store/usage.ts';
+import { engineAddress } from './engine-connection.ts';
+import { retentionOf } from './limits.ts';
+import type { Opened, Storage, StorageDeps } from './storage.ts';
+
+/** What opening a node needs before its accounts are open. */
+export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock' | 'randomBytes'> & {
+  /** Resolves after `ms`; false when the process is told to stop. */
+  pause(ms: number): Promise<boolean>;
+};
+
+/** A node that may use its directory with its engine. */
+export interface OpenedCluster {
+  readonly accounts: AccountStore;
+  /** Of an engine that had no accounts until now. */
+  readonly credentials: FirstCredentials | undefined;
+  readonly storage: Storage;
+}
+
+/** From a statement to its answer. */
+const deadlineMs = 5000;
+/** A node that has found its engine joins it before it says that it is ready. */
+const joinMs = 20_000;
+const snapshotBytes = 2 ** 26;
+
+/**
+ * Opens a data directory as a node of an engine. An empty one waits for the engine.
+ * @returns `undefined` when the process was told to stop meanwhile
+ * @throws {UsageError} for a URL that is wrong
+ * @throws {Error} when the directory, the engine or the key file must not be used; it says why, and nothing is written
+ */
+export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | undefined> {
+  const { config, log, clock, randomBytes, pause } = deps;
+  const key = config.engineKeyFile === undefined ? undefined : readEngineKey(config.engineKeyFile);
+  const link = new EngineLink(deps, key);
+  try {
+    const wanted = { adminEmail: 'admin@localhost', signingAlg: config.signingAlg, clock, randomBytes };
+    const joining = { connection: link.connect('reads'), key, log, wanted, pause };
+    const joined = await joinEngine(config.data, joining);
+    if (joined === undefined) await link.close();
+    return joined && { ...joined, storage: new ClusterStorage(link, key) };
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
+
+/** The sessions of the main thread with the engine, and what the engine has said of itself. */
+class EngineLink {
+  readonly address: EngineAddress;
+  readonly name: string;
+  /** Of digests of instance ids; `undefined` as long as the engine was away. */
+  secret: Buffer | undefined;
+  readonly #deps: ClusterDeps;
+  readonly #key: EngineKey | undefined;
+  readonly #connections = new Map<string, Connection>();
+
+  constructor(deps: ClusterDeps, key: EngineKey | undefined) {
+    const { config } = deps;
+    this.address = engineAddress(config.engine!);
+    this.name = config.nodeName ?? hostname();
+    this.#deps = deps;
+    this.#key = key;
+  }
+
+  /** The session of this purpose. Each new one checks the engine before anyone uses it. */
+  connect(purpose: string): Connection {
+    const known = this.#connections.get(purpose);
+    if (known !== undefined) return known;
+    const { log, clock } = this.#deps;
+    const name = `flagmeter ${this.name} ${purpose}`;
+    const connection = new Connection(this.address, {
+      ...{ name, log, clock, deadlineMs },
+      prepare: async (run) => {
+        const { secret } = await checkEngine(run);
+        this.secret = readSecret(secret, this.#key);
+      },
+    });
+    this.#connections.set(purpose, connection);
+    return connection;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+  }
+}
+
+/** Several machines: accounts are those of the engine, and usage is what its log says. */
+class ClusterStorage implements Storage {
+  readonly #link: EngineLink;
+  readonly #key: EngineKey | undefined;
+  #spool: Spool | undefined;
+
+  constructor(link: EngineLink, key: EngineKey | undefined) {
+    this.#link = link;
+    this.#key = key;
+  }
+
+  async openEngine(parts: StorageDeps, health: StoreHealth): Promise<Engine> {
+    const { config, accounts, clock, log, randomBytes } = parts;
+    const engine = new PostgresEngine(accounts, {
+      ...{ health, clock, log, randomBytes },
+      reads: this.#link.connect('reads'),
+      changes: this.#link.connect('changes'),
+      signIns: this.#link.connect('sign-ins'),
+      directory: this.#openSpool(parts).directory,
+      key: this.#key,
+      repair: () => planAfterLoss(clock, config.signingAlg),
+    });
+    await engine.start();
+    return engine;
+  }
+
+  async openUsage(parts: StorageDeps, { engine, health, laneOf }: Opened): Promise<UsageEngine> {
+    const { config, workerFile, clock, randomBytes, log, fatal } = parts;
+    const spool = this.#openSpool(parts);
+    const digestSecret = secretOf(this.#link, spool);
+    const store = openUsageStore(config.data);
+    const stream = newId(randomBytes);
+    const mark = { at: clock.now(), applied: 0, version: engine.version };
+    const committer = startSpoolCommitter(workerFile('cluster/spool-worker'), {
+      data: config.data,
+      ...{ stream, mark, maxIdentities: config.maxIdentities, maxBytes: config.spoolMax },
+    });
+    await committer.seal({ mark, onlyNote: true });
+    const usage = new ClusterUsage({
+      workerFile: workerFile('cluster/replica-worker'),
+      start: {
+        data: config.data,
+        address: this.#link.address,
+        facts: {
+          directory: spool.directory,
+          path: config.data,
+          name: this.#link.name,
+          version,
+          stream,
+          started: clock.now(),
+          engine: spool.engine,
+        },
+        settings: settingsOf(config),
+        snapshotBytes,
+        logLevel: config.logLevel,
+      },
+      ...{ spool, committer, store, digestSecret, health, clock, laneOf },
+      maxSpoolBytes: config.spoolMax,
+      goodbyeMs: (config.shutdownGrace * 1000) / 2,
+      accountsVersion: () => engine.version,
+    });
+    await joinOrCount(usage, this.#link, (reason) => {
+      log.error('this node must not go on: stopping', { reason });
+      fatal(reason);
+    });
+    return usage;
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  #openSpool({ config, randomBytes }: StorageDeps): Spool {
+    this.#spool ??= new Spool(config.data, () => newId(randomBytes));
+    return this.#spool;
+  }
+}
+
+/** A node joins before it is ready; while the engine is away it counts, and joins later. */
+async function joinOrCount(usage: ClusterUsage, link: EngineLink, refused: (reason: string) => void) {
+  try {
+    if (link.secret !== undefined && (await usage.joined(joinMs))) return;
+  } catch (error) {
+    for (const committer of usage.committers) await committer.close();
+    await usage.close();
+    await link.close();
+    throw error;
+  }
+  usage.joined(2 ** 31 - 1).catch((error: Error) => refused(error.message));
+}
+
+/** The engine's, which a prepared directory remembers: it counts without the engine, too. */
+function secretOf({ secret }: EngineLink, { store: { lmdb, meta } }: Spool): Buffer {
+  if (secret !== undefined) lmdb.transactionSync(() => meta.putSync('secret', secret.toString('base64')));
+  const known = meta.get('secret');
+  if (known === undefined)
+    throw new Error('Cannot count yet: this node has never reached the engine; start it again once it answers');
+  return Buffer.from(known, 'base64');
+}
+
+function settingsOf(config: Config) {
+  const { maxFeatures, maxVariants, maxMetrics, maxIdentities, exposureDays } = config;
+  return {
+    features: maxFeatures,
+    variants: maxVariants,
+    metrics: maxMetrics,
+    identities: maxIdentities,
+    exposureDays,
+    ...retentionOf(config),
+  };
+}
+
+function newId(randomBytes: StorageDeps['randomBytes']): string {
+  return randomBytes(16).toString('hex');
+}

@@ -200,7 +200,9 @@ function secretOf({ secret }: EngineLink, { store: { lmdb, meta } }: Spool): Buf
   if (secret !== undefined) lmdb.transactionSync(() => meta.putSync('secret', secret.toString('base64')));
   const known = meta.get('secret');
   if (known === undefined)
-    throw new Error('Cannot count yet: this node has never reached the engine; start it again once it answers');
+    throw new Error(
+      'Cannot count yet: this node has never reached the engine; start it again once it answers',
+    );
   return Buffer.from(known, 'base64');
 }
 

@@ -6,7 +6,6 @@ import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import { Intake } from '../commit/intake.ts';
 import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
-import type { Config } from '../config.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ability, Readiness } from '../http/health.ts';

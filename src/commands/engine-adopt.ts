@@ -8,9 +8,9 @@ import { readEngineKey } from '../postgres/engine-key.ts';
 import { showEngine } from '../postgres/engine-url.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
-import { limitsOf, retentionOf } from './core.ts';
 import { engineAdoptCommand } from './engine-commands.ts';
 import { type EngineSettings, engineSettings, withEngine } from './engine-connection.ts';
+import { limitsOf, retentionOf } from './limits.ts';
 
 const tellEveryMs = 2000;
 

@@ -90,9 +90,7 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
 }
 
 /** The accounts, and where they and usage are kept; `undefined` when the process was told to stop meanwhile. */
-async function openStores(
-  serving: Serving,
-): Promise<Pick<ServiceDeps, 'accounts' | 'storage'> | undefined> {
+async function openStores(serving: Serving): Promise<Pick<ServiceDeps, 'accounts' | 'storage'> | undefined> {
   const { config, log, terminal, signals } = serving;
   if (config.engine === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('./cluster-storage.ts');

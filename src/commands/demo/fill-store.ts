@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts';
 import { type AccountStore, openAccountStore } from '../../store/accounts.ts';
 import { openDigestSecret } from '../../store/instances.ts';
 import { openUsageStore } from '../../store/usage.ts';
-import { limitsOf, retentionOf } from '../core.ts';
+import { limitsOf, retentionOf } from '../limits.ts';
 import { writeHistory } from './history.ts';
 import { makeShop, type Shop } from './shop.ts';
 import { type Story, tellStory } from './story.ts';

@@ -96,7 +96,7 @@ export class ClusterUsage implements UsageEngine {
    */
   joined(ms: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => resolve(false), ms);
+      const timer = setTimeout(() => resolve(false), ms).unref();
       this.#onTold = () => {
         const { refusal, isJoined = false } = this.#told ?? {};
         if (refusal === undefined && !isJoined && !this.#hasEnded) return;

@@ -16,8 +16,8 @@ import { readSecret } from '../postgres/engine-secret.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkEngine } from '../postgres/layout.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import { openReplicaStore } from '../store/replica-store.ts';
 import type { StoreHealth } from '../store/store-health.ts';
-import { openUsageStore } from '../store/usage.ts';
 import { engineAddress } from './engine-connection.ts';
 import { retentionOf } from './limits.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
@@ -68,8 +68,8 @@ export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | un
 class EngineLink {
   readonly address: EngineAddress;
   readonly name: string;
-  /** Of digests of instance ids; `undefined` as long as the engine was away. */
-  secret: Buffer | undefined;
+  /** What the engine says of itself; `undefined` as long as it was away. */
+  found: { readonly id: string; readonly secret: Buffer } | undefined;
   readonly #deps: ClusterDeps;
   readonly #key: EngineKey | undefined;
   readonly #connections = new Map<string, Connection>();
@@ -91,8 +91,8 @@ class EngineLink {
     const connection = new Connection(this.address, {
       ...{ name, log, clock, deadlineMs },
       prepare: async (run) => {
-        const { secret } = await checkEngine(run);
-        this.secret = readSecret(secret, this.#key);
+        const { id, secret } = await checkEngine(run);
+        this.found ??= { id, secret: readSecret(secret, this.#key) };
       },
     });
     this.#connections.set(purpose, connection);
@@ -134,7 +134,7 @@ class ClusterStorage implements Storage {
     const { config, workerFile, clock, randomBytes, log, fatal } = parts;
     const spool = this.#openSpool(parts);
     const digestSecret = secretOf(this.#link, spool);
-    const store = openUsageStore(config.data);
+    const store = openReplicaStore(config.data);
     const stream = newId(randomBytes);
     const mark = { at: clock.now(), applied: 0, version: engine.version };
     const committer = startSpoolCommitter(workerFile('cluster/spool-worker'), {
@@ -185,7 +185,7 @@ class ClusterStorage implements Storage {
 /** A node joins before it is ready; while the engine is away it counts, and joins later. */
 async function joinOrCount(usage: ClusterUsage, link: EngineLink, refused: (reason: string) => void) {
   try {
-    if (link.secret !== undefined && (await usage.joined(joinMs))) return;
+    if (link.found !== undefined && (await usage.joined(joinMs))) return;
   } catch (error) {
     for (const committer of usage.committers) await committer.close();
     await usage.close();
@@ -195,9 +195,13 @@ async function joinOrCount(usage: ClusterUsage, link: EngineLink, refused: (reas
   usage.joined(2 ** 31 - 1).catch((error: Error) => refused(error.message));
 }
 
-/** The engine's, which a prepared directory remembers: it counts without the engine, too. */
-function secretOf({ secret }: EngineLink, { store: { lmdb, meta } }: Spool): Buffer {
-  if (secret !== undefined) lmdb.transactionSync(() => meta.putSync('secret', secret.toString('base64')));
+/** The HMAC key of digests is the engine's. A prepared directory remembers it, since it counts without the engine, too. */
+function secretOf({ found }: EngineLink, spool: Spool): Buffer {
+  const { lmdb, meta } = spool.store;
+  if (found !== undefined && (spool.engine ?? found.id) === found.id) {
+    spool.bindTo(found.id);
+    lmdb.transactionSync(() => void meta.putSync('secret', found.secret.toString('base64')));
+  }
   const known = meta.get('secret');
   if (known === undefined)
     throw new Error(

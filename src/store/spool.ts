@@ -27,7 +27,10 @@ export interface SpoolStore extends UsageStore {
   readonly unresolved: Table;
   /** The streams of this directory, each under its id. */
   readonly streams: Database<StreamRecord, string>;
-  /** `directory`: the random id of this directory. `engine`: the id of the engine that it belongs to. */
+  /**
+   * `directory`: the random id of this directory. `engine`: the id of the engine that it belongs to. `secret`: the HMAC key of
+   * digests, which is the engine's, as base64.
+   */
   readonly meta: Database<string, string>;
 }
 

@@ -1,0 +1,209 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { call, openClient } from '../support/grpc-call.ts';
+import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { encode } from '../support/report-messages.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+/** Three processes of the compiled executable on one PostgreSQL, spoken to as a load balancer would. */
+
+const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
+const environment = 'Production';
+const origin = 'https://shop.example';
+const inTime = { timeout: 30_000, interval: 100 };
+
+let database: Postgres;
+let engine: string;
+let credentials: Credentials;
+const nodes: Binary[] = [];
+let bearer: string;
+let application: string;
+const keys: Record<string, string> = {};
+/** Checks that were answered 202 or 200, and that had no answer. */
+let counted = 0;
+
+const ready = whyNoPostgres === undefined;
+
+describe.skipIf(!ready)('three nodes on one PostgreSQL', { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    database = await Postgres.start();
+    engine = await database.database();
+    const made = await runBinary([
+      'engine',
+      'init',
+      '--engine',
+      engine,
+      '--admin-email',
+      'ada@example.com',
+      '--json',
+    ]);
+    expect(made).toMatchObject({ code: 0 });
+    credentials = JSON.parse(made.stdout);
+    for (const name of ['one', 'two', 'three']) nodes.push(await startNode(name));
+    bearer = await token(nodes[0]!.http, credentials);
+    application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
+    for (const type of ['Frontend', 'Backend'] as const)
+      keys[type] = (await createKey(nodes[0]!.http, bearer, application, type)).key;
+    // Packets may be refused for a second after a key is made on another node; requests of managers never are.
+    for (const node of nodes) expect((await get(node, '/api/v2/applications')).status).toBe(200);
+  }, 120_000);
+
+  afterAll(async () => {
+    for (const node of nodes) await stop(node);
+    await database.close();
+    cleanUp();
+  });
+
+  test('what is made on one is there on all, and counts of all are in the reports of each', async () => {
+    for (const node of nodes) {
+      for (let time = 0; time < 5; time += 1) await sendPacket(node);
+      await sendReport(node);
+    }
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+  });
+
+  test('reports say until when they are complete', async () => {
+    const before = Date.now();
+    await sendPacket(nodes[1]!);
+    await vi.waitFor(async () => {
+      const answer = await get(nodes[2]!, usagePath());
+      const { completeThrough } = (await answer.json()) as { completeThrough: string };
+      expect(Date.parse(completeThrough)).toBeGreaterThan(before);
+      expect(answer.headers.get('flagmeter-complete-through')).toBe(completeThrough);
+    }, inTime);
+  });
+
+  test('an id that one has minted is known to another, and a person is forgotten by all', async () => {
+    const identity = 'ann@example.com';
+    const instance = await mint(nodes[0]!, identity);
+    await sendPacket(nodes[1]!, { i: instance });
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(1), inTime);
+    const path = `/api/v2/applications/${application}/identities/${encodeURIComponent(identity)}`;
+    expect((await get(nodes[0]!, path, 'DELETE')).status).toBe(204);
+    await sendPacket(nodes[1]!, { i: instance });
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(0), inTime);
+  });
+
+  test('a token that one has invalidated is refused by all at once', async () => {
+    const other = await token(nodes[1]!.http, credentials);
+    for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(200);
+    expect((await get(nodes[0]!, '/api/account/invalidate-token', 'POST', other)).status).toBe(200);
+    for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(401);
+  });
+
+  test('without PostgreSQL they count, and say that they cannot manage; then all numbers are right', async () => {
+    await database.stop();
+    for (const node of nodes) await sendPacket(node);
+    for (const node of nodes) {
+      const refused = await get(node, '/api/v2/applications');
+      expect(refused.status).toBe(503);
+      expect(await refused.json()).toMatchObject({ code: 'engine_unavailable' });
+      expect((await fetch(`http://${node.http}/.well-known/jwks.json`)).status).toBe(200);
+      const able = await fetch(`http://${node.http}/readyz`);
+      expect(able.status).toBe(200);
+      expect(await able.json()).toMatchObject({ counting: { ready: true }, managing: { ready: false } });
+      expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(503);
+      await sendReport(node);
+    }
+    await database.start();
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+    for (const node of nodes)
+      expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
+  });
+
+  test('a node that was prepared begins to count while PostgreSQL is away', async () => {
+    const [first] = nodes;
+    await stop(nodes[2]!);
+    await database.stop();
+    nodes[2] = await startBinary({ data: nodes[2]!.data, args: nodeArgs('three') });
+    await sendPacket(nodes[2]);
+    await database.start();
+    await vi.waitFor(async () => expect(await checksOf(first!)).toBe(counted), inTime);
+    await vi.waitFor(async () => expect(await checksOf(nodes[2]!)).toBe(counted), inTime);
+  });
+
+  test('what a killed node has answered is in the reports when it is back', async () => {
+    await sendPacket(nodes[1]!);
+    await stop(nodes[1]!, 'SIGKILL');
+    nodes[1] = await startBinary({ data: nodes[1]!.data, args: nodeArgs('two') });
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
+  });
+});
+
+function nodeArgs(name: string): string[] {
+  return ['--engine', engine, '--node-name', name, ...urls];
+}
+
+function startNode(name: string): Promise<Binary> {
+  return startBinary({ data: join(freshDirectory(), name), args: nodeArgs(name) });
+}
+
+async function sendPacket({ http }: Binary, more: object = {}): Promise<void> {
+  const answer = await fetch(`http://${http}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin },
+    body: JSON.stringify({ k: keys['Frontend'], e: environment, f: { checkout: { on: [1] } }, ...more }),
+  });
+  expect(answer.status).toBe(202);
+  counted += 1;
+}
+
+/** Two checks, over gRPC. */
+async function sendReport({ grpc }: Binary): Promise<void> {
+  const client = openClient(grpc);
+  const message = encode('Usage.FeatureStat', {
+    appKey: keys['Backend'],
+    environment,
+    time: new Date().toISOString(),
+    stats: [{ feature: 'checkout', variantStats: { on: { checkCount: 2 } } }],
+  });
+  const { code } = await call(client, '/Usage.Usage/SendStats', message);
+  client.close();
+  expect(code).toBe(0);
+  counted += 2;
+}
+
+async function mint({ http }: Binary, identity: string): Promise<string> {
+  const answer = await fetch(`http://${http}/api/frontend/identities`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: keys['Backend']! },
+    body: JSON.stringify({ identity }),
+  });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { instanceId: string }).instanceId;
+}
+
+function get({ http }: Binary, path: string, method = 'GET', access = bearer): Promise<Response> {
+  return fetch(`http://${http}${path}`, { method, headers: { authorization: `Bearer ${access}` } });
+}
+
+function usagePath(): string {
+  return `/api/v2/applications/${application}/usage?environment=${environment}`;
+}
+
+async function checksOf(node: Binary): Promise<number> {
+  const { features } = (await (await get(node, usagePath())).json()) as { features: { checks: number }[] };
+  return features[0]?.checks ?? 0;
+}
+
+async function exposuresOf(node: Binary, identity: string): Promise<number> {
+  const person = `/api/v2/applications/${application}/identities/${encodeURIComponent(identity)}`;
+  const answer = await get(node, `${person}/exposures?environment=${environment}`);
+  return ((await answer.json()) as { exposures: unknown[] }).exposures.length;
+}

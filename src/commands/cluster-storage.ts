@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { version } from '../../package.json' with { type: 'json' };
 import { joinEngine } from '../accounts/join-engine.ts';
-import type { FirstCredentials } from '../accounts/prepare.ts';
 import { planAfterLoss } from '../auth/after-loss.ts';
 import { ClusterUsage } from '../cluster/cluster-usage.ts';
 import { Spool } from '../cluster/spool.ts';
@@ -23,7 +22,7 @@ import { retentionOf } from './limits.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
 
 /** What opening a node needs before its accounts are open. */
-export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock' | 'randomBytes'> & {
+export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
   /** Resolves after `ms`; false when the process is told to stop. */
   pause(ms: number): Promise<boolean>;
 };
@@ -31,8 +30,6 @@ export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock' | 'random
 /** A node that may use its directory with its engine. */
 export interface OpenedCluster {
   readonly accounts: AccountStore;
-  /** Of an engine that had no accounts until now. */
-  readonly credentials: FirstCredentials | undefined;
   readonly storage: Storage;
 }
 
@@ -49,15 +46,14 @@ const snapshotBytes = 2 ** 26;
  * @throws {Error} when the directory, the engine or the key file must not be used; it says why, and nothing is written
  */
 export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | undefined> {
-  const { config, log, clock, randomBytes, pause } = deps;
+  const { config, log, pause } = deps;
   const key = config.engineKeyFile === undefined ? undefined : readEngineKey(config.engineKeyFile);
   const link = new EngineLink(deps, key);
   try {
-    const wanted = { adminEmail: 'admin@localhost', signingAlg: config.signingAlg, clock, randomBytes };
-    const joining = { connection: link.connect('reads'), key, log, wanted, pause };
-    const joined = await joinEngine(config.data, joining);
-    if (joined === undefined) await link.close();
-    return joined && { ...joined, storage: new ClusterStorage(link, key) };
+    const accounts = await joinEngine(config.data, { connection: link.connect('reads'), key, log, pause });
+    if (accounts !== undefined) return { accounts, storage: new ClusterStorage(link, key) };
+    await link.close();
+    return undefined;
   } catch (error) {
     await link.close();
     throw error;

@@ -96,9 +96,7 @@ async function openStores(serving: Serving): Promise<Pick<ServiceDeps, 'accounts
   const { openCluster } = await import('./cluster-storage.ts');
   const told = signals.toldToStop.then(() => false);
   const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
-  const opened = await openCluster({ config, log, clock: systemClock, randomBytes, pause });
-  if (opened?.credentials !== undefined) terminal.err(credentialsText(opened.credentials));
-  return opened;
+  return openCluster({ config, log, clock: systemClock, pause });
 }
 
 async function stopWaiting(bound: BoundListeners, { toldToStop }: Signals): Promise<number> {

@@ -77,10 +77,7 @@ export class Copy extends Committed {
       if (last === undefined) return;
       const lossOpen = this.#state.lossOpen && !settled;
       const state = { ...this.#state, version: last.version, change: last.id, lossOpen };
-      await this.#commit(
-        news.flatMap(({ writes }) => writes),
-        state,
-      );
+      await this.#commit(lastOfEach(news), state);
     });
   }
 
@@ -134,6 +131,15 @@ export class Copy extends Committed {
       return [...gone, ...changed];
     });
   }
+}
+
+/** The last write of each record: listeners hear of each once, as when it is changed here. */
+function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
+  const [only, ...more] = changes;
+  if (only !== undefined && more.length === 0) return only.writes;
+  const last = new Map<string, Write>();
+  for (const write of changes.flatMap(({ writes }) => writes)) last.set(`${write.table} ${write.key}`, write);
+  return [...last.values()];
 }
 
 /** Whether a record belongs to the file, and not to the accounts. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { ControlConnection } from '../../src/engine/control-statements.ts';
+import { type ControlConnection, forgetOldChanges } from '../../src/engine/control-statements.ts';
 import type { Draft, Write } from '../../src/engine/engine.ts';
 import type { QueryResult, Run } from '../../src/postgres/statement.ts';
 import { readCopyState } from '../../src/store/copy-state.ts';
@@ -8,6 +8,7 @@ import { cuttingProxy } from './cutting-proxy.ts';
 import { count, put, read } from './fixture.ts';
 import {
   closeSharedServer,
+  connect,
   emptyCopy,
   newEngine,
   openNode,
@@ -226,7 +227,32 @@ describe('an engine that went back', () => {
   });
 });
 
+test('changes are forgotten after a day, but for the last thousand', async () => {
+  const postgres = await sharedServer();
+  const url = await newEngine(postgres);
+  const { engine } = openNode(url);
+  const insert =
+    "INSERT INTO fm_change SELECT n, n, now() - interval '2 days', '[]' FROM generate_series(1, 3000) n";
+  await postgres.query(insert, [], url);
+  await postgres.query("UPDATE fm_head SET position = 3000, id = 3000 WHERE log = 'control'", [], url);
+  await connect(url).query(forgetOldChanges);
+  const rows = await postgres.query('SELECT min(version)::int, max(version)::int FROM fm_change', [], url);
+  expect(rows).toEqual([{ min: 2000, max: 3000 }]);
+  await engine.current();
+  expect(engine.version).toBe(3000);
+});
+
 describe('a copy', () => {
+  test('hears of a record once, however often it was changed', async () => {
+    const { one, other } = await twoNodes();
+    for (const value of [1, 2, 3]) await one.engine.change((draft) => put(draft, 'numbers', 'n', value));
+    await one.engine.change((draft) => draft.remove('numbers', 'n'));
+    const heard: Write[] = [];
+    other.engine.onCommit((writes) => void heard.push(...writes));
+    await other.engine.current();
+    expect(heard).toEqual([{ table: 'numbers', key: 'n', value: undefined }]);
+  });
+
   test('that is behind, as after a crash before a change was applied, catches up', async () => {
     const url = await newEngine(await sharedServer());
     const one = openNode(url);

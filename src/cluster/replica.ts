@@ -138,10 +138,13 @@ export class Replica {
     return this.isLoading ? 0 : this.#transact(() => this.#erased.step(limit));
   }
 
-  /** The content as it is now, for nodes that join; to be closed. While it is open, commits make the file grow. */
-  snapshot(): ReplicaSnapshot {
+  /**
+   * The content as it is now, for nodes that join; to be closed. While it is open, commits make the file grow.
+   * @param partBytes bytes of rows in a part, if they are to be others than usual
+   */
+  snapshot(partBytes?: number): ReplicaSnapshot {
     if (this.isLoading) throw new Error('Cannot make a snapshot: one is being loaded');
-    return new ReplicaSnapshot(this.#store);
+    return new ReplicaSnapshot(this.#store, partBytes);
   }
 
   /**

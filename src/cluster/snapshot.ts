@@ -9,7 +9,7 @@ import { headOf, isOwnRow, PartWriter, replicaTables } from './snapshot-rows.ts'
 const gzip = promisify(gzipWithCallback);
 
 /** Bytes of rows in a part, which are about 1 MiB compressed. */
-const partBytes = 3 * 2 ** 20;
+const usualPartBytes = 3 * 2 ** 20;
 /** Bytes of rows that are collected between two turns of the event loop: it takes a millisecond or two. */
 const turnBytes = 256 * 1024;
 
@@ -18,9 +18,12 @@ export class ReplicaSnapshot {
   /** The last entry that is in it. */
   readonly applied: Applied;
   readonly #store: ReplicaStore;
+  readonly #partBytes: number;
   #snapshot: Snapshot | undefined;
 
-  constructor(store: ReplicaStore) {
+  /** @param partBytes bytes of rows in a part */
+  constructor(store: ReplicaStore, partBytes = usualPartBytes) {
+    this.#partBytes = partBytes;
     const { lmdb, replica } = store;
     this.#store = store;
     lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
@@ -57,20 +60,21 @@ export class ReplicaSnapshot {
     const transaction = this.#snapshot;
     if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
     let number = 0;
+    const partBytes = this.#partBytes;
     let part = new PartWriter(partBytes, number, headOf(this.applied));
-    let turn = turnBytes;
+    let turn = Math.min(turnBytes, partBytes);
     for (const [index, name] of replicaTables.entries()) {
       for (const { key, value } of this.#store[name].getRange({ transaction })) {
         if (isOwnRow(name, key)) continue;
         part.add(index, key, value);
         if (part.length < turn) continue;
-        turn = part.length + turnBytes;
+        turn = Math.min(part.length + turnBytes, partBytes);
         await setImmediate();
         if (part.length < partBytes) continue;
         yield part.finish(false);
         number += 1;
         part = new PartWriter(partBytes, number);
-        turn = turnBytes;
+        turn = Math.min(turnBytes, partBytes);
       }
     }
     yield part.finish(true);

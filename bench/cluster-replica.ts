@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Delta } from '../src/cluster/delta.ts';
+import { encodeDelta } from '../src/cluster/delta-codec.ts';
+import type { Entry } from '../src/cluster/entry.ts';
+import { Replica } from '../src/cluster/replica.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../src/store/blocks.ts';
+import { openReplicaStore } from '../src/store/replica-store.ts';
+
+/** How fast a node applies the log, and writes and loads snapshots. Rates are of one thread, with each commit on disk. */
+export interface ReplicaFigures {
+  /** Deltas of 1 000 cells, 10 000 series in one minute after the other. */
+  readonly cellsPerSecond: number;
+  /** Processor time for 10 000 cells, ms. */
+  readonly cpuMs: number;
+  /** An hour's backlog of 10 000 series: 600 000 cells, all minutes of a block in a delta; seconds. */
+  readonly backlogSeconds: number;
+  /** The longest call of `apply`, ms. */
+  readonly longestCallMs: number;
+  /** The file of the store, MiB: before a snapshot, and after it was read while 600 000 more cells were applied. */
+  readonly fileMiB: readonly [before: number, after: number];
+  readonly snapshot: { readonly compressedMiB: number; readonly parts: number };
+  /** Of the file's MiB, a second. */
+  readonly writeMiBPerSecond: number;
+  readonly loadMiBPerSecond: number;
+  /** The same into a store that holds as much already. */
+  readonly reloadMiBPerSecond: number;
+}
+
+const [series, environment] = [10_000, 1];
+const firstMinute = Math.floor(Date.UTC(2026, 0, 1) / 60_000);
+
+/** Measures a replica in a directory of its own. @param hours how many hours of 10 000 series the snapshot has */
+export async function measureReplica(hours: number): Promise<ReplicaFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'flagmeter-bench-'));
+  try {
+    const node = new BenchReplica(join(folder, 'a'));
+    const joining = new BenchReplica(join(folder, 'b'));
+    const figures = await measure(node, joining, hours);
+    for (const each of [node, joining]) await each.store.lmdb.close();
+    return figures;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(node: BenchReplica, joining: BenchReplica, hours: number): Promise<ReplicaFigures> {
+  node.apply([node.entry({ series: names() })]);
+  const live = node.timed(byMinute(node, 10));
+  const backlog = node.timed(bySeries(node, 1));
+  for (let hour = 2; hour <= hours; hour += 1) node.apply(bySeries(node, hour));
+  const before = node.fileMiB;
+  const snapshot = node.replica.snapshot();
+  const more = bySeries(node, hours + 1);
+  const parts: Buffer[] = [];
+  for await (const part of snapshot.parts()) {
+    parts.push(part);
+    node.apply(more.splice(0, Math.ceil(more.length / 10)));
+  }
+  const after = node.fileMiB;
+  const alone = performance.now();
+  for await (const _ of node.replica.snapshot().parts());
+  const written = performance.now();
+  await joining.replica.load(each(parts));
+  const loaded = performance.now();
+  await joining.replica.load(each(parts));
+  const reloaded = performance.now();
+  return {
+    cellsPerSecond: Math.round((10 * series * 1000) / live.ms),
+    cpuMs: Math.round(live.cpuMs) / 10,
+    backlogSeconds: Math.round(backlog.ms) / 1000,
+    longestCallMs: Math.round(Math.max(live.longestMs, backlog.longestMs)),
+    fileMiB: [before, after],
+    snapshot: { compressedMiB: sizeOf(parts), parts: parts.length },
+    writeMiBPerSecond: Math.round((before * 1000) / (written - alone)),
+    loadMiBPerSecond: Math.round((before * 1000) / (loaded - written)),
+    reloadMiBPerSecond: Math.round((before * 1000) / (reloaded - loaded)),
+  };
+}
+
+class BenchReplica {
+  readonly store;
+  readonly replica: Replica;
+  readonly #file: string;
+  #position = 0;
+
+  constructor(data: string) {
+    this.store = openReplicaStore(data);
+    this.replica = new Replica(this.store, () => performance.now());
+    this.#file = join(data, 'usage', 'data.mdb');
+  }
+
+  get fileMiB(): number {
+    return mebi(statSync(this.#file).size);
+  }
+
+  entry(part: Partial<Delta>): Entry {
+    this.#position += 1;
+    const position = this.#position;
+    const head = { stream: 's', seq: position, since: 0, version: 1, through: 0 };
+    const body = encodeDelta({ ...nothing, ...head, ...part });
+    return { position, id: String(position), kind: 'delta', stream: 's', seq: position, body };
+  }
+
+  apply(entries: Entry[]): number {
+    let longest = 0;
+    for (let at = 0; at < entries.length; ) {
+      const began = performance.now();
+      at += this.replica.apply(entries.slice(at, at + 100)).count;
+      longest = Math.max(longest, performance.now() - began);
+    }
+    return longest;
+  }
+
+  timed(entries: Entry[]): { ms: number; cpuMs: number; longestMs: number } {
+    const cpu = process.cpuUsage();
+    const began = performance.now();
+    const longestMs = this.apply(entries);
+    const { user, system } = process.cpuUsage(cpu);
+    return { ms: performance.now() - began, cpuMs: (user + system) / 1000, longestMs };
+  }
+}
+
+const nothing: Omit<Delta, 'stream' | 'seq' | 'since' | 'version' | 'through'> = {
+  ...{ series: [], counts: [], measurements: [], sketches: [], seen: [], exposures: [] },
+  ...{ messages: [], senders: [], ledger: [], uses: [], unresolved: [] },
+};
+
+function names(): Delta['series'] {
+  return Array.from({ length: series }, (_, ordinal) => {
+    return { environment, ordinal, name: [`feature-${Math.floor(ordinal / 8)}`, `v${ordinal % 8}`] as const };
+  });
+}
+
+/** As nodes ship while the engine is there: each minute, all series in deltas of 1 000 cells. */
+function byMinute(node: BenchReplica, minutes: number): Entry[] {
+  const entries: Entry[] = [];
+  for (let minute = 0; minute < minutes; minute += 1) {
+    for (let from = 0; from < series; from += 1000) {
+      entries.push(node.entry(cells(from, 1000, [firstMinute + minute])));
+    }
+  }
+  return entries;
+}
+
+/** As a backlog of an hour is shipped: all minutes of 16 series in a delta. */
+function bySeries(node: BenchReplica, hour: number): Entry[] {
+  const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + hour * 60 + minute);
+  return Array.from({ length: series / 16 }, (_, index) => node.entry(cells(index * 16, 16, minutes)));
+}
+
+function cells(from: number, many: number, minutes: readonly number[]): Partial<Delta> {
+  const counts: number[] = [];
+  const seen: number[] = [];
+  for (let ordinal = from; ordinal < from + many; ordinal += 1) {
+    const ref = seriesRef(environment, ordinal);
+    for (const minute of minutes)
+      counts.push(
+        ref,
+        bucketOf(bucketWidth.minute, minute),
+        (minute * (ordinal + 7)) % 90_001,
+        minute % 89,
+        ordinal % 53,
+      );
+    seen.push(ref, minutes[0]!, minutes.at(-1)!);
+  }
+  return { counts, seen };
+}
+
+async function* each(parts: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* parts;
+}
+
+function sizeOf(parts: readonly Buffer[]): number {
+  return mebi(parts.reduce((sum, part) => sum + part.length, 0));
+}
+
+function mebi(bytes: number): number {
+  return Math.round((bytes / 2 ** 20) * 10) / 10;
+}
+
+if (import.meta.url === `file://${process.argv[1]}`) {
+  console.log(await measureReplica(Number(process.argv[2] ?? 12)));
+}

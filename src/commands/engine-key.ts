@@ -4,7 +4,11 @@ import { newEngineKey } from '../postgres/engine-key.ts';
 import type { Terminal } from '../terminal.ts';
 import { engineKeyCommand } from './engine-commands.ts';
 
-/** Makes a key file that its owner alone can read. @throws {UsageError} without `--out` @throws {Error} when the file exists */
+/**
+ * Makes a key file that its owner alone can read.
+ * @throws {UsageError} without `--out`
+ * @throws {Error} when the file exists
+ */
 export function engineKey(argv: readonly string[], terminal: Terminal): number {
   const file = readFlags(argv, engineKeyCommand.flags).get('out');
   if (file === undefined) throw new UsageError('Cannot make a key file without --out');

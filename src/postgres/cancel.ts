@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import type { EngineHost } from './engine-url.ts';
 
-/** Says of a socket that nothing more is expected of it. */
+/** A server that is stopped never takes the request. */
 const giveUpAfterMs = 2000;
 const cancelRequest = 80_877_102;
 
 /**
- * Asks the server to cancel what a session does, by a connection of its own, as the protocol has it. Without this a session that is
- * given up goes on: one that waits for its standby stays, and holds its locks. There is no answer.
+ * Asks the server to cancel what a session does, by a connection of its own, as the protocol has it. Without this a session
+ * that is given up goes on: one that waits for its standby stays, and holds its locks. There is no answer.
  */
 export function cancel({ host, port }: EngineHost, processId: number, secret: number): void {
   const message = Buffer.alloc(16);

@@ -37,8 +37,8 @@ export function findLoss(connection: Connection, named: string): Promise<NodeLos
 }
 
 /**
- * Marks the streams of a node that is gone for good: they may not ship any more, and reports do not wait for them. What is lost is
- * kept as gaps. All in one transaction.
+ * Marks the streams of a node that is gone for good: they may not ship any more, and reports do not wait for them. What is
+ * lost is kept as gaps. All in one transaction.
  * @throws {EngineUnfit} as `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string): Promise<NodeLoss> {

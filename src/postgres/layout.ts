@@ -12,8 +12,8 @@ export interface EngineFacts {
 }
 
 /**
- * Reads which engine this is, and checks that this program may use its tables. Do it on each new session: another program may have
- * migrated them meanwhile.
+ * Reads which engine this is, and checks that this program may use its tables. Do it on each new session: another program
+ * may have migrated them meanwhile.
  * @throws {EngineUnfit} it is not initialised, or has tables that this program does not know
  */
 export async function checkEngine(run: Run, own = engineLayout): Promise<EngineFacts> {

@@ -11,7 +11,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** All steps, in order. A step that old programs can live with adds columns with defaults, tables and indexes, and nothing else. */
+/** All steps, in order. One that old programs can live with adds columns with defaults, tables and indexes, nothing else. */
 export const migrations: readonly Migration[] = [];
 
 export interface Migrated {

@@ -12,8 +12,8 @@ const types = {
 };
 
 /**
- * What each session sets, and what it asks first. A commit waits for the disk and the standby whatever the role's default is. A
- * session whose node froze or went away gives its locks back. A cancelled wait for the standby is told by a warning.
+ * What each session sets, and what it asks first. A commit waits for the disk and the standby whatever the role's default
+ * is. A session whose node froze or went away gives its locks back. A cancelled wait for the standby is told by a warning.
  */
 const preparation = `
   SET synchronous_commit = on;

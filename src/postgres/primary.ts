@@ -60,7 +60,7 @@ export class Primary {
    */
   async session(): Promise<Session> {
     if (this.#isClosed) throw new EngineError('unreachable', 'The connection with the engine is closed');
-    if (this.#session !== undefined) return this.#session;
+    if (this.#session?.isOpen) return this.#session;
     if (this.#opening === undefined) {
       if (this.#isAway && this.#options.clock.monotonic() < this.#nextAttempt) throw this.#why;
       this.#opening = this.#open();

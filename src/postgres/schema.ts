@@ -7,8 +7,8 @@ export const engineLayout = 1;
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
 
 /**
- * The tables of an engine, as `flagmeter engine init` makes them, in the first schema of the session's search path. Keys are compared
- * byte by byte, so that every server sorts them alike. Positions, versions, random ids and times in Unix milliseconds are int8.
+ * The tables of an engine, as `flagmeter engine init` makes them, in the first schema of the session's search path. Keys are
+ * compared byte by byte, so that every server sorts them alike. Positions, versions, random ids and times in Unix ms are int8.
  */
 const tables: readonly {
   readonly name: string;
@@ -179,8 +179,8 @@ export interface NewEngine {
 }
 
 /**
- * Makes all tables, within a transaction. No other lock is needed: of two that do it at the same time, the second waits at the first
- * table, and is refused then.
+ * Makes all tables, within a transaction. No other lock is needed: of two that do it at the same time, the second waits at the
+ * first table, and is refused then.
  */
 export async function createTables(run: Run, { id, secret }: NewEngine): Promise<void> {
   const statements = tables.flatMap(({ name, columns, comment, storage = '' }) => [

@@ -41,7 +41,10 @@ function idOf(flag: '-u' | '-g'): number {
   return Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
 }
 
-/** Starts a program of PostgreSQL as the user that owns the servers. @param prefix a command that runs it, such as `ip netns exec …` */
+/**
+ * Starts a program of PostgreSQL as the user that owns the servers.
+ * @param prefix a command that runs it, such as `ip netns exec …`
+ */
 export function spawnProgram(
   name: string,
   args: readonly string[],
@@ -141,8 +144,8 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
 }
 
 /**
- * Sees to it that nothing of a server outlives this process: kills every process that works in `folder`, and removes it, once
- * this process is gone or closes the guard. The children of a killed server are not in its process group, but they
+ * Sees to it that nothing of a server outlives this process: kills every process that works in `folder`, and removes it,
+ * once this process is gone or closes the guard. The children of a killed server are not in its process group, but they
  * stay in its directory; stopped ones would wait for ever.
  */
 export function guard(folder: string): { close(): void } {

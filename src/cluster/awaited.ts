@@ -62,10 +62,12 @@ export class Awaited {
     at: number,
     trouble: string | undefined,
   ): void {
-    this.#reports = this.#reports.filter(({ since, until, done }) => {
-      const isDone = ownThrough >= since || at >= until;
-      if (isDone) done(completeThrough);
-      return !isDone;
+    this.#reports = this.#reports.filter(({ since, until, done, refused }) => {
+      if (ownThrough < since && at < until) return true;
+      // A node that has just started may not have any of it.
+      if (completeThrough === 0) refused(unavailable(trouble ?? 'this node has not applied the log yet'));
+      else done(completeThrough);
+      return false;
     });
     this.#entries = this.#entries.filter((entry) => {
       if (entry.position <= position) entry.done();

@@ -35,6 +35,8 @@ export interface ClusterUsageDeps {
   readonly goodbyeMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly clock: Clock;
+  /** The thread has failed: nothing would be shipped any more. */
+  readonly fatal: (reason: string) => void;
   /** The version of the accounts that this node shows. */
   readonly accountsVersion: () => number;
   laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
@@ -60,6 +62,7 @@ export class ClusterUsage implements UsageEngine {
   #told: NodeTold | undefined;
   #isFull = false;
   #hasEnded = false;
+  #isClosing = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};
 
@@ -159,6 +162,7 @@ export class ClusterUsage implements UsageEngine {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     if (!this.#hasEnded) await this.#calls.call('close').catch(() => {});
     await this.#ended;
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
@@ -206,6 +210,8 @@ export class ClusterUsage implements UsageEngine {
   }
 
   #end(reason: string): void {
+    if (!this.#isClosing && !this.#hasEnded)
+      this.#deps.fatal(`the thread that ships what was counted failed: ${reason}`);
     this.#hasEnded = true;
     this.#calls.end(reason);
     this.#onTold();

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { NewerEntry } from './apply-entry.ts';
 import { readEntries } from './follow.ts';
 import type { Refusal } from './refusals.ts';
 import type { Replica } from './replica.ts';
@@ -9,6 +10,8 @@ export interface FollowingDeps {
   readonly session: EngineSession;
   readonly replica: Replica;
   readonly log: Log;
+  /** Is called now and then while something takes long. */
+  readonly meanwhile: () => Promise<void>;
 }
 
 /** Brings the replica to the end of the log: it applies what follows, or loads a snapshot when nothing does. */
@@ -16,6 +19,7 @@ export class Following {
   readonly #deps: FollowingDeps;
   #rebases = 0;
   #isLoading = false;
+  #newer: NewerEntry | undefined;
 
   constructor(deps: FollowingDeps) {
     this.#deps = deps;
@@ -26,6 +30,11 @@ export class Following {
     return this.#rebases;
   }
 
+  /** A later version of the program wrote the next entry: this one can only go on to count. */
+  get newer(): NewerEntry | undefined {
+    return this.#newer;
+  }
+
   get isLoading(): boolean {
     return this.#isLoading;
   }
@@ -34,9 +43,20 @@ export class Following {
    * Applies some of what follows in the log.
    * @returns what was applied, by kinds; empty when the replica is at the end
    * @throws {EngineError}
-   * @throws {NewerEntry} a later version of the program wrote the next entry
    */
   async step(): Promise<ReadonlySet<string>> {
+    if (this.#newer !== undefined) return new Set();
+    try {
+      return await this.#step();
+    } catch (error) {
+      if (!(error instanceof NewerEntry)) throw error;
+      this.#newer = error;
+      this.#deps.log.error('the log cannot be applied', { error });
+      return new Set();
+    }
+  }
+
+  async #step(): Promise<ReadonlySet<string>> {
     const { session, replica } = this.#deps;
     if (replica.isLoading) await this.#load('it was not loaded to its end');
     const next = await readEntries(session, replica.applied);
@@ -50,6 +70,7 @@ export class Following {
       rest = rest.slice(count);
       for (const refusal of refused) await this.#tellRefused(refusal);
       await turn(); // What others have asked for meanwhile is answered.
+      await this.#deps.meanwhile();
     }
     return new Set(next.entries.map(({ kind }) => kind));
   }
@@ -65,10 +86,17 @@ export class Following {
       to: snapshot?.applied.position ?? 0,
     });
     if (snapshot === undefined) await replica.clear();
-    else await replica.load(partsOf(session, snapshot.snapshot));
+    else await replica.load(this.#slowly(partsOf(session, snapshot.snapshot)));
     this.#isLoading = false;
     this.#rebases += 1;
     log.info('the replica is loaded', { position: replica.applied.position });
+  }
+
+  async *#slowly(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const part of parts) {
+      yield part;
+      await this.#deps.meanwhile();
+    }
   }
 
   /** Shows it to people. Every replica refuses the same, so one row of them is enough. */

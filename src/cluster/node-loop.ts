@@ -52,6 +52,7 @@ export class NodeLoop {
   #beatAt = Number.NEGATIVE_INFINITY;
   #isEnding = false;
   #running: Promise<void> = Promise.resolve();
+  #ended: Promise<boolean> | undefined;
   #refusal: JoinRefused | undefined;
   /** All that any node has answered before this time (Unix ms) is in the replica. */
   completeThrough = 0;
@@ -59,7 +60,6 @@ export class NodeLoop {
   #ownThrough = 0;
   /** How far this machine's clock is ahead of the engine's. */
   skewMs = 0;
-  #newer: Error | undefined;
   #stumbled: Error | undefined;
 
   constructor(deps: NodeLoopDeps) {
@@ -90,7 +90,7 @@ export class NodeLoop {
   /** Why accounts and reports are not served, for people. */
   get trouble(): string | undefined {
     if (this.#refusal !== undefined) return this.#refusal.message;
-    if (this.#newer !== undefined) return this.#newer.message;
+    if (this.#deps.following.newer !== undefined) return this.#deps.following.newer.message;
     if (this.#stumbled !== undefined) return this.#stumbled.message;
     if (!this.link.isUp) return `the engine is away: ${this.link.reason}`;
     return this.#deps.following.isLoading ? 'what other nodes have counted is being loaded' : undefined;
@@ -144,7 +144,12 @@ export class NodeLoop {
    * Ships what there is and says goodbye, after the last packet was answered.
    * @returns false when that did not go
    */
-  async end(): Promise<boolean> {
+  end(): Promise<boolean> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<boolean> {
     this.#isEnding = true;
     this.#bell.ring();
     await this.#running;
@@ -157,15 +162,23 @@ export class NodeLoop {
     }
   }
 
+  /** What is due each second, while the rest of a round takes longer. */
+  async goOn(): Promise<void> {
+    if (!this.#isBeatDue) return;
+    const { streams, sealing } = this.#deps;
+    await sealing.advance(this.#view!.at);
+    for (const stream of streams) await stream.shipNext();
+    await this.#beat();
+  }
+
   async #round(): Promise<void> {
-    const { streams, sealing, clock } = this.#deps;
+    const { streams, sealing } = this.#deps;
     if (!this.isJoined) await this.#membership.join();
     if (this.#mustLook) await this.#beat();
     await sealing.advance(this.#view!.at);
     for (const stream of streams) while ((await stream.shipNext()) !== undefined) if (this.#isBeatDue) break;
     if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
     await this.#follow();
-    if (clock.monotonic() - this.#beatAt > 2 * beatMs) await this.#beat();
   }
 
   get #isBeatDue(): boolean {
@@ -206,13 +219,12 @@ export class NodeLoop {
   async #follow(): Promise<void> {
     const { following, replica, sealing } = this.#deps;
     const { head, othersThrough } = this.#view!;
-    if (this.#newer !== undefined) return;
     const { applied } = replica;
     if (applied.position === head.position && applied.id === head.id && !replica.isLoading) {
       this.completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
       return;
     }
-    const kinds = await this.#apply(following);
+    const kinds = await following.step();
     if (kinds.has('forget')) await this.#deps.forgotten();
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
     if (kinds.has('forget') || kinds.has('erase')) sealing.ask();
@@ -220,20 +232,9 @@ export class NodeLoop {
       this.completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
   }
 
-  async #apply(following: Following): Promise<ReadonlySet<string>> {
-    try {
-      return await following.step();
-    } catch (error) {
-      if ((error as Error).name !== 'NewerEntry') throw error;
-      this.#newer = error as Error;
-      this.#deps.log.error('the log cannot be applied', { error });
-      return new Set();
-    }
-  }
-
   get #isBehind(): boolean {
     const { head } = this.#view ?? {};
-    if (head === undefined || this.#newer !== undefined) return false;
+    if (head === undefined || this.#deps.following.newer !== undefined) return false;
     return this.#deps.replica.applied.position < head.position;
   }
 

@@ -115,7 +115,7 @@ export class ReplicaNode {
       monotonic,
       log,
     });
-    this.#following = new Following({ session, replica, log });
+    this.#following = new Following({ session, replica, log, meanwhile: () => this.#loop.goOn() });
     this.#appender = new LogAppender(side);
     this.#loop = new NodeLoop({
       ...{ facts, session, replica, clock, log },

@@ -66,6 +66,7 @@ node.start();
 /** A worker must not be ended with LMDB open. */
 async function close(): Promise<void> {
   await Promise.all(sessions.map((session) => session.close()));
+  await node.end();
   await store.lmdb.close();
   await spool.close();
   setImmediate(() => calls.end('the thread has ended'));

@@ -156,7 +156,7 @@ class ClusterStorage implements Storage {
         snapshotBytes,
         logLevel: config.logLevel,
       },
-      ...{ spool, committer, store, digestSecret, health, clock, laneOf },
+      ...{ spool, committer, store, digestSecret, health, clock, laneOf, fatal },
       maxSpoolBytes: config.spoolMax,
       goodbyeMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => engine.version,

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
+import { decodeDelta } from '../../src/cluster/delta-codec.ts';
 import type { SealTask } from '../../src/cluster/seal.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
+import { maxUnresolved } from '../../src/cluster/unresolved.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
+import { newInstanceId } from '../../src/store/instances.ts';
+import { messagesSince } from '../../src/store/messages.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const minuteMs = 60_000;
@@ -12,7 +16,8 @@ const minuteMs = 60_000;
 function openSpool({ maxBytes = 2 ** 30, data = temporaryDirectory(), stream = 'one' } = {}) {
   const spool = new Spool(data, () => 'directory');
   const mark = { at: 0, applied: 0, version: 0 };
-  const { write, seal } = createSpoolAggregator(spool.store, { stream, mark, maxIdentities: 10, maxBytes });
+  const aggregator = createSpoolAggregator(spool.store, { stream, mark, maxIdentities: 10, maxBytes });
+  const { write, seal } = aggregator;
   const count = (value: number) => {
     const batch = new Batch();
     batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
@@ -27,7 +32,7 @@ function openSpool({ maxBytes = 2 ** 30, data = temporaryDirectory(), stream = '
       step();
     }
   };
-  return { data, spool, count, step, seqs, sealMany };
+  return { data, spool, aggregator, count, step, seqs, sealMany };
 }
 
 test('the deltas of a stream are numbered from 1, and nothing is sealed when nothing was counted', async () => {
@@ -89,6 +94,60 @@ test('what an earlier process has counted is sealed under its stream, before any
   step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }], finished: ['one'] });
   step({ removeBefore: 2 });
   expect(spool.streams().map(({ stream }) => stream)).toEqual(['two']);
+  await spool.close();
+});
+
+test('a backlog goes into deltas of a bounded size, oldest minute first', async () => {
+  const { spool, step, aggregator } = openSpool();
+  const [series, minutes] = [1500, 3];
+  for (let minute = 0; minute < minutes; minute += 1) {
+    const batch = new Batch();
+    for (let ordinal = 0; ordinal < series; ordinal += 1) {
+      if (minute === 0) batch.series.push({ environment: 1, ordinal, name: ['checkout', `v${ordinal}`] });
+      batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000 + minute), 1, 0, 0);
+    }
+    aggregator.write(batch.seal());
+  }
+  while (!step().done);
+  const deltas = spool.deltas('one', 1, 1000).map(({ body }) => decodeDelta(body));
+  const rows = deltas.map(({ counts }) => counts.length / 5);
+  expect(rows.reduce((sum, each) => sum + each)).toBe(series * minutes);
+  expect(Math.max(...rows)).toBeLessThanOrEqual(1000 + 32);
+  const buckets = deltas.flatMap(({ counts }) => counts.filter((_, at) => at % 5 === 1));
+  expect(buckets).toEqual([...buckets].sort((one, other) => one - other));
+  await spool.close();
+});
+
+test('a message is known again after a restart, though it was sealed', async () => {
+  const first = openSpool();
+  const batch = new Batch();
+  const from = batch.extent;
+  batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+  batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
+  batch.messages.add([1, 2, 3, 4], 1000, from, batch.extent);
+  first.aggregator.write(batch.seal());
+  expect(first.step()).toMatchObject({ deltas: 1 });
+  await first.spool.close();
+  const { spool } = openSpool({ data: first.data, stream: 'two' });
+  expect(messagesSince(spool.store, 0, 10)).toMatchObject([{ at: 1000 }]);
+  await spool.close();
+});
+
+test('of unknown instance ids there are only so many between two deltas', async () => {
+  const { spool, step, aggregator } = openSpool();
+  const write = (uses: number) => {
+    const batch = new Batch();
+    const instanceId = newInstanceId(Buffer.alloc(16), (length) => new Uint8Array(length));
+    const use = { application: 1, environment: 1, instanceId, seconds: 1, rows: [] };
+    for (let each = 0; each < uses; each += 1) batch.unresolved.push(use);
+    aggregator.write(batch.seal());
+  };
+  for (let each = 0; each < 3; each += 1) write(4000);
+  while (!step().done);
+  write(1);
+  step();
+  const deltas = spool.deltas('one', 1, 1000).map(({ body }) => decodeDelta(body));
+  expect(deltas.flatMap(({ unresolved }) => unresolved)).toHaveLength(maxUnresolved + 1);
   await spool.close();
 });
 

@@ -1,5 +1,6 @@
 import { closest } from 'fastest-levenshtein';
 import type { Benchmark } from './benchmark.ts';
+import { cluster } from './cluster.ts';
 import { coexist } from './coexist.ts';
 import { grpc } from './grpc.ts';
 import { hostileGrpc } from './hostile-grpc.ts';
@@ -34,6 +35,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['retention', retention],
   ['report', report],
   ['watchers', watchers],
+  ['cluster', cluster],
   ['micro', micro],
 ]);
 

@@ -1,0 +1,71 @@
+import { cleanUp } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { acknowledgement } from './cluster/acknowledgement.ts';
+import { backlog } from './cluster/backlog.ts';
+import type { Figure } from './cluster/figure.ts';
+import { growth } from './cluster/growth.ts';
+import { bearers, changes } from './cluster/managing.ts';
+import { shipping } from './cluster/shipping.ts';
+import { openStage, type Stage } from './cluster/stage.ts';
+
+/** Nodes with a real PostgreSQL on this machine: what a node costs beside a server without one, and what the engine takes. */
+export const cluster: Benchmark = {
+  summary: 'nodes that share a PostgreSQL: beside a server by itself, and what the engine gets',
+  usage:
+    '[--json] [--rounds 3] [--seconds 5] [--series 10000] [--minutes 60] [--small] [--binary dist/flagmeter] [PART …]',
+  async run(args) {
+    const named = args.filter((word) => Object.hasOwn(parts, word));
+    const defaults = { rounds: 3, seconds: 5, series: 10_000, minutes: 60 };
+    const small = { rounds: 1, seconds: 1, series: 200, minutes: 2 };
+    const options = readOptions(
+      args.filter((word) => !named.includes(word)),
+      defaults,
+      small,
+    );
+    const stage = await openStage(options.binary);
+    try {
+      const figures: Figure[] = [];
+      for (const [name, measure] of Object.entries(parts)) {
+        if (named.length > 0 && !named.includes(name)) continue;
+        note(`${name} …`);
+        figures.push(...(await measure(stage, options)));
+      }
+      print(options.json, figures);
+    } finally {
+      cleanUp();
+      await stage.close();
+    }
+  },
+};
+
+interface Options {
+  readonly small: boolean;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly series: number;
+  readonly minutes: number;
+}
+
+/** In the order in which they are run. */
+const parts: Readonly<Record<string, (stage: Stage, options: Options) => Promise<Figure[]>>> = {
+  acknowledgement,
+  shipping: (stage, { series, seconds }) => shipping(stage, { series, seconds: 4 * seconds }),
+  backlog,
+  bearers,
+  changes,
+  growth: (stage, { small, seconds }) =>
+    growth(stage, { rates: small ? [20, 200] : [1_000, 10_000, 30_000], seconds: 4 * seconds }),
+};
+
+function print(json: boolean, figures: readonly Figure[]): void {
+  const rows = figures.map(({ name, measured, target, met }) => [
+    name,
+    measured,
+    target,
+    met === undefined ? '' : met ? 'met' : 'NOT MET',
+  ]);
+  show(json, { figures: figures.map(({ name, value, target, met }) => ({ name, value, target, met })) }, [
+    ['', 'measured', 'target', ''],
+    ...rows,
+  ]);
+}

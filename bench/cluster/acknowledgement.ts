@@ -1,0 +1,69 @@
+import { stop } from '../../test/support/binary.ts';
+import { note } from '../benchmark.ts';
+import type { LoadReport } from '../load.ts';
+import { median, round } from '../numbers.ts';
+import { ingestMix, packetsOf } from '../packets.ts';
+import { type Service, sendPackets } from '../service.ts';
+import { atLeast, type Figure } from './figure.ts';
+import type { Stage } from './stage.ts';
+
+/** Packets of a node with an engine and of a server without one, in turn: full speed, and half of it. */
+export async function acknowledgement(
+  stage: Stage,
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+): Promise<Figure[]> {
+  const [single, node] = [await stage.single(), await (await stage.engine()).node()];
+  const drive = (service: Service, rate?: number) =>
+    sendPackets(service.http, packetsOf(ingestMix, service.key), {
+      ...{ connections: 64, seconds, warmupSeconds: Math.min(1, seconds / 5) },
+      ...(rate === undefined ? {} : { rate }),
+    });
+  const speeds: [LoadReport, LoadReport][] = [];
+  const latencies: [LoadReport, LoadReport][] = [];
+  for (let turn = 0; turn < rounds; turn += 1) {
+    speeds.push(
+      await pair(
+        turn,
+        () => drive(single),
+        () => drive(node),
+      ),
+    );
+    const rate = median(speeds.flat().map(({ rps }) => rps)) / 2;
+    latencies.push(
+      await pair(
+        turn,
+        () => drive(single, rate),
+        () => drive(node, rate),
+      ),
+    );
+    const [alone, within] = speeds.at(-1)!;
+    note(`round ${turn + 1}: alone ${round(alone.rps)}/s, with an engine ${round(within.rps)}/s`);
+  }
+  await Promise.all([stop(single), stop(node)]);
+  const ratio = (of: (pair: [LoadReport, LoadReport]) => number, pairs: [LoadReport, LoadReport][]) =>
+    median(pairs.map(of));
+  return [
+    atLeast(
+      'packets/s with an engine, of those without',
+      ratio(([a, b]) => b.rps / a.rps, speeds),
+      0.95,
+    ),
+    atLeast(
+      'p50 of an answer without, of that with one',
+      ratio(([a, b]) => a.p50 / b.p50, latencies),
+      0.95,
+    ),
+    atLeast(
+      'p99 of an answer without, of that with one',
+      ratio(([a, b]) => a.p99 / b.p99, latencies),
+      0.95,
+    ),
+  ];
+}
+
+/** One after the other, the other one first in every second round. */
+async function pair<T>(turn: number, one: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
+  if (turn % 2 === 0) return [await one(), await other()];
+  const second = await other();
+  return [await one(), second];
+}

@@ -1,0 +1,65 @@
+import { stop } from '../../test/support/binary.ts';
+import { note } from '../benchmark.ts';
+import { ingestMix, packetsOf } from '../packets.ts';
+import { sendPackets } from '../service.ts';
+import { atMost, type Figure, told } from './figure.ts';
+import { untilShipped } from './shipping.ts';
+import type { Stage } from './stage.ts';
+
+/** What the engine gets at one rate of packets, a second. */
+interface Growth {
+  readonly rate: number;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** How much the engine grows at several rates of packets over the same series. */
+export async function growth(
+  stage: Stage,
+  { rates, seconds }: { readonly rates: readonly number[]; readonly seconds: number },
+): Promise<Figure[]> {
+  const measured: Growth[] = [];
+  for (const rate of rates) {
+    measured.push(await measure(stage, rate, seconds));
+    const { entries, bytes } = measured.at(-1)!;
+    note(
+      `${rate} packets/s: ${entries.toFixed(2)} entries and ${bytes.toFixed(0)} bytes a second in the log`,
+    );
+  }
+  const [least, most] = [measured[0]!, measured.at(-1)!];
+  return [
+    ...measured.map(({ rate, bytes }) => told(`bytes a second in the log at ${rate} packets/s`, bytes, 'B')),
+    atMost(`bytes at ${most.rate} packets/s, of those at ${least.rate}`, most.bytes / least.bytes, 1.5),
+    atMost(`entries at ${most.rate} packets/s, of those at ${least.rate}`, most.entries / least.entries, 1.5),
+  ];
+}
+
+async function measure(stage: Stage, rate: number, seconds: number): Promise<Growth> {
+  const engine = await stage.engine();
+  const node = await engine.node();
+  const packets = packetsOf(ingestMix, node.key);
+  const read = async () => {
+    const [row] = await engine.query<{ entries: string; bytes: string }>(
+      "SELECT count(*) AS entries, coalesce(sum(octet_length(body)), 0) AS bytes FROM fm_entry WHERE kind = 'delta'",
+    );
+    return { entries: Number(row!.entries), bytes: Number(row!.bytes) };
+  };
+  // The names go first.
+  await sendPackets(node.http, packets, {
+    connections: 8,
+    seconds: 60,
+    warmupSeconds: 0,
+    limit: packets.length,
+  });
+  await untilShipped(engine);
+  const before = await read();
+  await sendPackets(node.http, packets, { connections: 64, seconds, warmupSeconds: 0, rate });
+  await untilShipped(engine);
+  const after = await read();
+  await stop(node);
+  return {
+    rate,
+    entries: (after.entries - before.entries) / seconds,
+    bytes: (after.bytes - before.bytes) / seconds,
+  };
+}

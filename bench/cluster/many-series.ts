@@ -1,0 +1,16 @@
+import { requestText } from '../packets.ts';
+
+const featuresInPacket = 50;
+
+/** Packets that touch each of so many series once: two variants a feature. */
+export function packetsFor(series: number, key: string, http: string): string[] {
+  const features = Math.ceil(series / 2);
+  return Array.from({ length: Math.ceil(features / featuresInPacket) }, (_, packet) => {
+    const names = Array.from(
+      { length: Math.min(featuresInPacket, features - packet * featuresInPacket) },
+      (_, at) => `feature-${packet * featuresInPacket + at}`,
+    );
+    const f = Object.fromEntries(names.map((name) => [name, { on: [3, 2, 1], off: [1] }]));
+    return requestText({ body: JSON.stringify({ k: key, e: 'Production', f }), counts: new Map() }, http);
+  });
+}

@@ -1,0 +1,109 @@
+import { stop } from '../../test/support/binary.ts';
+import { load } from '../load.ts';
+import { cpuSeconds } from '../process-stats.ts';
+import { type Service, sendRequests } from '../service.ts';
+import { atMost, type Figure, told } from './figure.ts';
+import { packetsFor } from './many-series.ts';
+import { type Stage, type StagedEngine, until } from './stage.ts';
+
+interface Costs {
+  readonly cpu: number;
+  readonly slowestMs: number;
+}
+
+/** What shipping takes of a node whose 10 000 series are all active every 5 seconds: beside a server that ships nothing. */
+export async function shipping(
+  stage: Stage,
+  { series, seconds }: { readonly series: number; readonly seconds: number },
+): Promise<Figure[]> {
+  const engine = await stage.engine();
+  const [single, node] = [await stage.single(), await engine.node()];
+  const visible = await untilVisible(engine, node, series);
+  const alone = await measure(single, series, seconds);
+  const within = await measure(node, series, seconds);
+  await Promise.all([stop(single), stop(node)]);
+  return [
+    atMost(`CPU of shipping ${series} series every 5 s`, (within.cpu - alone.cpu) * 100, 3, '% of a core'),
+    atMost('delay of the event loop by it', Math.max(0, within.slowestMs - alone.slowestMs), 5, 'ms'),
+    atMost(`time of the engine's commits for ${series} cells`, visible.commitMs, 100, 'ms'),
+    told(`until ${series} cells are in the engine, from the last answer`, visible.shippedMs, 'ms'),
+    told('until they are in the reports', visible.appliedMs, 'ms'),
+    told(`bytes of a cell in the log`, visible.bytes / series, 'B'),
+  ];
+}
+
+async function measure(service: Service, series: number, seconds: number): Promise<Costs> {
+  const requests = packetsFor(series, service.key, service.http);
+  const [host, port] = service.http.split(':') as [string, string];
+  const before = cpuSeconds(service.pid);
+  const [, health] = await Promise.all([
+    sendRequests(service.http, requests, {
+      ...{ connections: 4, seconds, warmupSeconds: 0, rate: requests.length / 5 },
+    }),
+    load({
+      ...{ host, port: Number(port), connections: 1, seconds, warmupSeconds: 1, rate: 200, status: 200 },
+      requests: [`GET /healthz HTTP/1.1\r\nHost: ${service.http}\r\n\r\n`],
+    }),
+  ]);
+  return { cpu: (cpuSeconds(service.pid) - before) / seconds, slowestMs: health.p99 };
+}
+
+/** How long the way of one delta of all series takes. */
+async function untilVisible(engine: StagedEngine, node: Service, series: number) {
+  const requests = packetsFor(series, node.key, node.http);
+  // The names go first, so that what is measured is counts.
+  await sendRequests(node.http, requests, {
+    connections: 8,
+    seconds: 60,
+    warmupSeconds: 0,
+    limit: requests.length,
+  });
+  await untilShipped(engine);
+  const [before] = await engine.query<{ position: string }>(
+    "SELECT position FROM fm_head WHERE log = 'data'",
+  );
+  const commitsBefore = await commitSeconds(node);
+  await sendRequests(node.http, requests, {
+    connections: 8,
+    seconds: 60,
+    warmupSeconds: 0,
+    limit: requests.length,
+  });
+  const answered = performance.now();
+  await untilShipped(engine);
+  const shippedMs = performance.now() - answered;
+  const commitMs = ((await commitSeconds(node)) - commitsBefore) * 1000;
+  const [head] = await engine.query<{ position: string; bytes: string }>(
+    `SELECT max(position) AS position, sum(octet_length(body)) AS bytes FROM fm_entry
+     WHERE kind = 'delta' AND position > ${before!.position}`,
+  );
+  const isApplied = async () => {
+    const rows = await engine.query<{ applied: string }>('SELECT applied FROM fm_node');
+    return rows.every(({ applied }) => Number(applied) >= Number(head!.position));
+  };
+  await until(isApplied, 'all is applied', 5);
+  return { shippedMs, commitMs, appliedMs: performance.now() - answered, bytes: Number(head!.bytes) };
+}
+
+/** Waits until the engine has nothing to wait for. */
+export async function untilShipped(engine: StagedEngine): Promise<void> {
+  let [last, same] = ['', 0];
+  await until(
+    async () => {
+      const [row] = await engine.query<{ now: string }>(
+        `SELECT concat(sum(octet_length(body)) FILTER (WHERE kind = 'delta'), ' ', (SELECT max(oldest_unshipped) FROM fm_node)) AS now
+         FROM fm_entry`,
+      );
+      same = row!.now === last ? same + 1 : 0;
+      last = row!.now;
+      return same >= 80 && last.endsWith(' ');
+    },
+    'everything is shipped',
+    25,
+  );
+}
+
+async function commitSeconds({ http }: Service): Promise<number> {
+  const text = await (await fetch(`http://${http}/metrics`)).text();
+  return Number(/^flagmeter_engine_commit_seconds_total (\S+)/m.exec(text)?.[1] ?? Number.NaN);
+}

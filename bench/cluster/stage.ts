@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  type Binary,
+  type Credentials,
+  createApplication,
+  createKey,
+  freshDirectory,
+  startBinary,
+  token,
+} from '../../test/support/binary.ts';
+import { Postgres } from '../../test/support/postgres.ts';
+import { type Service, startService } from '../service.ts';
+
+/** A PostgreSQL for nodes, with one that is prepared for them. */
+export interface Stage {
+  readonly binary: string;
+  readonly postgres: Postgres;
+  /** A server by itself, with the same settings as a node. */
+  single(args?: readonly string[]): Promise<Service>;
+  /** Prepares an engine of its own. */
+  engine(): Promise<StagedEngine>;
+  close(): Promise<void>;
+}
+
+export interface StagedEngine {
+  readonly url: string;
+  readonly credentials: Credentials;
+  /** Starts a node with an empty directory. @param url another way to the engine */
+  node(args?: readonly string[], url?: string): Promise<Service>;
+  /** What a statement gives. */
+  query<Row extends object>(text: string): Promise<Row[]>;
+}
+
+const unlimited = ['--rate', '0', '--api-rate', '0', '--token-rate', '0', '--max-features', '10000'];
+
+/** Starts the PostgreSQL. Call `cleanUp` at the end, too. */
+export async function openStage(binary: string): Promise<Stage> {
+  const postgres = await Postgres.start({ settings: { max_connections: 200 } });
+  return {
+    binary,
+    postgres,
+    single: (args = []) => startService(binary, [...unlimited, ...args]),
+    engine: () => openEngine(binary, postgres),
+    close: () => postgres.close(),
+  };
+}
+
+async function openEngine(binary: string, postgres: Postgres): Promise<StagedEngine> {
+  const url = await postgres.database();
+  const init = ['engine', 'init', '--engine', url, '--admin-email', 'bench@localhost', '--json'];
+  const { stdout } = await promisify(execFile)(binary, init);
+  const credentials = JSON.parse(stdout) as Credentials;
+  let first: Pick<Service, 'applicationId' | 'key'> | undefined;
+  return {
+    url,
+    credentials,
+    async node(args = [], through = url) {
+      const data = join(freshDirectory(), 'data');
+      const engine = ['--engine', through, '--node-name', `node-${data.slice(-11, -5)}`];
+      const started = await startBinary({ data, binary, args: [...unlimited, ...engine, ...args] });
+      await untilManaging(started);
+      const accessToken = await token(started.http, credentials);
+      first ??= await makeApplication(started, accessToken);
+      return { ...started, credentials, accessToken, ...first };
+    },
+    query: (text) => postgres.query(text, [], url),
+  };
+}
+
+async function makeApplication({ http }: Binary, access: string) {
+  const applicationId = await createApplication(http, access, { name: 'bench' });
+  const { key } = await createKey(http, access, applicationId, 'Frontend');
+  return { applicationId, key };
+}
+
+/** Waits until a node has joined. */
+async function untilManaging({ http }: Binary): Promise<void> {
+  await until(async () => (await fetch(`http://${http}/readyz?for=managing`)).ok, 'the node has joined');
+}
+
+/** Asks until the answer is yes. @throws {Error} after a minute */
+export async function until(asked: () => Promise<boolean>, what: string, everyMs = 20): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!(await asked())) {
+    if (performance.now() > end) throw new Error(`a minute has passed before ${what}`);
+    await Bun.sleep(everyMs);
+  }
+}

@@ -1,8 +1,8 @@
-import { type AddressInfo, createServer, connect as dial } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../src/postgres/connection.ts';
 import { Postgres } from '../support/postgres.ts';
 import { connect } from './fixture.ts';
+import { relayTo } from './relay.ts';
 
 let postgres: Postgres;
 let url: string;
@@ -147,37 +147,26 @@ it('a transaction waits for the one that runs, also when one between them has gi
 
 describe('round trips', () => {
   /** A relay to the server that counts how often the client speaks after the server has. */
-  async function relay(): Promise<{ url: string; turns: () => number }> {
+  async function counting(): Promise<{ url: string; turns: () => number }> {
     let turns = 0;
     let isServersTurn = false;
-    const server = createServer((client) => {
-      const upstream = dial(postgres.port, postgres.host);
-      client.on('data', (data) => {
+    const relayed = await relayTo(postgres, url, {
+      fromClient: (_, pass) => {
         if (!isServersTurn) turns += 1;
         isServersTurn = true;
-        upstream.write(data);
-      });
-      upstream.on('data', (data) => {
+        pass();
+      },
+      fromServer: (_, pass) => {
         isServersTurn = false;
-        client.write(data);
-      });
-      for (const [one, other] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        one.on('error', () => other.destroy());
-        one.on('close', () => other.destroy());
-      }
+        pass();
+      },
     });
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    return { url: url.replace(`:${postgres.port}`, `:${port}`), turns: () => turns };
+    return { url: relayed, turns: () => turns };
   }
 
   it('are as few as the waiting in the work', async () => {
     await table();
-    const { url: slow, turns } = await relay();
+    const { url: slow, turns } = await counting();
     const connection = connect(slow);
     await connection.query(sql('SELECT 1'));
     const during = async (work: () => Promise<unknown>) => {

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { initEngine } from '../../src/accounts/init-engine.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Connection } from '../../src/postgres/connection.ts';
+import { connect } from '../postgres/fixture.ts';
+import { relayTo } from '../postgres/relay.ts';
+import { Postgres } from '../support/postgres.ts';
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes };
+const init = (connection: Connection) => initEngine(connection, { key: undefined, wanted });
+const engines = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
+
+it('an engine whose commit gets no answer is found to be made', async () => {
+  let lost = 0;
+  let isCommitting = false;
+  const relayed = await relayTo(postgres, url, {
+    fromClient: (data, pass) => {
+      isCommitting = lost === 0 && data.includes('COMMIT');
+      pass();
+    },
+    fromServer: (_, pass, cut) => {
+      if (!isCommitting) return pass();
+      // The server has committed by the time at which it answers.
+      lost += 1;
+      isCommitting = false;
+      cut();
+    },
+  });
+  const { engine } = await init(connect(relayed));
+  expect(lost).toBe(1);
+  expect(await engines()).toEqual([{ id: engine }]);
+});
+
+it('an engine whose commit did not arrive is not made, and can be made then', async () => {
+  let isCut = false;
+  const relayed = await relayTo(postgres, url, {
+    fromClient: (data, pass, cut) => {
+      if (isCut || !data.includes('COMMIT')) return pass();
+      isCut = true;
+      cut();
+    },
+    fromServer: (_, pass) => pass(),
+  });
+  const connection = connect(relayed);
+  await expect(init(connection)).rejects.toMatchObject({ code: 'unreachable' });
+  const { engine } = await init(connection);
+  expect(await engines()).toEqual([{ id: engine }]);
+});
+
+it('an engine whose standby does not answer says that the outcome is not known', async () => {
+  postgres.set({ synchronous_standby_names: "'nobody'" });
+  await postgres.reload();
+  try {
+    await expect(init(connect(url, { deadlineMs: 1000 }))).rejects.toMatchObject({
+      code: 'unknown_outcome',
+      message: expect.stringContaining('Whether the engine is initialised is not known'),
+    });
+  } finally {
+    postgres.set({ synchronous_standby_names: "''" });
+    await postgres.reload();
+  }
+});

@@ -8,11 +8,15 @@ const blipMs = 1000;
 /** No request waits longer for the engine. */
 export const patienceMs = 5000;
 
+/** While it is away, that is said again this often. */
+const sayAgainMs = 60_000;
+
 /** Whether the engine can be asked; what all that ask it share. */
 export class Availability {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
   #since: number | undefined;
+  #said = -Infinity;
   #trouble: string | undefined;
 
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log) {
@@ -40,11 +44,13 @@ export class Availability {
   failed(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     const sqlstate = error instanceof EngineError ? error.sqlstate : undefined;
-    if (this.#since === undefined || why !== this.#trouble) {
+    const now = this.#clock.monotonic();
+    if (this.#since === undefined || now - this.#said >= sayAgainMs) {
       const next = 'requests that need it are answered 503 until it does; counting goes on';
       this.#log.warn('the engine does not answer', { error: why, sqlstate, next });
+      this.#said = now;
     }
-    this.#since ??= this.#clock.monotonic();
+    this.#since ??= now;
     this.#trouble = why;
   }
 }

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import type { Write } from '../../src/engine/engine.ts';
+import { RecordCodec } from '../../src/engine/record-codec.ts';
+import { EngineKey } from '../../src/postgres/engine-key.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+
+afterAll(closeSharedServer);
+
+/** Any text that a store of UTF-8 can hold. */
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+
+const write = fc.oneof(
+  fc.record({ table: fc.constant('teams'), key: text, value: fc.record({ id: text, name: text }) }),
+  fc.record({ table: fc.constant('sessions'), key: text, value: fc.constant(undefined) }),
+  fc.record({ table: fc.constant('userSessions'), key: text, value: fc.constant(true) }),
+) as unknown as fc.Arbitrary<Write>;
+
+const codec = new RecordCodec(undefined);
+
+test('records come back from the engine as they were', () => {
+  fc.assert(
+    fc.property(write, (one) => {
+      expect(codec.decode(codec.encode(one))).toEqual(one);
+    }),
+  );
+});
+
+test('changes come back from the engine as they were', () => {
+  fc.assert(
+    fc.property(fc.array(write), (writes) => {
+      const records = writes.map((one) => codec.encode(one));
+      expect(codec.decodeChange(codec.encodeChange(records))).toEqual(writes);
+    }),
+  );
+});
+
+test('records of tables that a later version has are passed over', () => {
+  expect(codec.decode({ table: 'novelties', key: 'a', value: '1' })).toBeUndefined();
+  expect(codec.decodeChange('[["novelties","a",1],["numbers","n",2]]')).toEqual([
+    { table: 'numbers', key: 'n', value: 2 },
+  ]);
+});
+
+test('the private part of a signing key is sealed, and opens with the same key only', () => {
+  const key = new EngineKey(randomBytes(32));
+  const value = { kid: 'a', alg: 'ES256', createdAt: 1, privateJwk: { kty: 'EC', d: 'secret' } } as const;
+  const signingKey: Write = { table: 'signingKeys', key: 'a', value };
+  const stored = new RecordCodec(key).encode(signingKey);
+  expect(stored.value).not.toContain('secret');
+  expect(new RecordCodec(key).decode(stored)).toEqual(signingKey);
+  for (const other of [undefined, new EngineKey(randomBytes(32))])
+    expect(() => new RecordCodec(other).decode(stored)).toThrow('--engine-key-file');
+});
+
+test('keys and values with any characters go through the engine, as a change and as records', async () => {
+  const url = await newEngine(await sharedServer());
+  const one = openNode(url);
+  const names = ['', '\0', '"', '\\', "'", '{}', 'NULL', '\n\t', 'ü', '💡', '\u2028', '$1', '\u007f'].map(
+    (odd) => `x${odd}`,
+  );
+  await one.engine.change((draft) => {
+    for (const name of names) draft.put('notes', name, [{ name }] as never);
+  });
+  const follows = openNode(url);
+  await follows.engine.current();
+  await (await sharedServer()).query('DELETE FROM fm_change', [], url);
+  const loads = openNode(url);
+  await loads.engine.current();
+  for (const { engine } of [follows, loads])
+    for (const name of names) expect(engine.get('notes', name)).toEqual([{ name }]);
+});

@@ -36,11 +36,13 @@ export class ForgottenPeople {
 
   /** All streams fill deltas that they began at this position or later. Call it in a transaction. */
   end(since: number): void {
-    if (this.knows(since)) this.#state.set('forgottenUntil', since);
-    const past: Buffer[] = [];
-    for (const { key, value } of this.#store.forgotten.getRange({})) {
-      if (value.readDoubleLE(0) <= since) past.push(Buffer.from(key));
-    }
-    for (const key of past) this.#store.forgotten.removeSync(key);
+    const past = Array.from(this.#store.forgotten.getRange({}), ({ key, value }) => ({
+      key: Buffer.from(key),
+      position: value.readDoubleLE(0),
+    })).filter(({ position }) => position <= since);
+    for (const { key } of past) this.#store.forgotten.removeSync(key);
+    // Where no one was forgotten, there is nothing that an older delta could bring back.
+    const last = Math.max(0, ...past.map(({ position }) => position));
+    if (this.knows(last)) this.#state.set('forgottenUntil', last);
   }
 }

@@ -86,4 +86,16 @@ describe('a person who was forgotten', () => {
     });
     expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
   });
+
+  test('was no one: then a delta from before a horizon is counted as any other', () => {
+    const { log, one, node } = setUp();
+    appendMints(log, mintOf('ann', 1, start, day));
+    appendHorizon(log, start, 1);
+    node.follow(log);
+    one.send(packet({ person: 'ann' }), start);
+    one.ship(log, start); // Begun at position 0: its node did not reach the engine before.
+    node.follow(log);
+    expect(exposuresOf(node.store, ['ann'])[0]).not.toEqual(nothing);
+    expect(node.replica.refusals(1)).toMatchObject({ count: 0 });
+  });
 });

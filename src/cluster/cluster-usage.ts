@@ -14,7 +14,7 @@ import type { UsageStore } from '../store/usage.ts';
 import { loggedMint } from './log-bodies.ts';
 import { CallFailed, PortCalls } from './port-calls.ts';
 import type { NodeTold } from './replica-node.ts';
-import type { ReplicaWorkerStart } from './replica-worker.ts';
+import type { ReplicaWorkerStart, StoreFailure } from './replica-worker.ts';
 import type { SealReply, SealRequest } from './sealing.ts';
 import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
@@ -63,6 +63,8 @@ export class ClusterUsage implements UsageEngine {
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
+  /** The committer is closed, or about to be: nothing can be sealed any more. */
+  #isOver = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};
 
@@ -85,6 +87,9 @@ export class ClusterUsage implements UsageEngine {
     this.#calls = new PortCalls(port1, {
       seal: (request: never) => this.#seal(request),
       told: (told: never) => this.#hear(told),
+      storeFailed: ({ message, code }: StoreFailure) => {
+        deps.health.failed(new CommitFailed(message, code));
+      },
       forgotten: () => this.#onForgotten(),
     });
     this.#ended = new Promise((resolve) => {
@@ -189,7 +194,7 @@ export class ClusterUsage implements UsageEngine {
       const { sealed, done } = await committer.seal(task);
       return { sealed, done, at: mark.at, version: mark.version };
     } catch (error) {
-      this.#deps.health.failed(error); // As when a batch is not kept: what fails next may seem to succeed.
+      if (!this.#isOver) this.#deps.health.failed(error); // As when a batch is not kept: what fails next may seem to succeed.
       throw error;
     }
   }
@@ -204,6 +209,7 @@ export class ClusterUsage implements UsageEngine {
   #shippingAtItsEnd(committer: SpoolCommitter): Committer {
     const close = async () => {
       await Promise.race([this.#calls.call('end').catch(() => {}), pause(this.#deps.goodbyeMs)]);
+      this.#isOver = true;
       await committer.close();
     };
     return { ...committer, close };

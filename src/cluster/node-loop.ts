@@ -26,6 +26,8 @@ export interface NodeLoopDeps {
   readonly log: Log;
   /** Is called when something has changed that others want to know. */
   readonly told: () => void;
+  /** Is told what cannot be applied, and why, once. */
+  readonly stumbled: (error: Error) => void;
   /** Resolves when no thread of this process remembers who was forgotten. */
   readonly forgotten: () => Promise<unknown>;
 }
@@ -264,16 +266,10 @@ export class NodeLoop {
     for (const stream of this.#deps.streams) stream.doubt();
     this.#mustLook = true;
     if (isOfEngine(error)) this.link.down(error);
-    else this.#stumble(error);
+    else if (this.#stumbled?.message !== error.message) this.#deps.stumbled(error);
+    if (!isOfEngine(error)) this.#stumbled = error;
     this.#awaited.fail(error.message);
     this.#answer();
-  }
-
-  /** The engine is not to blame. */
-  #stumble(error: Error): void {
-    if (this.#stumbled?.message !== error.message)
-      this.#deps.log.error('what nodes have counted cannot be applied; it is tried again', { error });
-    this.#stumbled = error;
   }
 
   #refuse(error: JoinRefused): void {

@@ -1,7 +1,7 @@
 import type { RetentionStep } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
 import type { Forgotten } from '../commit/envelope.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, isStoreFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineView } from './beat.ts';
@@ -36,6 +36,8 @@ export interface ReplicaNodeDeps {
   readonly seal: (request: SealRequest) => Promise<SealReply>;
   /** Is told what others want to know, whenever that may have changed. */
   readonly tell: (told: NodeTold) => void;
+  /** The store of the replica failed, as its commits say: see `StoreHealth`. */
+  readonly storeFailed: (error: Error) => void;
   /** Resolves when the main thread does not remember instance ids of those who were forgotten. */
   readonly forgotten: () => Promise<unknown>;
 }
@@ -123,6 +125,7 @@ export class ReplicaNode {
       spool: () => this.#spoolLevel(),
       told: () => this.#tell(),
       forgotten: deps.forgotten,
+      stumbled: (error) => this.#stumbled(error),
     });
     this.#sideWork = new SideWork({
       ...{ session: side, replica, directory, log, clock, appender: this.#appender, loop: this.#loop },
@@ -183,6 +186,11 @@ export class ReplicaNode {
       this.#saidBytes = bytes;
       this.#deps.log.warn('the spool grows, because the engine is away', { bytes });
     }
+  }
+
+  #stumbled(error: Error): void {
+    this.#deps.log.error('what nodes have counted cannot be applied; it is tried again', { error });
+    if (isStoreFailure(error)) this.#deps.storeFailed(error);
   }
 
   #tell(): void {

@@ -25,6 +25,12 @@ export interface ReplicaWorkerStart {
   readonly logLevel: LogLevel;
 }
 
+/** How the store of the replica failed: `code` is LMDB's or the operating system's error number. */
+export interface StoreFailure {
+  readonly message: string;
+  readonly code: unknown;
+}
+
 const standardError = 2;
 const deadlineMs = 5000;
 
@@ -58,10 +64,16 @@ const node = new ReplicaNode({
   side: sessions[1],
   replica: new Replica(store, () => clock.monotonic()),
   seal: (request) => calls.call('seal', request) as Promise<SealReply>,
+  storeFailed: (error) => void calls.call('storeFailed', failureOf(error)).catch(() => {}),
   forgotten: () => calls.call('forgotten'),
   tell: (told) => void calls.call('told', told).catch(() => {}),
 });
 node.start();
+
+/** Errors lose their code between threads. */
+function failureOf({ message, code }: Error & { readonly code?: unknown }): StoreFailure {
+  return { message, code };
+}
 
 /** A worker must not be ended with LMDB open. */
 async function close(): Promise<void> {

@@ -107,6 +107,7 @@ export class TestNode {
         const { sealed, done } = this.#aggregator.seal(task);
         return { sealed, done, at, version: 1 };
       },
+      storeFailed: () => {},
       forgotten: async () => {},
       tell: (told) => {
         this.told = told;

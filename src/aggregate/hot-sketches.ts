@@ -89,7 +89,7 @@ export class HotSketches {
   merge(ref: number, day: number, index: number, content: ChunkContent): void {
     const hot = this.#chunkAt(ref, day, index);
     const before = hot.chunk.bytes;
-    hot.chunk.merge(content);
+    if (!hot.chunk.merge(content)) return;
     hot.stored?.merge(content);
     this.#charge(hot.sketch, hot.chunk.bytes - before);
     if (hot.touched) return;

@@ -57,17 +57,22 @@ export class Chunk {
     return this.#registers === undefined ? this.#insert(coupon) : raise(this.#registers, coupon);
   }
 
-  /** Adds all users of another chunk with the same number. */
-  merge(other: ChunkContent): void {
+  /** Adds all users of another chunk with the same number. @returns false when that changes nothing */
+  merge(other: ChunkContent): boolean {
+    let changed = false;
     if (other.registers === undefined) {
-      for (const coupon of other.coupons) this.add(coupon);
-      return;
+      for (const coupon of other.coupons) changed = this.add(coupon) || changed;
+      return changed;
     }
+    changed = this.#registers === undefined;
     const own = this.#registers ?? this.#toRegisters();
     const theirs = other.registers;
     for (let index = 0; index < registersPerChunk; index++) {
-      if (theirs[index]! > own[index]!) own[index] = theirs[index]!;
+      if (theirs[index]! <= own[index]!) continue;
+      own[index] = theirs[index]!;
+      changed = true;
     }
+    return changed;
   }
 
   #insert(coupon: number): boolean {

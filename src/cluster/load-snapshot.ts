@@ -30,21 +30,25 @@ const lateOfLoad = 2 ** 32;
 /**
  * Empties the tables of a replica and puts the rows of a snapshot, in transactions of some milliseconds. The position is put last,
  * so after a crash the replica knows that it has to load one. The file stays, because other threads have it open.
- * @throws {SnapshotUnreadable}
+ * @throws {SnapshotUnreadable} When another version wrote it, nothing was changed.
  */
 export async function loadSnapshot(
   store: ReplicaStore,
   state: ReplicaState,
   parts: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  await empty(store, state);
   let number = 0;
   let head: SnapshotHead | undefined;
+  let before: ReadonlySet<number> = new Set();
   let isWhole = false;
   for await (const compressed of parts) {
     if (isWhole) throw new SnapshotUnreadable('Cannot load the snapshot: something follows its last part');
     const part = readPart(await inflate(compressed, number), number);
-    head ??= part.head!;
+    if (head === undefined) {
+      head = part.head!;
+      tablesOf(store, head);
+      before = await empty(store, state);
+    }
     await putRows(store, head, part);
     number += 1;
     isWhole = part.isLast;
@@ -53,27 +57,34 @@ export async function loadSnapshot(
     throw new SnapshotUnreadable('Cannot load the snapshot: its last part is missing');
   }
   const { position, id } = head;
-  finish(store, state, { position, id });
+  finish(store, state, before, { position, id });
 }
 
 /** Empties the tables of a replica: it begins with the first entry of the log. */
 export async function loadNothing(store: ReplicaStore, state: ReplicaState): Promise<void> {
-  await empty(store, state);
-  finish(store, state, undefined);
+  finish(store, state, await empty(store, state), undefined);
 }
 
-async function empty(store: ReplicaStore, state: ReplicaState): Promise<void> {
+/** @returns the environments that something was kept of */
+async function empty(store: ReplicaStore, state: ReplicaState): Promise<ReadonlySet<number>> {
+  const before = new Set(Array.from(store.carried.getKeys(), (key) => key.readUInt32BE(0)));
   transact(store.lmdb, () => {
     state.set('own:loads', (state.get('own:loads') ?? 0) + 1);
     state.set('own:loading', true);
     state.remove('own:applied');
   });
   await emptyTables(store);
+  return before;
 }
 
-function finish(store: ReplicaStore, state: ReplicaState, applied: Applied | undefined): void {
+function finish(
+  store: ReplicaStore,
+  state: ReplicaState,
+  before: ReadonlySet<number>,
+  applied: Applied | undefined,
+): void {
   transact(store.lmdb, () => {
-    renewLate(store, state.get('own:loads')!);
+    renewLate(store, new Set([...before, ...numbersOfEnvironments(store.counts)]), state.get('own:loads')!);
     state.forget();
     if (applied !== undefined) state.set('own:applied', applied);
     state.set('own:loading', false);
@@ -127,14 +138,11 @@ function putRow(tables: ReturnType<typeof tablesOf>, { table: place, key, value 
 }
 
 /** What reports remember of before is not what was loaded, though it may look so. */
-function renewLate({ counts, carried }: ReplicaStore, loads: number): void {
-  for (const environment of numbersOfEnvironments(counts)) {
+function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, loads: number): void {
+  const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
+  for (const environment of environments) {
     const known = readCarried(carried, environment);
-    const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
-    putCarried(carried, environment, {
-      ...known,
-      late: renewed(known.late),
-      lateUsers: renewed(known.lateUsers),
-    });
+    const marks = { late: renewed(known.late), lateUsers: renewed(known.lateUsers) };
+    putCarried(carried, environment, { ...known, ...marks });
   }
 }

@@ -34,7 +34,11 @@ export function* retire(
   for (const environment of environmentsOf(store)) {
     if (erased.hasEnvironment(environment)) continue;
     yield* untilDone((room) => rollUp(store, hot, environment, horizons, room));
-    yield* untilDone((room) => deleteSketches(store, environment, Math.floor(horizons.days / 1440), room));
+    yield* untilDone((room) => {
+      const deleted = deleteSketches(store, environment, Math.floor(horizons.days / 1440), room);
+      if (deleted > 0) hot.sketches.forget(); // Users of a day that was deleted must not come back with one who is late.
+      return deleted;
+    });
     yield* sweepAllSenders(store, environment, now);
   }
   yield* untilDone((room) => sweepInstances(store, now, room));

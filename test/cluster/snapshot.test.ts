@@ -122,34 +122,19 @@ describe('loading', () => {
   /** A snapshot of some parts that cannot be loaded, and why. */
   const damaged: readonly [string, (parts: Buffer[]) => Buffer[], string][] = [
     ['without its last part', (parts) => parts.slice(0, -1), 'its last part is missing'],
-    ['without its first part', (parts) => parts.slice(1), 'its part 0 is missing'],
     ['with a part twice', ([first, ...rest]) => [first!, first!, ...rest], 'its part 1 is missing'],
-    ['without parts', () => [], 'its last part is missing'],
     ['with something after its end', (parts) => [...parts, parts[0]!], 'something follows'],
-    [
-      'with a part that is cut',
-      ([first, ...rest]) => [first!.subarray(0, 900), ...rest],
-      'cannot be inflated',
-    ],
+    ['with a part that is cut', ([first]) => [first!, first!.subarray(0, 900)], 'cannot be inflated'],
     ['with a row that is cut', ([first, ...rest]) => [cut(first!), ...rest], 'its part 0 is damaged'],
-    [
-      'of a newer format',
-      ([first, ...rest]) => [withFormat(first!, 2), ...rest],
-      'another version of flagmeter',
-    ],
   ];
 
   test.each(damaged)(
     'a snapshot %s ends with words, and the replica knows that it has none',
     async (_, damage, words) => {
-      const [maker, node] = [openNode(), openNode()];
-      const log = someLog(500);
-      maker.follow(log);
-      node.follow(log, 3);
-      const parts = await partsOf(maker);
-      const loading = node.replica.load(each(damage([...parts])));
-      await expect(loading).rejects.toThrow(SnapshotUnreadable);
-      await expect(node.replica.load(each(damage([...parts])))).rejects.toThrow(words);
+      const { node, maker, log, parts } = await makeBoth();
+      const load = () => node.replica.load(each(damage([...parts])));
+      await expect(load()).rejects.toThrow(SnapshotUnreadable);
+      await expect(load()).rejects.toThrow(words);
       expect(node.replica.isLoading).toBe(true);
       await node.restart();
       expect(node.replica.isLoading).toBe(true);
@@ -160,6 +145,30 @@ describe('loading', () => {
       expect(node.content()).toEqual(maker.content());
     },
   );
+
+  const foreign: readonly [string, (parts: Buffer[]) => Buffer[], string][] = [
+    ['without its first part', (parts) => parts.slice(1), 'its part 0 is missing'],
+    ['without parts', () => [], 'its last part is missing'],
+    ['of a newer format', ([first]) => [withFormat(first!, 2)], 'another version of flagmeter wrote it'],
+  ];
+
+  test.each(foreign)('a snapshot %s changes nothing', async (_, damage, words) => {
+    const { node, log, parts } = await makeBoth();
+    const content = node.content();
+    await expect(node.replica.load(each(damage(parts)))).rejects.toThrow(words);
+    expect(node.content()).toEqual(content);
+    expect(node.replica.isLoading).toBe(false);
+    node.follow(log);
+  });
+
+  /** A node that has followed a log, and one that has followed a part of it. */
+  async function makeBoth() {
+    const [maker, node] = [openNode(), openNode()];
+    const log = someLog(500);
+    maker.follow(log);
+    node.follow(log, 3);
+    return { maker, node, log, parts: await partsOf(maker) };
+  }
 
   test('makes reports read anew what they remember', async () => {
     const [maker, node] = [openNode(), openNode()];

@@ -41,6 +41,7 @@ const forgetEveryMs = 10 * 60_000;
 export class PostgresEngine extends Copy implements Engine {
   readonly throttles: PostgresThrottles;
   readonly #availability: Availability;
+  readonly #catchUp: CatchUp;
   readonly #queue: ChangeQueue;
   readonly #read: SharedRead;
   readonly #deps: PostgresEngineDeps;
@@ -57,6 +58,7 @@ export class PostgresEngine extends Copy implements Engine {
     this.throttles = new PostgresThrottles(deps.signIns);
     this.#deps = deps;
     this.#availability = availability;
+    this.#catchUp = catchUp;
     this.#queue = new ChangeQueue({ ...shared, connection: changes });
     this.#read = new SharedRead({ ...shared, repaired: () => this.#queue.repaired() });
   }
@@ -66,12 +68,17 @@ export class PostgresEngine extends Copy implements Engine {
   }
 
   /**
-   * Follows the engine from now on; resolves when the first try has ended. Without the engine the copy stays as it is.
+   * Follows the engine from now on; resolves when one try has ended: a node without its engine has to count soon. The copy stays
+   * as it is then.
    */
   async start(): Promise<void> {
     this.#every(followEveryMs, () => this.#read.probe());
     this.#every(forgetEveryMs, () => this.#deps.changes.query(forgetOldChanges));
-    await this.#read.probe().catch(() => {});
+    try {
+      await this.#catchUp.follow(await this.#catchUp.confirm());
+    } catch (error) {
+      this.#availability.failed(error);
+    }
   }
 
   change<T>(plan: Plan<T>): Promise<T> {

@@ -73,7 +73,7 @@ async function joinEmpty(data: string, joining: Joining): Promise<AccountStore |
     try {
       return await load(data, joining);
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isAway(error) || (error as EngineError).code === 'refused') throw error;
       const next = 'this data directory is empty: the service begins once the engine answers';
       joining.log.warn('the engine does not answer', { error: (error as Error).message, next });
       if (!(await joining.pause(retryMs))) return undefined;

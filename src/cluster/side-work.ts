@@ -67,7 +67,7 @@ export class SideWork {
         await new Promise((resolve) => setImmediate(resolve));
     } catch (error) {
       // The loop says so when the engine is away.
-      if (!(error instanceof EngineError && error.code === 'unreachable'))
+      if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))
         log.warn('upkeep of the log failed; it is tried again', { error });
     }
   }

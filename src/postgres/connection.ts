@@ -37,7 +37,7 @@ export class Connection {
 
   /**
    * Runs one statement, which commits by itself. Several that are made without waiting travel together.
-   * @throws {EngineError} `unreachable`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
+   * @throws {EngineError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
    */
   query<Row = Record<string, unknown>>(
     statement: Statement,
@@ -55,7 +55,7 @@ export class Connection {
    * Runs a transaction at READ COMMITTED. BEGIN travels with the first statements, and COMMIT with those that `work` does
    * not wait for; one that fails makes the transaction fail.
    * @param work must wait for nothing but statements; when it throws, the transaction is rolled back
-   * @throws {EngineError} `unreachable`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT was sent
+   * @throws {EngineError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT was sent
    * @throws whatever `work` throws; nothing was kept
    */
   transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#deadlineMs): Promise<T> {

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { EngineError } from './engine-error.ts';
 import type { EngineTls } from './engine-url.ts';
 
-/** @throws {EngineError} `unreachable` when a file cannot be read */
+/** @throws {EngineError} `refused` when a file cannot be read */
 export function tlsOptions({
   mode,
   rootFile,
@@ -27,9 +27,6 @@ function read(parameter: string, file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new EngineError(
-      'unreachable',
-      `The ${parameter} file of the engine cannot be read: ${file} (${code})`,
-    );
+    throw new EngineError('refused', `The ${parameter} file of the engine cannot be read: ${file} (${code})`);
   }
 }

@@ -32,7 +32,7 @@ const keepAliveAfterMs = 5000;
 /**
  * Opens a session with one server.
  * @param name is shown in the server's list of sessions
- * @throws {EngineError} `unreachable`, when it cannot be reached, does not let this user in, or is not the primary
+ * @throws {EngineError} `unreachable` when it does not answer, or is not the primary; `refused`
  */
 export async function openSession(
   address: EngineAddress,
@@ -60,13 +60,15 @@ export async function openSession(
     if (failed !== undefined) throw failed;
   } catch (error) {
     streamOf(client).destroy();
-    throw error instanceof NotPrimary
-      ? new EngineError('unreachable', `${showHost(host)} ${error.message}`)
-      : new EngineError(
-          'unreachable',
-          `${showHost(host)} ${words(error as DriverError, address)}`,
-          sqlstateOf(error),
-        );
+    if (error instanceof NotPrimary)
+      throw new EngineError('unreachable', `${showHost(host)} ${error.message}`);
+    const refusal = whyRefused(error as DriverError, address);
+    const what = refusal ?? whyUnreachable(error as DriverError);
+    throw new EngineError(
+      refusal === undefined ? 'unreachable' : 'refused',
+      `${showHost(host)} ${what}`,
+      sqlstateOf(error),
+    );
   }
   return new Session(client, host, onLost);
 }
@@ -90,8 +92,8 @@ async function prepare(client: pg.Client, timeoutMs: number): Promise<void> {
   }
 }
 
-/** What is wrong, and what to do, by SQLSTATE or by the system's code. */
-function words(error: DriverError, { user, password, database }: EngineAddress): string {
+/** What does not fit, and what to do, by SQLSTATE or by the system's code. */
+function whyRefused(error: DriverError, { user, password, database }: EngineAddress): string | undefined {
   const sqlstate = sqlstateOf(error);
   const shown = JSON.stringify(user);
   if (sqlstate === '28P01')
@@ -99,15 +101,19 @@ function words(error: DriverError, { user, password, database }: EngineAddress):
   if (sqlstate === '28000') return `does not let user ${shown} in (SQLSTATE 28000): ${error.message}`;
   if (sqlstate === '3D000')
     return `has no database ${JSON.stringify(database)} (SQLSTATE 3D000): create it, or correct the URL`;
-  if (sqlstate !== undefined) return `refused the session: ${error.message} (SQLSTATE ${sqlstate})`;
+  if (sqlstate !== undefined && /^(22|42)/.test(sqlstate))
+    return `does not take the options of the URL: ${error.message} (SQLSTATE ${sqlstate})`;
   if (/password must be a/.test(error.message) && password === undefined)
     return `asks for the password of user ${shown}, and the URL has none`;
   if (/does not support SSL/.test(error.message))
     return 'does not offer TLS: turn it on there, or say sslmode=disable in the URL when the network is safe';
-  return unreachable(error);
+  const certificate = certificateProblems[error.code ?? ''];
+  return (
+    certificate && `cannot be trusted: ${certificate} (${error.code}); name the root's file with sslrootcert`
+  );
 }
 
-const certificateProblems: Readonly<Record<string, string>> = {
+const certificateProblems: Readonly<Record<string, string | undefined>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: use that name in the URL',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by a root that is trusted here',
@@ -117,15 +123,13 @@ const certificateProblems: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT: 'its certificate is not signed by a root that is trusted here',
 };
 
-function unreachable(error: DriverError): string {
-  const code = error.code ?? '';
-  const certificate = certificateProblems[code];
-  if (certificate !== undefined)
-    return `cannot be trusted: ${certificate} (${code}); name the root's file with sslrootcert`;
-  if (/timeout expired|terminated/.test(error.message))
-    return 'did not answer in time, or closed the connection';
+function whyUnreachable(error: DriverError): string {
+  const { code = '', message } = error;
+  const sqlstate = sqlstateOf(error);
+  if (sqlstate !== undefined) return `refused the session: ${message} (SQLSTATE ${sqlstate})`;
+  if (/timeout expired|terminated/.test(message)) return 'did not answer in time, or closed the connection';
   if (code === 'ECONNREFUSED') return 'refused the connection: no server listens there (ECONNREFUSED)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `has no address: correct the host's name (${code})`;
-  return `cannot be reached: ${error.message}`;
+  return `cannot be reached: ${message}`;
 }

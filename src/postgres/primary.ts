@@ -55,7 +55,7 @@ export class Primary {
 
   /**
    * Gives the session. After a failed attempt to open it, calls fail at once until the next attempt is due.
-   * @throws {EngineError} `unreachable`
+   * @throws {EngineError} `unreachable`, `refused`
    * @throws whatever `prepare` throws
    */
   async session(): Promise<Session> {
@@ -126,7 +126,9 @@ export class Primary {
     }
     const sqlstate = problems.find((problem) => problem.sqlstate !== undefined)?.sqlstate;
     const each = problems.map(({ message }) => message).join('; ');
-    throw new EngineError('unreachable', `The engine cannot be used: ${each}`, sqlstate);
+    const isRefused = problems.some(({ code }) => code === 'refused');
+    const code = isRefused ? 'refused' : 'unreachable';
+    throw new EngineError(code, `The engine cannot be used: ${each}`, sqlstate);
   }
 
   #failed(why: Error): void {

@@ -53,6 +53,17 @@ describe('an empty data directory', () => {
     expect(away.log.lines.join('\n')).toContain('begins once the engine answers');
   });
 
+  test('does not wait for an engine whose URL is wrong, while one that was filled counts meanwhile', async () => {
+    const data = temporaryDirectory();
+    const url = await initialised();
+    const wrong = joining(url.replace(/\/test_\w+/, '/none'));
+    await expect(joinEngine(data, wrong)).rejects.toThrow('has no database "none"');
+    expect(readdirSync(data)).toEqual([]);
+    await (await joinEngine(data, joining(url)))!.lmdb.close();
+    await (await joinEngine(data, wrong))!.lmdb.close();
+    expect(wrong.log.lines.join('\n')).toContain('counting begins');
+  });
+
   test('is not filled from an engine without accounts', async () => {
     const data = temporaryDirectory();
     const url = await newEngine(await sharedServer());

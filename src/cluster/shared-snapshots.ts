@@ -94,14 +94,18 @@ async function put(session: EngineSession, snapshot: string, bodies: AsyncIterab
   return { bytes, parts };
 }
 
+/** Someone who was forgotten is still in the entries and the snapshot from before, which go when a new snapshot covers them. */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);
-  const { rows } = await session.query<{ bytes: bigint | string }>({
+  const { rows } = await session.query<{ bytes: bigint | string; forgets: boolean }>({
     name: 'fm-snapshot-due',
-    text: `SELECT coalesce(sum(octet_length(body)), 0) AS bytes FROM fm_entry WHERE position > $1`,
-    values: [newest?.applied.position ?? 0],
+    text: `SELECT coalesce(sum(octet_length(body)), 0) AS bytes,
+             coalesce(bool_or(kind IN ('forget', 'erase') AND at < now() - $2 * interval '1 ms'), false) AS forgets
+           FROM fm_entry WHERE position > $1`,
+    values: [newest?.applied.position ?? 0, bodiesMs],
   });
-  return Number(rows[0]!.bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
+  const { bytes, forgets } = rows[0]!;
+  return forgets || Number(bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
 }
 
 async function begin(

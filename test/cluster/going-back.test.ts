@@ -1,7 +1,13 @@
 import { cpSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { loggedMint } from '../../src/cluster/log-bodies.ts';
+import { makeSnapshot, trimLog } from '../../src/cluster/shared-snapshots.ts';
+import { createLog } from '../../src/log.ts';
+import { newInstanceId } from '../../src/store/instances.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
+import { connect } from './test-node.ts';
 
 describe('an engine that went back', () => {
   /** Makes a copy of the engine's database, to which it can be put back. */
@@ -84,6 +90,34 @@ describe('a replica', () => {
     const three = await start(url);
     for (const node of [one, two, three]) await expectCounts(node, { ...all, after: 1 });
     expect(three.told?.rebases).toBe(1);
+  });
+});
+
+describe('a person who was forgotten', () => {
+  it('is not in the engine any more an hour later, however little the log has grown', async () => {
+    const url = await engine();
+    const one = await start(url);
+    const digest = Buffer.alloc(16, 5);
+    const instanceId = newInstanceId(digest, (length) => new Uint8Array(length));
+    const life = { expiresAt: Date.now() + 1e9, graceUntil: 0 };
+    const profile = '{"identity":"ann@example.com"}';
+    await one.node.mint(loggedMint({ application: 1, instanceId, high: 1, low: 2, profile, ...life }));
+    await one.node.forget({ application: 1, environments: [1], digest: digest.toString('hex') });
+    const session = connect(url);
+    onTestFinished(() => session.close());
+    const log = createLog('error', () => {}, systemClock);
+    const deps = { session, replica: one.replica, directory: 'one', log, leastBytes: 2 ** 26 };
+    const found = async () => {
+      await trimLog(session);
+      const holds = `position(convert_to('ann@example.com', 'UTF8') IN body) > 0`;
+      return postgres.query(`SELECT position FROM fm_entry WHERE ${holds}`, [], url);
+    };
+    expect(await makeSnapshot(deps)).toBe(false);
+    expect(await found()).toHaveLength(1);
+    await postgres.query(`UPDATE fm_entry SET at = at - interval '61 min'`, [], url);
+    expect(await makeSnapshot(deps)).toBe(true);
+    expect(await found()).toEqual([]);
+    expect(await makeSnapshot(deps)).toBe(false);
   });
 });
 

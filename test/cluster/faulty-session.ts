@@ -4,9 +4,10 @@ import type { QueryResult, Run, Statement } from '../../src/postgres/statement.t
 
 /**
  * What goes wrong with a statement, or with the transaction that it is in. `refused`: it is not sent. `lost`: it is done, and the
- * answer does not come. `killed…`: so ends the process, before or after it was done.
+ * answer does not come. `killed…`: so ends the process, before or after it was done. `late` is for the statement that begins a
+ * transaction: the answer does not come, and the server commits when the next such transaction has begun.
  */
-export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after';
+export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after' | 'late';
 
 /** Is asked for each statement, by its name; a transaction is asked for by the last statement in it. */
 export type Fault = (statement: string) => FaultKind | undefined;
@@ -15,14 +16,22 @@ export type Fault = (statement: string) => FaultKind | undefined;
 export class FaultySession implements EngineSession {
   readonly #session: EngineSession;
   readonly #with: FaultySession | undefined;
+  readonly #late: EngineSession | undefined;
+  #release: () => void = () => {};
   fault: Fault;
   #isKilled = false;
 
-  /** @param dyingWith the session of the same process */
-  constructor(session: EngineSession, fault: Fault = () => undefined, dyingWith?: FaultySession) {
+  /** @param dyingWith the session of the same process @param late for transactions that go on when they are given up */
+  constructor(
+    session: EngineSession,
+    fault: Fault = () => undefined,
+    dyingWith?: FaultySession,
+    late?: EngineSession,
+  ) {
     this.#session = session;
     this.fault = fault;
     this.#with = dyingWith;
+    this.#late = late;
   }
 
   get isKilled(): boolean {
@@ -39,12 +48,15 @@ export class FaultySession implements EngineSession {
 
   async transaction<T>(work: (run: Run) => Promise<T> | T): Promise<T> {
     if (this.isKilled) throw away();
+    if (this.fault('BEGIN') === 'late') await this.#goLate(work);
     let last = '';
     let kind: FaultKind | undefined;
     const result = await this.#session.transaction(async (run) => {
-      const made = await work((statement) => {
+      const made = await work(<Row>(statement: Statement) => {
         last = statement.name ?? '';
-        return run(statement);
+        const sent = run<Row>(statement);
+        this.#release();
+        return sent;
       });
       kind = this.fault(last);
       if (kind === 'killed before') this.kill();
@@ -52,6 +64,22 @@ export class FaultySession implements EngineSession {
       return made;
     });
     return this.#after(kind, result);
+  }
+
+  /** Runs it up to its COMMIT, which has to wait. */
+  async #goLate<T>(work: (run: Run) => Promise<T> | T): Promise<never> {
+    await new Promise<void>((resolve, reject) => {
+      const released = new Promise<void>((release) => {
+        this.#release = release;
+      });
+      const transaction = this.#late!.transaction(async (run) => {
+        await work(run);
+        resolve();
+        await released;
+      });
+      transaction.catch(reject);
+    });
+    throw new EngineError('unknown_outcome', 'no answer came in time');
   }
 
   async #run<T>(name: string, action: () => Promise<T>): Promise<T> {

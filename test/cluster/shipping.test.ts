@@ -55,6 +55,28 @@ describe('nodes on one engine', () => {
   });
 });
 
+describe('a commit that is given up, and comes later', () => {
+  it('counts once, though its deltas were sent again meanwhile', async () => {
+    const url = await engine();
+    const [one, two] = [await start(url), await start(url)];
+    let late = 0;
+    for (let round = 1; round <= 3; round += 1) {
+      await one.node.freshen();
+      one.session.fault = (name) => {
+        if (name !== 'BEGIN' || late === round) return undefined;
+        late += 1;
+        return 'late';
+      };
+      one.count('f', 10 ** round);
+      await expectCounts(one, { f: 1110 % 10 ** (round + 1) });
+    }
+    await expectCounts(two, { f: 1110 });
+    expect(late).toBe(3);
+    const log = `SELECT seq FROM fm_entry WHERE kind = 'delta' ORDER BY position`;
+    expect(await postgres.query(log, [], url)).toEqual([{ seq: '1' }, { seq: '2' }, { seq: '3' }]);
+  });
+});
+
 describe('a node that is killed', () => {
   const places: readonly (readonly [statement: string, kind: FaultKind])[] = [
     ['fm-ship-1', 'killed before'],

@@ -82,9 +82,14 @@ export class TestNode {
     this.#series = new EnvironmentSeries(environment, limitsOfNames, seriesOf(this.spool.store, environment));
     this.store = openReplicaStore(data);
     this.replica = new Replica(this.store, () => systemClock.monotonic());
-    this.#connections = [connect(url, name), connect(url, `${name} side`)];
-    this.session = new FaultySession(this.#connections[0]!, fault);
-    this.side = new FaultySession(this.#connections[1]!, undefined, this.session);
+    const [main, side, late] = [
+      connect(url, name),
+      connect(url, `${name} side`),
+      connect(url, `${name} late`),
+    ];
+    this.#connections = [main, side, late];
+    this.session = new FaultySession(main, fault, undefined, late);
+    this.side = new FaultySession(side, undefined, this.session);
     const log = createLog('debug' as LogLevel, (line) => this.#logged(line), systemClock);
     const facts = { directory: this.spool.directory, path: data, name, version: 'test', stream: this.stream };
     this.node = new ReplicaNode({

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { NewerEntry } from '../../src/cluster/apply-entry.ts';
 import { encodeDelta } from '../../src/cluster/delta-codec.ts';
 import { encodeErased } from '../../src/cluster/log-bodies.ts';
@@ -6,8 +6,9 @@ import { defaultSettings, encodeSettings } from '../../src/cluster/settings.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
 import { measurementCodec } from '../../src/store/cells.ts';
 import { readSenders } from '../../src/store/senders.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { OpenDelta } from './open-delta.ts';
-import { exposuresOf } from './test-replica.ts';
+import { exposuresOf, TestReplica } from './test-replica.ts';
 import { appendMints, application, mintOf, start } from './test-streams.ts';
 import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';
 
@@ -39,6 +40,41 @@ describe('the order of entries', () => {
     node.follow(log);
     expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
   });
+});
+
+test('what could not be committed is not in memory either, and is applied anew', () => {
+  const { log, one, other, node } = setUp();
+  for (const stream of [one, other]) {
+    for (const ship of [1, 2, 3]) {
+      const f = { [`feature-${ship}`]: { on: [ship] } };
+      stream.send(packet({ f, m: { load: ship }, person: 'ann' }), start);
+      stream.sendMessage(packet(), Buffer.alloc(16, ship), start);
+      stream.ship(log, start);
+    }
+  }
+  appendHorizon(log, start, 0, start + 100 * day);
+  const whole = new TestReplica(temporaryDirectory());
+  onTestFinished(() => whole.store.lmdb.close());
+  whole.follow(log);
+  const { replica: table } = node.store;
+  const putSync = table.putSync.bind(table);
+  for (let puts = 0; node.replica.applied.position < log.position; puts += 1) {
+    let left = puts;
+    table.putSync = ((...put: Parameters<typeof putSync>) => {
+      left -= 1;
+      if (left < 0) throw new Error('the disk is full');
+      return putSync(...put);
+    }) as typeof putSync;
+    const { position } = node.replica.applied;
+    try {
+      node.step(log);
+    } catch (error) {
+      expect((error as Error).message).toBe('the disk is full');
+      expect(node.replica.applied.position).toBe(position);
+    }
+  }
+  table.putSync = putSync as typeof table.putSync;
+  expect(node.content()).toEqual(whole.content());
 });
 
 describe('an entry of a newer version', () => {

@@ -23,7 +23,9 @@ export async function runRound(
   await pause(dice.between(200, 1_000));
   round.isOver = true;
   await clients;
+  round.journal.note('everything is healed');
   await round.scene.makeWell();
+  round.journal.note('everything is compared');
   await check(round, dice, began).catch((error: Error) => {
     round.journal.violation(`it cannot be checked: ${error.message}`);
   });

@@ -1,4 +1,4 @@
-import { pause } from '../pause.ts';
+import { pause, within } from '../pause.ts';
 import { databaseOf, type Fault } from './fault.ts';
 
 /** The primary is killed, the standby takes its place, and the old primary comes back as its standby. */
@@ -91,7 +91,7 @@ const splitBrain: Fault = {
   claims: ['everything'],
   weight: 3,
   async run(stage) {
-    const { scene, node, dice, journal } = stage;
+    const { scene, round, node, dice, journal } = stage;
     const database = databaseOf(stage);
     const [old, next] = [database.primary, database.standby];
     journal.note(`${old.host} and ${node.name} are cut off from the rest`);
@@ -99,7 +99,14 @@ const splitBrain: Fault = {
     for (const each of scene.nodes) await scene.cutFromServer(each, each === node ? next.host : old.host);
     await pause(dice.between(0, 1_000));
     await database.promote();
-    await pause(dice.between(2_000, 6_000));
+    const others = scene.nodes.filter((each) => each !== node);
+    const manage = async () =>
+      (await Promise.all(others.map(({ http }) => round.tokens.fresh(http)))).every(
+        (token) => token !== undefined,
+      );
+    const doManage = await within(15_000, manage);
+    journal.note(`the others ${doManage ? '' : 'do not '}follow the new primary`);
+    await pause(dice.between(1_000, 4_000));
     journal.note('the rest is joined, and the old primary follows');
     await old.kill();
     await scene.joinAll();

@@ -3,7 +3,7 @@ import type { Maintenance } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
 import type { Batch } from '../commit/batch.ts';
 import { CommitFailed, type Committer } from '../commit/committer.ts';
-import type { Forgotten } from '../commit/envelope.ts';
+import type { Envelope, Forgotten } from '../commit/envelope.ts';
 import type { Lane } from '../commit/lane.ts';
 import type { Freshness, UsageEngine, UsageEngineStatus, UsageReadiness } from '../commit/usage-engine.ts';
 import { ApiError } from '../errors.ts';
@@ -63,6 +63,7 @@ export class ClusterUsage implements UsageEngine {
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
+  #hasCommitted = false;
   /** The committer is closed, or about to be: nothing can be sealed any more. */
   #isOver = false;
   #onTold: () => void = () => {};
@@ -188,7 +189,8 @@ export class ClusterUsage implements UsageEngine {
     const { clock, committer, accountsVersion, laneOf } = this.#deps;
     const { applied, onlyNote, removeBefore, ...noted } = request;
     const mark = { at: clock.now(), applied, version: accountsVersion() };
-    await laneOf(0).settled();
+    // The lanes are made after this; until the first commit nothing was answered.
+    if (this.#hasCommitted) await laneOf(0).settled();
     const task = { mark, ...noted, onlyNote, ...(removeBefore !== undefined && { removeBefore }) };
     try {
       const { sealed, done } = await committer.seal(task);
@@ -205,14 +207,18 @@ export class ClusterUsage implements UsageEngine {
     this.#onTold();
   }
 
-  /** When the last packet is on disk, it is shipped before the committer goes. */
+  /** When the last packet is on disk, all is shipped before the committer goes. */
   #shippingAtItsEnd(committer: SpoolCommitter): Committer {
     const close = async () => {
       await Promise.race([this.#calls.call('end').catch(() => {}), pause(this.#deps.goodbyeMs)]);
       this.#isOver = true;
       await committer.close();
     };
-    return { ...committer, close };
+    const commit = (envelope: Envelope) => {
+      this.#hasCommitted = true;
+      return committer.commit(envelope);
+    };
+    return { ...committer, commit, close };
   }
 
   #end(reason: string): void {

@@ -2,7 +2,7 @@ import { system } from '../accounts/actors.ts';
 import { auditKey } from '../accounts/audit-log.ts';
 import { newSigningKey } from '../accounts/new-signing-key.ts';
 import type { Clock } from '../clock.ts';
-import { isOwn } from '../engine/copy.ts';
+import { isOwn, repairMark } from '../engine/copy.ts';
 import type { Draft, Plan } from '../engine/engine.ts';
 import type { TableName } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
@@ -27,11 +27,13 @@ const ended = [
 export async function planAfterLoss(clock: Pick<Clock, 'now'>, alg: SigningAlgorithm): Promise<Plan<void>> {
   const signingKey = await newSigningKey(clock.now(), alg);
   return (draft) => {
+    const mark = draft.get('numbers', repairMark) ?? 0;
     for (const table of ended)
       for (const key of [...draft.keys(table, { start: '', end: '~' })]) draft.remove(table, key);
     draft.put('signingKeys', signingKey.kid, signingKey);
     for (const [name, next] of [...draft.records('numbers')])
       if (!isOwn('numbers', name)) draft.put('numbers', name, next + numbersAhead);
+    draft.put('numbers', repairMark, Math.max(clock.now(), mark + 1));
     note(draft, clock.now());
   };
 }

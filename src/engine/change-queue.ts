@@ -14,7 +14,7 @@ import {
   placeOf,
   writeChange,
 } from './control-statements.ts';
-import type { Copy } from './copy.ts';
+import { type Copy, repairMark } from './copy.ts';
 import type { Plan } from './engine.ts';
 import { changesAfter, type History, has } from './history.ts';
 import { Layer } from './layer.ts';
@@ -58,6 +58,7 @@ interface Turn {
   readonly fresh: readonly WaitingPlan[];
   /** Earlier changes that are in. */
   readonly found: readonly Unsettled[];
+  /** What follows from a loss is done with it. */
   readonly repairs: boolean;
   /** Of the copy, when this was planned. */
   readonly era: number;
@@ -184,8 +185,9 @@ export class ChangeQueue {
     const plans = [...this.#plansOnceMore(found), ...fresh];
     this.#underWay = plans;
     const drafted = new Layer(below);
-    const repairs = this.#repair !== undefined && this.#deps.copy.state.lossOpen;
-    if (repairs) this.#repair!(drafted);
+    const { lossOpen, lossMark = 0 } = this.#deps.copy.state;
+    const repairs = this.#repair !== undefined && lossOpen;
+    if (repairs && (below.get('numbers', repairMark) ?? 0) <= lossMark) this.#repair!(drafted);
     const answers = plans.map((plan) => plan.run(drafted, this.#deps.copy.canKeep));
     const { change: own, statement } = this.#ownChange(history, drafted) ?? {};
     const changes = own === undefined ? foreign : [...foreign, own];

@@ -73,10 +73,10 @@ export class Copy extends Committed {
     return this.#inTurn(async () => {
       if (era !== this.#era) throw engineAway();
       const news = changes.filter(({ version }) => version > this.#state.version);
-      const last = news.at(-1);
-      if (last === undefined) return;
+      const { version, id } = news.at(-1) ?? this.place;
       const lossOpen = this.#state.lossOpen && !settled;
-      const state = { ...this.#state, version: last.version, change: last.id, lossOpen };
+      if (news.length === 0 && lossOpen === this.#state.lossOpen) return;
+      const state = { ...this.#state, version, change: id, lossOpen };
       await this.#commit(lastOfEach(news), state);
     });
   }
@@ -88,11 +88,28 @@ export class Copy extends Committed {
    */
   replace(records: readonly Write[], place: Place, isLoss: boolean): Promise<void> {
     return this.#inTurn(() => {
-      const lossOpen = this.#state.lossOpen || isLoss;
-      const state = { ...this.#state, version: place.version, change: place.id, tables: allTables, lossOpen };
+      const { version, id: change } = place;
+      const state = {
+        ...this.#state,
+        version,
+        change,
+        tables: allTables,
+        ...this.#lossAfter(records, isLoss),
+      };
       this.#era += 1;
       return this.#commit(this.#difference(records), state);
     });
+  }
+
+  /**
+   * What is to be done after a replacement. Marks of repairs grow: one that is above all that this copy has seen was made after what it
+   * has lost, by another node.
+   */
+  #lossAfter(records: readonly Write[], isLoss: boolean): Pick<CopyState, 'lossOpen' | 'lossMark'> {
+    if (!isLoss) return { lossOpen: this.#state.lossOpen };
+    const found = records.find(({ table, key }) => table === 'numbers' && key === repairMark)?.value;
+    const lossMark = typeof found === 'number' ? found : 0;
+    return { lossOpen: lossMark <= (this.get('numbers', repairMark) ?? 0), lossMark };
   }
 
   #inTurn(action: () => Promise<void>): Promise<void> {
@@ -132,6 +149,9 @@ export class Copy extends Committed {
     });
   }
 }
+
+/** The number that each repair after a loss raises. */
+export const repairMark = 'lossRepair';
 
 /** The last write of each record: listeners hear of each once, as when it is changed here. */
 function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {

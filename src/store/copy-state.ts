@@ -12,6 +12,8 @@ export interface CopyState {
   readonly tables: string;
   /** Changes were here that the engine has lost; what has to follow from that is still to be done. */
   readonly lossOpen: boolean;
+  /** The mark of the last repair in the records that came then: a higher one means that another node has done it. */
+  readonly lossMark?: number;
   /** The accounts are on their way into the engine, and may not be there yet: see cluster/adoption. */
   readonly adopting?: true;
 }

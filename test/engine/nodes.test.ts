@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { type ControlConnection, forgetOldChanges } from '../../src/engine/control-statements.ts';
+import { repairMark } from '../../src/engine/copy.ts';
 import type { Draft, Write } from '../../src/engine/engine.ts';
 import type { QueryResult, Run } from '../../src/postgres/statement.ts';
 import { readCopyState } from '../../src/store/copy-state.ts';
@@ -209,6 +210,33 @@ describe('an engine that went back', () => {
       expect(read(other.engine, 'numbers', 'repaired')).toBe(1);
     },
   );
+
+  test('is repaired by one node, not again by others that had followed what was lost', async () => {
+    const postgres = await sharedServer();
+    const url = await newEngine(postgres);
+    let repairs = 0;
+    const repair = async () => (draft: Draft) => {
+      repairs += 1;
+      put(draft, 'numbers', repairMark, repairs);
+    };
+    const nodes = [1, 2, 3].map(() => openNode(url, { repair }).engine);
+    const lose = async (restore: () => Promise<void>, value: number) => {
+      await nodes[0]!.change((draft) => put(draft, 'numbers', 'lost', value));
+      for (const node of nodes) await node.current();
+      await restore();
+    };
+    await nodes[0]!.change((draft) => put(draft, 'numbers', 'kept', 1));
+    const restore = await backUp(postgres, url);
+    await lose(restore, 1);
+    await Promise.all([nodes[0]!.current(), nodes[1]!.current()]);
+    await nodes[2]!.current();
+    expect(repairs).toBe(1);
+    await lose(restore, 2);
+    for (const node of nodes) await node.current();
+    expect(repairs).toBe(2);
+    for (const node of nodes)
+      expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairMark]: 2 });
+  });
 
   test('is no loss for a node that was away for long', async () => {
     const postgres = await sharedServer();

@@ -105,6 +105,7 @@ class ClusterStorage implements Storage {
   readonly #link: EngineLink;
   readonly #key: EngineKey | undefined;
   #spool: Spool | undefined;
+  #joining = async () => {};
 
   constructor(link: EngineLink, key: EngineKey | undefined) {
     this.#link = link;
@@ -161,11 +162,16 @@ class ClusterStorage implements Storage {
       goodbyeMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => engine.version,
     });
-    await joinOrCount(usage, this.#link, (reason) => {
-      log.error('this node must not go on: stopping', { reason });
-      fatal(reason);
-    });
+    this.#joining = () =>
+      joinOrCount(usage, this.#link, (reason) => {
+        log.error('this node must not go on: stopping', { reason });
+        fatal(reason);
+      });
     return usage;
+  }
+
+  ready(): Promise<void> {
+    return this.#joining();
   }
 
   close(): Promise<void> {
@@ -179,7 +185,11 @@ class ClusterStorage implements Storage {
 }
 
 /** A node joins before it is ready; while the engine is away it counts, and joins later. */
-async function joinOrCount(usage: ClusterUsage, link: EngineLink, refused: (reason: string) => void) {
+async function joinOrCount(
+  usage: ClusterUsage,
+  link: EngineLink,
+  refused: (reason: string) => void,
+): Promise<void> {
   try {
     if (link.found !== undefined && (await usage.joined(joinMs))) return;
   } catch (error) {

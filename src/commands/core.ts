@@ -75,6 +75,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   );
   const { store: usage } = usageEngine;
   const intake = new Intake(usageEngine.committers, health, clock, config, debugLog(parts));
+  await storage.ready?.();
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageEngine, health, intake });
   const instances = openInstances(parts, usageEngine);

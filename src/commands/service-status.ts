@@ -1,5 +1,6 @@
 import type { RequestTally } from '../http/request-tally.ts';
 import type { ServiceStatusShown } from '../manage/status-shape.ts';
+import { showCluster } from './cluster-shown.ts';
 import { type Core, readinessOf } from './core.ts';
 
 /** How long the rates look back, ms. */
@@ -36,7 +37,7 @@ export class ServiceStatus {
   }
 
   now(): ServiceStatusShown {
-    const { clock, intake, config } = this.#core;
+    const { clock, intake, config, usageEngine } = this.#core;
     const now = this.#read();
     const before = this.#past[0]!;
     const rate = rateBetween(before, now);
@@ -60,6 +61,7 @@ export class ServiceStatus {
       },
       ready: counting.ready,
       reason: counting.reason,
+      cluster: showCluster(usageEngine.status()),
     };
   }
 

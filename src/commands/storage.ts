@@ -13,6 +13,11 @@ export interface Storage {
   openEngine(parts: StorageDeps, health: StoreHealth): Engine | Promise<Engine>;
   /** Opens the usage, and starts the threads that commit it. */
   openUsage(parts: StorageDeps, opened: Opened): UsageEngine | Promise<UsageEngine>;
+  /**
+   * Resolves when the usage may be served; the lanes are there by then.
+   * @throws {Error} when it may not: it says why; all that was opened is closed then
+   */
+  ready?(): Promise<void>;
   /** After both are closed. */
   close?(): Promise<void>;
 }

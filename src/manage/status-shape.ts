@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { count, flag, number, orNull, shape, text, time } from '../http/schema.ts';
 import { exampleTime } from './answers.ts';
+import { Cluster, exampleCluster } from './cluster-shape.ts';
 
 export const ServiceStatus = shape(
   'ServiceStatus',
@@ -25,6 +26,7 @@ export const ServiceStatus = shape(
     }),
     ready: flag('Whether data is accepted, as `/readyz` says.'),
     reason: text('Why not, for people; empty when it is.'),
+    cluster: orNull(Cluster),
   },
   {
     at: exampleTime,
@@ -35,6 +37,7 @@ export const ServiceStatus = shape(
     commits: { total: 120_345, perSecond: 96.4, meanMs: 0.9, failed: 0 },
     ready: true,
     reason: '',
+    cluster: exampleCluster,
   },
 );
 

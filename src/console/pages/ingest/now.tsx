@@ -7,6 +7,7 @@ import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
+import { Nodes } from './nodes.tsx';
 import { Recent, recentWidth } from './recent.ts';
 
 /** Kept while the reader looks at other pages. */
@@ -40,6 +41,7 @@ export function Now() {
         format={format.full}
         height={160}
       />
+      {data.cluster && <Nodes cluster={data.cluster} />}
     </section>
   );
 }

@@ -39,7 +39,7 @@ async function callNow({ engine, call }: SessionFixture, token: string): Promise
 describe('on two nodes', () => {
   test('a token that was invalidated at one is refused by the other, from the next request on', async () => {
     const { one, other } = await twoNodes();
-    for (let turn = 0; turn < 10; turn += 1) {
+    for (let turn = 0; turn < 3; turn += 1) {
       const { access_token: token } = await one.tokens();
       expect(await callNow(other, token)).toBe(200);
       const sent = { method: 'POST', headers: { authorization: `Bearer ${token}` } };
@@ -51,7 +51,7 @@ describe('on two nodes', () => {
 
   test('a refresh token is good for one refresh, and its reuse ends the session on both', async () => {
     const { one, other } = await twoNodes();
-    for (let turn = 0; turn < 5; turn += 1) {
+    for (let turn = 0; turn < 3; turn += 1) {
       const { refresh_token: token } = await one.tokens();
       const nodes = [one, other, other, one];
       const answers = await Promise.all(nodes.map(({ refresh }) => refresh(token)));
@@ -64,7 +64,7 @@ describe('on two nodes', () => {
   test('a refresh whose commit is not answered is not taken for a reuse', async () => {
     const { proxy, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
-    for (let turn = 1; turn <= 5; turn += 1) {
+    for (let turn = 1; turn <= 3; turn += 1) {
       proxy.loseNextCommit();
       const { status, json } = await one.refresh(token);
       expect([status, proxy.lost]).toEqual([200, turn]);

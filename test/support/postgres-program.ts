@@ -148,7 +148,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
  * once this process is gone or closes the guard. The children of a killed server are not in its process group, but they
  * stay in its directory; stopped ones would wait for ever.
  */
-export function guard(folder: string): { close(): void } {
+export function guard(folder: string): { close(): Promise<void> } {
   const script = `
     cat >/dev/null
     for each in /proc/[0-9]*; do
@@ -162,5 +162,12 @@ export function guard(folder: string): { close(): void } {
   });
   child.unref();
   (child.stdin as unknown as { unref?(): void }).unref?.();
-  return { close: () => void child.stdin?.end() };
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  return {
+    close: () => {
+      child.ref();
+      child.stdin?.end();
+      return gone;
+    },
+  };
 }

@@ -47,7 +47,7 @@ export class Postgres {
   /** It holds `data`, and is removed with the server. */
   readonly folder: string;
   readonly #prefix: readonly string[];
-  readonly #guard: { close(): void };
+  readonly #guard: { close(): Promise<void> };
   #process: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #said = '';
@@ -180,10 +180,10 @@ export class Postgres {
     return runProgram(program, args, this.#prefix);
   }
 
-  /** Kills it. Its files are removed by a process that this one need not wait for. */
+  /** Kills it, and removes its files. */
   async close(): Promise<void> {
     await this.kill();
-    this.#guard.close();
+    await this.#guard.close();
   }
 
   /** The ids of its processes: all that work in its data directory. */

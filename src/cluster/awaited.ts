@@ -20,8 +20,8 @@ interface WaitingForEntry {
 export interface Progress {
   /** All that this node has answered before this time (Unix ms) is applied, with all that others had shipped. */
   readonly ownThrough: number;
-  /** All that any node has answered before this time (Unix ms) is applied. */
-  readonly completeThrough: number;
+  /** All that any node has answered before this time (Unix ms) is applied; `undefined` until the log was applied to its end once. */
+  readonly completeThrough: number | undefined;
   readonly position: number;
 }
 
@@ -65,7 +65,8 @@ export class Awaited {
     this.#reports = this.#reports.filter(({ since, until, done, refused }) => {
       if (ownThrough < since && at < until) return true;
       // A node that has just started may not have any of it.
-      if (completeThrough === 0) refused(unavailable(trouble ?? 'this node has not applied the log yet'));
+      if (completeThrough === undefined)
+        refused(unavailable(trouble ?? 'this node has not applied the log yet'));
       else done(completeThrough);
       return false;
     });

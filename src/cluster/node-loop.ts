@@ -58,6 +58,8 @@ export class NodeLoop {
   #refusal: JoinRefused | undefined;
   /** All that any node has answered before this time (Unix ms) is in the replica. */
   completeThrough = 0;
+  /** It was at the end of the log once. */
+  #isComplete = false;
   /** Up to where all that this node has answered was in the log when the engine was last asked. */
   #ownThrough = 0;
   /** How far this machine's clock is ahead of the engine's. */
@@ -221,17 +223,16 @@ export class NodeLoop {
   async #follow(): Promise<void> {
     const { following, replica, sealing } = this.#deps;
     const { head, othersThrough } = this.#view!;
+    const through = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
     const { applied } = replica;
-    if (applied.position === head.position && applied.id === head.id && !replica.isLoading) {
-      this.completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
-      return;
-    }
-    const kinds = await following.step();
+    const isThere = applied.position === head.position && applied.id === head.id && !replica.isLoading;
+    const kinds = isThere ? new Set<string>() : await following.step();
     if (kinds.has('forget')) await this.#deps.forgotten();
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
     if (kinds.has('forget') || kinds.has('erase')) sealing.ask();
-    if (replica.applied.position >= head.position)
-      this.completeThrough = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
+    if (replica.applied.position < head.position) return;
+    this.completeThrough = through;
+    this.#isComplete = true;
   }
 
   get #isBehind(): boolean {
@@ -255,7 +256,7 @@ export class NodeLoop {
   #answer(): void {
     const progress = {
       ownThrough: this.#isBehind ? 0 : this.#ownThrough,
-      completeThrough: this.completeThrough,
+      completeThrough: this.#isComplete ? this.completeThrough : undefined,
       position: this.#deps.replica.applied.position,
     };
     this.#awaited.progress(progress, this.#deps.clock.monotonic(), this.trouble);

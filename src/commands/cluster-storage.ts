@@ -15,8 +15,8 @@ import { readSecret } from '../postgres/engine-secret.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkEngine } from '../postgres/layout.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import { openReplicaStore } from '../store/replica-store.ts';
 import type { StoreHealth } from '../store/store-health.ts';
+import { openUsageStore } from '../store/usage.ts';
 import { engineAddress } from './engine-connection.ts';
 import { retentionOf } from './limits.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
@@ -131,7 +131,7 @@ class ClusterStorage implements Storage {
     const { config, workerFile, clock, randomBytes, log, fatal } = parts;
     const spool = this.#openSpool(parts);
     const digestSecret = secretOf(this.#link, spool);
-    const store = openReplicaStore(config.data);
+    const store = openUsageStore(config.data);
     const stream = newId(randomBytes);
     const mark = { at: clock.now(), applied: 0, version: engine.version };
     const committer = startSpoolCommitter(workerFile('cluster/spool-worker'), {

@@ -1,5 +1,6 @@
 import type { Dice } from '../dice.ts';
 import type { Journal } from '../journal.ts';
+import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { Database } from '../scene/database.ts';
 import type { Scene } from '../scene/scene.ts';
@@ -29,4 +30,12 @@ export interface Fault {
 export function databaseOf({ scene: { database } }: Stage): Database {
   if (database === undefined) throw new Error('The scene has no database');
   return database;
+}
+
+/**
+ * Waits while a fault lasts: shorter than a node waits for an answer, or longer, so that it has given up when the answer comes
+ * after all.
+ */
+export function hold(dice: Dice): Promise<void> {
+  return pause(dice.chance(0.5) ? dice.between(500, 4_000) : dice.between(5_500, 10_000));
 }

@@ -1,5 +1,5 @@
 import { pause, within } from '../pause.ts';
-import { databaseOf, type Fault } from './fault.ts';
+import { databaseOf, type Fault, hold } from './fault.ts';
 
 /** The primary is killed, the standby takes its place, and the old primary comes back as its standby. */
 const failover: Fault = {
@@ -36,7 +36,7 @@ const primaryFrozen: Fault = {
     const { primary } = databaseOf(stage);
     stage.journal.note('the primary is frozen');
     primary.pause();
-    await pause(stage.dice.between(500, 6_000));
+    await hold(stage.dice);
     primary.resume();
   },
 };
@@ -47,7 +47,7 @@ const standbyFrozen: Fault = {
     const { standby } = databaseOf(stage);
     stage.journal.note('the standby is frozen');
     standby.pause();
-    await pause(stage.dice.between(500, 6_000));
+    await hold(stage.dice);
     standby.resume();
   },
 };

@@ -1,5 +1,5 @@
 import { pause } from '../pause.ts';
-import { databaseOf, type Fault } from './fault.ts';
+import { databaseOf, type Fault, hold } from './fault.ts';
 
 /** A node is cut off from the primary only, or from both servers. */
 const nodeCutOff: Fault = {
@@ -11,7 +11,7 @@ const nodeCutOff: Fault = {
     const servers = (dice.chance(0.5) ? [primary, standby] : [primary]).map(({ host }) => host);
     journal.note(`${node.name} is cut off from ${servers.join(' and ')}`);
     for (const server of servers) await scene.cutFromServer(node, server);
-    await pause(dice.between(500, 5_000));
+    await hold(dice);
     for (const server of servers) await scene.joinToServer(node, server);
     journal.note(`${node.name} is joined again`);
   },
@@ -26,7 +26,7 @@ const serversCutOff: Fault = {
     const { primary, standby } = databaseOf(stage);
     journal.note('the primary is cut off from the standby');
     await scene.network.cut(primary.host, standby.host);
-    await pause(dice.between(500, 5_000));
+    await hold(dice);
     await scene.network.join(primary.host, standby.host);
   },
 };

@@ -34,6 +34,7 @@ const settings = {
   max_wal_size: '512MB',
   hot_standby: 'on',
   autovacuum_naptime: '5s',
+  wal_retrieve_retry_interval: '100ms',
   log_line_prefix: "'%m [%p] '",
 };
 

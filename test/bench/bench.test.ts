@@ -47,6 +47,14 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
+  it('measure what nodes ship to a PostgreSQL', async () => {
+    const { code, stdout, stderr } = await bench('cluster', 'growth', '--small', '--json');
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
+    expect(figures).toHaveLength(4);
+    for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
+  });
+
   it('measure what is accepted under overload', async () => {
     const { runs, ...figures } = (await result('overload')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['capacity', 'peak', 'kept']);

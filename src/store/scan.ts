@@ -1,3 +1,4 @@
+import { openTable, type Table } from './lmdb.ts';
 import type { Reading } from './snapshot.ts';
 import { fromSnapshot, readAt } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
@@ -22,11 +23,18 @@ export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uin
   return fromSnapshot(store.lmdb, function* (at) {
     const start = after === undefined ? {} : { start: Buffer.from(after), exclusiveStart: true };
     let left = stepLimit;
-    for (const { key } of store[table].getRange({ ...start, ...readAt(at), limit: stepLimit })) {
+    for (const { key } of tableOf(store, table).getRange({ ...start, ...readAt(at), limit: stepLimit })) {
       left -= 1;
       if (left === 0) return Uint8Array.from(key);
       yield;
     }
     return undefined;
   });
+}
+
+/** The store of a node of several machines has more tables than reports read: see replica-store.ts. */
+function tableOf(store: UsageStore, name: UsageTable): Table {
+  const tables: Partial<Record<UsageTable, Table>> = store;
+  tables[name] ??= openTable(store.lmdb, name);
+  return tables[name];
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ServiceStatusShown } from '../../src/manage/status-shape.ts';
 import {
   type Binary,
   type Credentials,
@@ -83,6 +84,24 @@ describe.skipIf(!ready)('three nodes on one PostgreSQL', { timeout: 120_000 }, (
       expect(Date.parse(completeThrough)).toBeGreaterThan(before);
       expect(answer.headers.get('flagmeter-complete-through')).toBe(completeThrough);
     }, inTime);
+  });
+
+  test('each shows all of them, in the status and in its metrics', async () => {
+    for (const node of nodes) {
+      await vi.waitFor(async () => {
+        const { cluster } = (await (await get(node, '/api/v2/status')).json()) as ServiceStatusShown;
+        expect(cluster).toMatchObject({ connected: true, gaps: [], refusedRows: 0 });
+        expect(cluster?.nodes.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
+          'one up',
+          'three up',
+          'two up',
+        ]);
+      }, inTime);
+      const metrics = await (await fetch(`http://${node.http}/metrics`)).text();
+      expect(metrics).toMatch(/^flagmeter_nodes\{state="up"\} 3$/m);
+      expect(metrics).toMatch(/^flagmeter_engine_connected 1$/m);
+      expect(metrics).toMatch(/^flagmeter_managing 1$/m);
+    }
   });
 
   test('an id that one has minted is known to another, and a person is forgotten by all', async () => {

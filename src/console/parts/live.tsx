@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useQuery } from '../address.ts';
 import { reachable } from '../api/client.ts';
 import { liveness } from '../api/poll.ts';
+import { ApiProblem } from '../api/problem.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
 import { readRange } from '../range.ts';
@@ -19,6 +20,7 @@ export function LiveStatus() {
     <span class={`live live-${state.kind}`} title={`Figures as of ${format.clockSeconds(state.since)}`}>
       <span class="live-dot" aria-hidden="true" />
       {words(state)}
+      {whyAway(liveness.value?.error)}
     </span>
   );
 }
@@ -26,6 +28,11 @@ export function LiveStatus() {
 function words({ kind, since }: Liveness): string {
   if (kind === 'live') return 'live';
   return `${kind} since ${format.clockSeconds(since)}`;
+}
+
+/** On several machines: this one cannot ask the engine, and the page goes on asking. */
+function whyAway(error: unknown): string {
+  return error instanceof ApiProblem && error.code === 'engine_unavailable' ? `: ${error.message}` : '';
 }
 
 /** A state is read out once it has lasted a little: a tab that comes back is behind for a moment. */

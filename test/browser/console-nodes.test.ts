@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { axeFaults } from './support/axe.ts';
+import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+
+describe.skipIf(whyNoPostgres !== undefined)('on several machines', () => {
+  let database: Postgres;
+  let console_: Console;
+  let shop: Sender;
+
+  beforeAll(async () => {
+    database = await Postgres.start();
+    const engine = await database.database();
+    const made = await runBinary([
+      'engine',
+      'init',
+      '--engine',
+      engine,
+      '--admin-email',
+      'ada@example.com',
+      '--json',
+    ]);
+    expect(made).toMatchObject({ code: 0 });
+    const args = ['--engine', engine, '--node-name', 'flagmeter-1'];
+    console_ = await openConsole(args, undefined, JSON.parse(made.stdout));
+    shop = await openSender(console_, 'Shop', { allowedOrigins: ['https://shop.example'] });
+    await shop.packet({ checkout: { on: [1] } });
+  }, 120_000);
+
+  afterAll(async () => {
+    await console_?.close();
+    await database?.close();
+    cleanUp();
+  });
+
+  test('the page shows the nodes, and goes on with what it had while the engine is away', async () => {
+    const { page } = await console_.visit(`/apps/${shop.application}/Production/ingest?range=24h`);
+    const row = page.getByRole('table', { name: 'Nodes' }).getByRole('row', { name: /^flagmeter-1 .* up / });
+    await row.waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await database.stop();
+    await page.locator('.live', { hasText: /since .*: The engine/ }).waitFor({ timeout: 60_000 });
+    await row.waitFor();
+    await database.start();
+    await shop.packet({ checkout: { on: [1] } });
+    const accepted = page
+      .locator('.ingest-sums')
+      .getByText(/accepted$/)
+      .locator('strong');
+    await expect.poll(async () => Number(await accepted.textContent()), { timeout: 60_000 }).toBe(2);
+  }, 180_000);
+});

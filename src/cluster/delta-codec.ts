@@ -23,7 +23,6 @@ import {
   isValue,
   list,
   numbers,
-  one,
   type RefuseRow,
   text,
 } from './delta-values.ts';
@@ -68,9 +67,12 @@ export function encodeMessage(message: CountedMessage): Buffer {
   return packr.pack(messageFields(message));
 }
 
-/** @throws {DeltaUnreadable} */
+/** Decodes what this node has encoded. Nothing is checked: whoever applies the delta does that. */
 export function decodeMessage(packed: Uint8Array): CountedMessage {
-  return readable(() => one(checkMessages, packr.unpack(packed), 'message'));
+  const fields = packr.unpack(packed) as MessageFields;
+  const [identity, at, counts, measurements, users, people, unresolved] = fields;
+  const exposures = people.map(([environment, digest, rows]) => ({ environment, digest, rows }));
+  return { identity, at, counts, measurements, users, exposures, unresolved: unresolved.map(unresolvedFrom) };
 }
 
 /** Encodes what came with an unknown instance id, as it is kept until it is sealed. */
@@ -78,9 +80,9 @@ export function encodeUnresolved(unresolved: UnresolvedInstance): Buffer {
   return packr.pack(unresolvedFields(unresolved));
 }
 
-/** @throws {DeltaUnreadable} */
+/** Decodes what this node has encoded, in the same way. */
 export function decodeUnresolved(packed: Uint8Array): UnresolvedInstance {
-  return readable(() => one(checkUnresolved, packr.unpack(packed), 'unresolved'));
+  return unresolvedFrom(packr.unpack(packed) as UnresolvedFields);
 }
 
 /**
@@ -96,15 +98,32 @@ export function decodeDelta(body: Uint8Array, refuse?: RefuseRow): Delta {
   });
 }
 
-function messageFields(message: CountedMessage): unknown[] {
+type ExposureFields = [environment: number, digest: Uint8Array, rows: readonly number[]];
+type UnresolvedFields = [
+  ...[application: number, environment: number, digest: Uint8Array, hash: Uint8Array],
+  ...[seconds: number, rows: readonly number[]],
+];
+type MessageFields = [
+  ...[identity: Uint8Array, at: number, counts: readonly number[], measurements: readonly number[]],
+  ...[users: readonly number[], exposures: ExposureFields[], unresolved: UnresolvedFields[]],
+];
+
+function messageFields(message: CountedMessage): MessageFields {
   const { identity, at, counts, measurements, users, exposures, unresolved } = message;
-  const people = exposures.map(({ environment, digest, rows }) => [environment, digest, rows]);
+  const people = exposures.map(({ environment, digest, rows }): ExposureFields => {
+    return [environment, digest, rows];
+  });
   return [identity, at, counts, measurements, users, people, unresolved.map(unresolvedFields)];
 }
 
-function unresolvedFields(unresolved: UnresolvedInstance): unknown[] {
+function unresolvedFields(unresolved: UnresolvedInstance): UnresolvedFields {
   const { application, environment, digest, hash, seconds, rows } = unresolved;
   return [application, environment, digest, hash, seconds, rows];
+}
+
+function unresolvedFrom(fields: UnresolvedFields): UnresolvedInstance {
+  const [application, environment, digest, hash, seconds, rows] = fields;
+  return { application, environment, digest, hash, seconds, rows };
 }
 
 function checkDelta(fields: unknown[], refuse: RefuseRow | undefined): Delta {

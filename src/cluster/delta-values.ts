@@ -46,11 +46,6 @@ export function list(value: unknown, what: string, length?: number): unknown[] {
 /** Is told of a row that is left out. Without it, a row that cannot be makes all of the delta unreadable. */
 export type RefuseRow = (place: string, reason: string, row: string) => void;
 
-/** A value that is checked as the only one of a list. */
-export function one<T>(check: (list: unknown) => readonly T[], value: unknown, what: string): T {
-  return check([value])[0] ?? fail(what);
-}
-
 /** The rows of a list, each read by itself. @throws {DeltaUnreadable} */
 export function rowsOf<T>(
   value: unknown,

@@ -98,7 +98,7 @@ test('what was sealed anywhere in between is what an embedded store counts', asy
       await node.spool.close();
       await embedded.lmdb.close();
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });
 

@@ -60,7 +60,7 @@ export class UsageModel {
 
   ask(sender: string, first: number, last: number): void {
     const before = this.senders.get(sender) ?? [first, last];
-    this.senders.set(sender, [before[0], Math.max(before[1], last)]);
+    this.senders.set(sender, [Math.min(before[0], first), Math.max(before[1], last)]);
   }
 
   /** In a form that is equal when the content is. */

@@ -123,7 +123,8 @@ class ClusterStorage implements Storage {
       key: this.#key,
       repair: () => planAfterLoss(clock, config.signingAlg),
     });
-    await engine.start();
+    const started = engine.start();
+    if (this.#link.found !== undefined) await started; // Else it begins to count at once.
     return engine;
   }
 

@@ -52,7 +52,7 @@ export class KeyMarks {
       for (const hash of new Set([...uses.keys(), ...leaks.keys()])) {
         const key = draft.get('applicationKeys', hash);
         if (!key) continue;
-        const lastUsedAt = uses.get(hash) ?? key.lastUsedAt;
+        const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have noted a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
         draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt });
       }
@@ -60,6 +60,10 @@ export class KeyMarks {
     forget(this.#uses, uses);
     forget(this.#leaks, leaks);
   }
+}
+
+function later(known: number | null, marked: number | undefined): number | null {
+  return marked === undefined ? known : Math.max(known ?? 0, marked);
 }
 
 /** Removes the marks that were written, unless there is a newer one. */

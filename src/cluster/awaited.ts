@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, engineUnavailable } from '../errors.ts';
 
 interface WaitingReport {
   /** By the node's clock, Unix ms. */
@@ -57,36 +57,31 @@ export class Awaited {
   }
 
   /** Answers those who have what they wait for, or have waited long enough. */
-  progress(
-    { ownThrough, completeThrough, position }: Progress,
-    at: number,
-    trouble: string | undefined,
-  ): void {
+  progress({ ownThrough, completeThrough, position }: Progress, at: number): void {
     this.#reports = this.#reports.filter(({ since, until, done, refused }) => {
       if (ownThrough < since && at < until) return true;
       // A node that has just started may not have any of it.
-      if (completeThrough === undefined)
-        refused(unavailable(trouble ?? 'this node has not applied the log yet'));
+      if (completeThrough === undefined) refused(unavailable());
       else done(completeThrough);
       return false;
     });
     this.#entries = this.#entries.filter((entry) => {
       if (entry.position <= position) entry.done();
-      else if (at >= entry.until) entry.refused(unavailable(trouble ?? 'the log is not applied yet'));
+      else if (at >= entry.until) entry.refused(unavailable());
       else return true;
       return false;
     });
   }
 
   /** The engine cannot be asked: reports are not made. Entries that are in the log may still be applied in time. */
-  fail(reason: string): void {
+  fail(): void {
     const reports = this.#reports;
     this.#reports = [];
-    for (const { refused } of reports) refused(unavailable(reason));
+    for (const { refused } of reports) refused(unavailable());
   }
 }
 
-/** What is answered when the engine is needed and away. */
-export function unavailable(reason: string): ApiError {
-  return new ApiError('engine_unavailable', `The engine that all nodes share cannot be asked: ${reason}`, 2);
+/** What is answered when the engine is needed and away. Strangers may read it: the log says which host failed, and why. */
+export function unavailable(): ApiError {
+  return new ApiError('engine_unavailable', engineUnavailable, 2);
 }

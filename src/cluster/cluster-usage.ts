@@ -11,6 +11,7 @@ import type { Mint } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { unavailable } from './awaited.ts';
 import { loggedMint } from './log-bodies.ts';
 import { CallFailed, PortCalls } from './port-calls.ts';
 import type { NodeTold } from './replica-node.ts';
@@ -44,6 +45,7 @@ export interface ClusterUsageDeps {
 
 const storeFails = 'the store cannot take data; see the log';
 const joining = 'this node has not joined the engine yet';
+const away = 'this node cannot follow the engine; see the log';
 
 /**
  * Keeps usage in a log that several machines share. What this node counts goes to its spool, and from there into the log; the
@@ -159,7 +161,7 @@ export class ClusterUsage implements UsageEngine {
     const { health } = this.#deps;
     const counting = health.ready ? (this.#isFull ? 'the spool is full' : undefined) : storeFails;
     const { trouble, isJoined } = this.#told ?? {};
-    return { counting, managing: counting ?? trouble ?? (isJoined ? undefined : joining) };
+    return { counting, managing: counting ?? whyNotManaging(trouble, isJoined) };
   }
 
   status(): UsageEngineStatus {
@@ -180,7 +182,7 @@ export class ClusterUsage implements UsageEngine {
       return await this.#calls.call(name, task);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      throw new ApiError('engine_unavailable', `The log could not be asked: ${(error as Error).message}`, 2);
+      throw unavailable();
     }
   }
 
@@ -232,4 +234,10 @@ export class ClusterUsage implements UsageEngine {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}
+
+/** Strangers may read it: the log and the status say which host failed, and why. */
+function whyNotManaging(trouble: string | undefined, isJoined: boolean | undefined): string | undefined {
+  if (trouble !== undefined) return away;
+  return isJoined ? undefined : joining;
 }

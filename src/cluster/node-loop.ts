@@ -107,7 +107,7 @@ export class NodeLoop {
    */
   freshen(): Promise<number> {
     const { trouble } = this;
-    if (trouble !== undefined && this.link.isTried) return Promise.reject(unavailable(trouble));
+    if (trouble !== undefined && this.link.isTried) return Promise.reject(unavailable());
     const { clock, sealing } = this.#deps;
     sealing.ask();
     this.#bell.ring();
@@ -259,7 +259,7 @@ export class NodeLoop {
       completeThrough: this.#isComplete ? this.completeThrough : undefined,
       position: this.#deps.replica.applied.position,
     };
-    this.#awaited.progress(progress, this.#deps.clock.monotonic(), this.trouble);
+    this.#awaited.progress(progress, this.#deps.clock.monotonic());
     this.#deps.told();
   }
 
@@ -269,7 +269,7 @@ export class NodeLoop {
     if (isOfEngine(error)) this.link.down(error);
     else if (this.#stumbled?.message !== error.message) this.#deps.stumbled(error);
     if (!isOfEngine(error)) this.#stumbled = error;
-    this.#awaited.fail(error.message);
+    this.#awaited.fail();
     this.#answer();
   }
 

@@ -1,9 +1,10 @@
 import type { RetentionStep } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
 import type { Forgotten } from '../commit/envelope.ts';
-import { ApiError, isStoreFailure } from '../errors.ts';
+import { isStoreFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
+import { unavailable } from './awaited.ts';
 import type { EngineView } from './beat.ts';
 import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
@@ -229,16 +230,12 @@ export class ReplicaNode {
   }
 }
 
-/** Failures of the engine, in words for those who asked. */
+/** Those who asked may be strangers: the log says which host failed, and why. */
 async function refusing<T>(appended: Promise<T>): Promise<T> {
   try {
     return await appended;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    throw new ApiError(
-      'engine_unavailable',
-      `The engine that all nodes share did not take it: ${error.message}`,
-      2,
-    );
+    throw unavailable();
   }
 }

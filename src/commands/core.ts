@@ -8,6 +8,7 @@ import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
 import type { Engine } from '../engine/engine.ts';
+import { engineUnavailable } from '../errors.ts';
 import type { Ability, Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
@@ -162,7 +163,8 @@ export function readinessOf({ health, intake, clock, engine, usageEngine }: Core
   const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too much is waiting for the disk';
   return {
     counting: ability(store ?? usage.counting ?? queue),
-    managing: ability(store ?? engine.status().trouble ?? usage.managing),
+    // Strangers may read it: the log and the status say which host failed, and why.
+    managing: ability(store ?? (engine.status().trouble && engineUnavailable) ?? usage.managing),
     commits: intake.commits,
   };
 }

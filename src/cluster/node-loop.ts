@@ -3,6 +3,7 @@ import type { Log } from '../log.ts';
 import { Awaited, unavailable } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Bell } from './bell.ts';
+import { Completeness } from './completeness.ts';
 import type { Following } from './following.ts';
 import { sayGoodbye } from './goodbye.ts';
 import { JoinRefused, type NodeFacts } from './join.ts';
@@ -56,12 +57,7 @@ export class NodeLoop {
   #running: Promise<void> = Promise.resolve();
   #ended: Promise<boolean> | undefined;
   #refusal: JoinRefused | undefined;
-  /** All that any node has answered before this time (Unix ms) is in the replica. */
-  completeThrough = 0;
-  /** It was at the end of the log once. */
-  #isComplete = false;
-  /** Up to where all that this node has answered was in the log when the engine was last asked. */
-  #ownThrough = 0;
+  readonly #completeness = new Completeness();
   /** How far this machine's clock is ahead of the engine's. */
   skewMs = 0;
   #stumbled: Error | undefined;
@@ -70,6 +66,11 @@ export class NodeLoop {
     this.#deps = deps;
     this.link = new Link(deps.log, deps.clock);
     this.#membership = new Membership(deps.facts, deps.session, deps.clock, deps.log);
+  }
+
+  /** All that any node has answered before this time (Unix ms) is in the replica. */
+  get completeThrough(): number {
+    return this.#completeness.through;
   }
 
   /** What the engine last said. */
@@ -215,24 +216,24 @@ export class NodeLoop {
     this.skewMs = (asked + clock.now()) / 2 - view.at;
     this.#view = view;
     this.#mustLook = false;
-    if (own.acknowledged >= sealing.throughSeq) this.#ownThrough = sealing.through;
     await this.#membership.keep(view.isOurs, this.skewMs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
+    const { through, throughSeq } = sealing;
+    this.#completeness.asked({ acknowledged: own.acknowledged, through, throughSeq });
   }
 
   async #follow(): Promise<void> {
     const { following, replica, sealing } = this.#deps;
     const { head, othersThrough } = this.#view!;
-    const through = Math.min(this.#ownThrough, othersThrough ?? Number.POSITIVE_INFINITY);
+    const through = this.#completeness.shown(othersThrough);
     const { applied } = replica;
     const isThere = applied.position === head.position && applied.id === head.id && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await following.step();
     if (kinds.has('forget')) await this.#deps.forgotten();
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
     if (kinds.has('forget') || kinds.has('erase')) sealing.ask();
-    if (replica.applied.position < head.position) return;
-    this.completeThrough = through;
-    this.#isComplete = true;
+    const isAtEnd = replica.applied.position >= head.position;
+    this.#completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
   }
 
   get #isBehind(): boolean {
@@ -255,8 +256,8 @@ export class NodeLoop {
 
   #answer(): void {
     const progress = {
-      ownThrough: this.#isBehind ? 0 : this.#ownThrough,
-      completeThrough: this.#isComplete ? this.completeThrough : undefined,
+      ownThrough: this.#isBehind ? 0 : this.#completeness.ownThrough,
+      completeThrough: this.#completeness.known,
       position: this.#deps.replica.applied.position,
     };
     this.#awaited.progress(progress, this.#deps.clock.monotonic());

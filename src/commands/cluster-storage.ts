@@ -9,6 +9,7 @@ import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import { PostgresEngine } from '../engine/postgres.ts';
+import type { Log } from '../log.ts';
 import { Connection } from '../postgres/connection.ts';
 import { type EngineKey, readEngineKey } from '../postgres/engine-key.ts';
 import { readSecret } from '../postgres/engine-secret.ts';
@@ -47,6 +48,7 @@ const snapshotBytes = 2 ** 26;
  */
 export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | undefined> {
   const { config, log, pause } = deps;
+  warnOfOwnAddresses(config, log);
   const key = config.engineKeyFile === undefined ? undefined : readEngineKey(config.engineKeyFile);
   const link = new EngineLink(deps, key);
   try {
@@ -58,6 +60,15 @@ export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | un
     await link.close();
     throw error;
   }
+}
+
+/** By default a node's addresses are its own, and tokens name them: other nodes would refuse its tokens. */
+function warnOfOwnAddresses({ authUrl, baseUrl }: Config, log: Log): void {
+  const given = { '--auth-url': authUrl, '--base-url': baseUrl };
+  const missing = Object.entries(given).flatMap(([flag, url]) => (url === undefined ? [flag] : []));
+  if (missing.length === 0) return;
+  const hint = 'give each node the same public addresses, or others refuse the tokens that it issues';
+  log.warn('this node has public addresses of its own', { missing, hint });
 }
 
 /** The sessions of the main thread with the engine, and what the engine has said of itself. */

@@ -50,6 +50,20 @@ describe.skipIf(whyNoPostgres !== undefined)('a node', { timeout: 120_000 }, () 
     expect(filesIn(data)).toEqual([]);
   });
 
+  test.each([
+    [['--auth-url'], ['--base-url', 'https://flags.example']],
+    [[], ['--base-url', 'https://flags.example', '--auth-url', 'https://flags.example']],
+  ])('is warned of %j that is its own', async (missing, given) => {
+    const data = join(freshDirectory(), 'addresses');
+    const started = await startBinary({ data, args: ['--engine', engine, ...given] });
+    await stop(started);
+    const warnings = started
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('public addresses'));
+    expect(warnings.map((line) => JSON.parse(line).missing)).toEqual(missing.length === 0 ? [] : [missing]);
+  });
+
   test('on the directory of a single machine is refused', async () => {
     const data = join(freshDirectory(), 'single');
     await prepare(data);

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 const mark = 'CHAOS_ENCLOSED';
 
@@ -13,18 +15,29 @@ const reap = ['sh', '-c', '"$@"; exit $?', 'sh'];
 
 /**
  * Runs this program once more, in namespaces of its own.
+ * @param folder takes everything that it leaves behind, however it ends
  * @returns its exit code
  * @throws {Error} unless the user is root
  */
-export function runEnclosed(args: readonly string[]): Promise<number> {
+export function runEnclosed(args: readonly string[], folder: string): Promise<number> {
   if (process.getuid?.() !== 0) throw new Error('Cannot make network namespaces: run it as root');
+  const temporary = temporaryIn(folder);
   const command = ['--pdeathsig', 'KILL', 'unshare', ...namespaces, '--propagation', 'private', ...reap];
   const child = spawn('setpriv', [...command, process.execPath, process.argv[1] ?? '', ...args], {
     stdio: 'inherit',
-    env: { ...process.env, [mark]: '1' },
+    env: { ...process.env, [mark]: '1', TMPDIR: temporary },
   });
   return new Promise((ended, failed) => {
     child.once('error', failed);
     child.once('close', (code) => ended(code ?? 1));
   });
+}
+
+/** PostgreSQL runs as another user, and has to find its data there. */
+function temporaryIn(folder: string): string {
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary, { recursive: true });
+  chmodSync(folder, 0o755);
+  chmodSync(temporary, 0o1777);
+  return temporary;
 }

@@ -12,7 +12,7 @@ async function main(args: string[]): Promise<number> {
   const options = readOptions(args);
   requireBinary(options.binary);
   const { seed, folder } = options;
-  if (!isEnclosed) return runEnclosed([...args, '--seed', String(seed), '--folder', folder]);
+  if (!isEnclosed) return runEnclosed([...args, '--seed', String(seed), '--folder', folder], folder);
   const result = await run(options);
   process.stdout.write(summary(result, options.seed, options.folder));
   return result.journal.violations.length === 0 ? 0 : 1;

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { closeGrpc } from './clients/grpc-report.ts';
 import { redirectUri } from './clients/refreshes.ts';
 import { Tokens } from './clients/tokens.ts';
@@ -20,7 +19,6 @@ export interface Result {
 
 /** Opens the scene, and runs rounds until the time is over. */
 export async function run(options: Options): Promise<Result> {
-  mkdirSync(options.folder, { recursive: true });
   const journal = new Journal(options.folder);
   journal.note(`seed ${options.seed}, everything is kept in ${options.folder}`);
   const scene = await Scene.open({ ...options, journal });

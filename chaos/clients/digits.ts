@@ -43,7 +43,8 @@ export class Digits {
       const times = timesIn(sum, index);
       const [least, most] = [outcome === 'accepted' && at < through ? 1 : 0, outcome === 'refused' ? 0 : 1];
       if (times >= least && times <= most) return [];
-      return [`request ${index} was ${outcome} and is counted ${times} times`];
+      const when = times === 0 ? ` (at ${new Date(at).toISOString()})` : '';
+      return [`request ${index} was ${outcome} and is counted ${times} times${when}`];
     });
   }
 

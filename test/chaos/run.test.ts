@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { root } from '../support/sources.ts';
@@ -31,12 +33,14 @@ it.each([
     faults: /fault: (kill|failover) +[1-9]/,
   },
 ])('finds everything as promised: $name', async ({ args, faults }) => {
-  const { code, stdout, stderr } = await chaos(...args);
+  const folder = mkdtempSync(join(tmpdir(), 'flagmeter-chaos-'));
+  const { code, stdout, stderr } = await chaos(...args, '--folder', folder);
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^seed \d, 2 rounds, logs in \//);
   expect(stdout).toMatch(faults);
   expect(stdout).toMatch(/ {2}packet: 202 +\d{2}/);
   expect(stdout).toMatch(/^0 violations$/m);
+  rmSync(folder, { recursive: true }); // Otherwise the logs tell why.
 });
 
 it.each([

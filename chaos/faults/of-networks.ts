@@ -31,6 +31,27 @@ const serversCutOff: Fault = {
   },
 };
 
+/**
+ * A commit is late: it waits for the standby, and its node, which is cut off, gives up and asks again before it ends. What the node is
+ * told then was true before the commit.
+ */
+const lateCommit: Fault = {
+  claims: ['node', 'database'],
+  weight: 2,
+  async run(stage) {
+    const { scene, node, dice, journal } = stage;
+    const { primary, standby } = databaseOf(stage);
+    journal.note(`commits of ${node.name} are late`);
+    await scene.network.cut(primary.host, standby.host);
+    await pause(dice.between(300, 1_500));
+    await scene.cutFromServer(node, primary.host);
+    await pause(dice.between(5_500, 7_000));
+    await scene.joinToServer(node, primary.host);
+    await pause(dice.between(500, 4_000));
+    await scene.network.join(primary.host, standby.host);
+  },
+};
+
 /** The way of the last node to the engine is slow, stands still, or breaks. */
 const badLink: Fault = {
   claims: ['links'],
@@ -54,4 +75,4 @@ const badLink: Fault = {
   },
 };
 
-export const faultsOfNetworks = { nodeCutOff, serversCutOff, badLink };
+export const faultsOfNetworks = { nodeCutOff, serversCutOff, lateCommit, badLink };

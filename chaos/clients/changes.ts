@@ -17,6 +17,7 @@ async function declare(round: Round, dice: Dice, feature: string): Promise<boole
   const question = { kind: 'declare', method: 'POST', path, body: { name: feature } } as const;
   const answer = await round.tokens.ask(round.somewhere(dice), question);
   note(round, 'feature.declared', feature, answer.outcome, answer.status);
+  if (answer.status === 409) madeTwice(round, `${feature} is declared`);
   if (answer.status === 201) await look(round, dice, feature, 200);
   return answer.status === 201;
 }
@@ -25,6 +26,7 @@ async function remove(round: Round, dice: Dice, feature: string): Promise<void> 
   const path = `/api/v2/applications/${round.shop.application}/features/${feature}`;
   const answer = await round.tokens.ask(round.somewhere(dice), { kind: 'delete', method: 'DELETE', path });
   note(round, 'feature.deleted', feature, answer.outcome, answer.status);
+  if (answer.status === 404) madeTwice(round, `${feature} is deleted`);
   if (answer.status === 204) await look(round, dice, feature, 404);
 }
 
@@ -38,6 +40,11 @@ function note(
 ): void {
   const isSure = outcome === 'accepted' ? !round.isLossy : outcome === 'refused' && status !== 503;
   round.changes.push({ action, name, outcome: isSure ? outcome : 'unknown' });
+}
+
+/** No one else makes the same change: a node that finds it made has made it before, and does not know. */
+export function madeTwice(round: Round, what: string): void {
+  if (!round.isLossy) round.journal.violation(`a change was made twice: ${what} already`);
 }
 
 async function look(round: Round, dice: Dice, feature: string, expected: number): Promise<void> {

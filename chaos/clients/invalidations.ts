@@ -1,6 +1,7 @@
 import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
+import { madeTwice } from './changes.ts';
 
 /** A client that invalidates its tokens and tries each on every node at once, and older ones now and then. */
 export async function invalidateTokens(round: Round, dice: Dice): Promise<void> {
@@ -18,6 +19,7 @@ async function invalidate(round: Round, dice: Dice, token: string): Promise<void
     path: '/api/account/invalidate-token',
     headers: { authorization: `Bearer ${token}` },
   });
+  if (answer.status === 401) madeTwice(round, 'a fresh token is invalidated');
   if (answer.status === 200 && !round.isLossy) round.invalidated.push({ token, how: 'invalidated' });
 }
 

@@ -2,6 +2,7 @@ import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
+import { madeTwice } from './changes.ts';
 import type { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
 
@@ -41,6 +42,7 @@ async function useKey(
   if (await follows(round, node, path)) await send(round, node, sender, key, true);
   const revoke = { kind: 'revoke key', method: 'DELETE', path: `${path}/${id}` } as const;
   const { status } = await round.tokens.ask(round.somewhere(dice), revoke);
+  if (status === 404) madeTwice(round, `key ${id} is revoked`);
   const other = round.node(dice);
   if (status === 204 && (await follows(round, other, path))) await send(round, other, sender, key, false);
 }

@@ -6,6 +6,7 @@ import type { Round } from '../round.ts';
 import { balanced } from '../scene/balancer.ts';
 import { hub } from '../scene/network.ts';
 import type { Answer } from './ask.ts';
+import { madeTwice } from './changes.ts';
 
 export const redirectUri = 'https://shop.example/callback';
 
@@ -26,6 +27,7 @@ export async function raceRefreshes(round: Round, dice: Dice, clientId: string):
 async function race(round: Round, dice: Dice, clientId: string, tokens: Tokens): Promise<void> {
   const present = () => refresh(round, round.node(dice).http, clientId, tokens.refresh_token);
   const answers = await Promise.all([present(), present()]);
+  if (answers.every(({ status }) => status === 400)) madeTwice(round, 'a fresh refresh token is used');
   if (dice.chance(0.5)) answers.push(await present());
   const successes = answers.filter(({ status }) => status === 200);
   if (successes.length > 1 && !round.isLossy)

@@ -98,15 +98,25 @@ export class ChangeQueue {
       return Promise.reject(
         new ApiError('backpressure', 'Too many changes wait for the engine; try again', 1),
       );
-    const waiting = new WaitingPlan(plan, clock.monotonic());
+    return this.#enqueue(plan, clock.monotonic());
+  }
+
+  /**
+   * Resolves once what follows from a loss of the engine is done; `undefined` when nothing is open. It is asked when the engine has
+   * just answered a read, and until this is done the engine counts as away: so that is no reason to refuse.
+   */
+  repaired(): Promise<void> | undefined {
+    if (!this.#deps.copy.state.lossOpen) return undefined;
+    return this.#isClosed
+      ? Promise.reject(engineAway())
+      : this.#enqueue(() => undefined, this.#deps.clock.monotonic());
+  }
+
+  #enqueue<T>(plan: Plan<T>, at: number): Promise<T> {
+    const waiting = new WaitingPlan(plan, at);
     this.#waiting.push(waiting);
     this.#work();
     return waiting.done as Promise<T>;
-  }
-
-  /** Resolves once what follows from a loss of the engine is done; `undefined` when nothing is open. */
-  repaired(): Promise<void> | undefined {
-    return this.#deps.copy.state.lossOpen ? this.add(() => undefined) : undefined;
   }
 
   /** Makes the changes that wait; later ones are refused. */

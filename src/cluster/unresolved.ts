@@ -14,7 +14,7 @@ export function unresolvedOf({ instanceId, ...use }: UnresolvedUse): UnresolvedI
   return { ...use, digest: digestOfInstance(instanceId)!, hash: hashOf(instanceId) };
 }
 
-/** Unknown instance ids in the order in which they came; what there is no room for is left out, as ids that nobody minted are. */
+/** Unknown instance ids in the order in which they came. Those beyond the room are left out, like ids that were never minted. */
 export class UnresolvedSection implements Section {
   readonly #store: SpoolStore;
   #held: number;

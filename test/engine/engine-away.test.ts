@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { Draft } from '../../src/engine/engine.ts';
 import { Postgres } from '../support/postgres.ts';
-import { count, read } from './fixture.ts';
+import { count, put, read } from './fixture.ts';
 import { newEngine, openNode } from './postgres-fixture.ts';
 
 const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
@@ -55,6 +56,29 @@ describe('an engine that is away', () => {
       expect(await postgres.query(end, [['reads', 'changes']])).toHaveLength(2);
       await Promise.all([engine.change((draft) => count(draft)), engine.current()]);
       expect(read(engine, 'numbers', 'n')).toBe(2);
+    });
+  }, 60_000);
+
+  test('and has lost changes when it is back is repaired, and then managed again', async () => {
+    await withServer(async (postgres, url) => {
+      const repair = async () => (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
+      const { engine } = openNode(url, { deadlineMs: 500, repair });
+      await engine.change((draft) => count(draft));
+      await engine.change((draft) => count(draft));
+      await postgres.query(
+        'DELETE FROM fm_change WHERE version = (SELECT max(version) FROM fm_change)',
+        [],
+        url,
+      );
+      const last = `SELECT version, id FROM fm_change ORDER BY version DESC LIMIT 1`;
+      await postgres.query(`UPDATE fm_head SET (position, id) = (${last}) WHERE log = 'control'`, [], url);
+      await postgres.kill();
+      await expect(engine.current()).rejects.toMatchObject(away);
+      await postgres.start();
+      await engine.start();
+      await vi.waitFor(() => engine.current(), { timeout: 15_000, interval: 100 });
+      expect(read(engine, 'numbers', 'repaired')).toBe(1);
+      expect(engine.status().trouble).toBeUndefined();
     });
   }, 60_000);
 });

@@ -111,3 +111,8 @@ export function refusalOf(error: unknown): ApiError {
     return new ApiError('store_unavailable', 'The store cannot be read; the log has the cause', 5);
   return new ApiError('internal', 'The request could not be served; the log has the cause');
 }
+
+/** The refusal of what needs the engine. Strangers may read it: the log says which host failed, and why. */
+export function engineAway(): ApiError {
+  return new ApiError('engine_unavailable', engineUnavailable, 2);
+}

@@ -1,4 +1,4 @@
-import { ApiError, engineUnavailable } from '../errors.ts';
+import { engineAway } from '../errors.ts';
 
 interface WaitingReport {
   /** By the node's clock, Unix ms. */
@@ -61,13 +61,13 @@ export class Awaited {
     this.#reports = this.#reports.filter(({ since, until, done, refused }) => {
       if (ownThrough < since && at < until) return true;
       // A node that has just started may not have any of it.
-      if (completeThrough === undefined) refused(unavailable());
+      if (completeThrough === undefined) refused(engineAway());
       else done(completeThrough);
       return false;
     });
     this.#entries = this.#entries.filter((entry) => {
       if (entry.position <= position) entry.done();
-      else if (at >= entry.until) entry.refused(unavailable());
+      else if (at >= entry.until) entry.refused(engineAway());
       else return true;
       return false;
     });
@@ -77,11 +77,6 @@ export class Awaited {
   fail(): void {
     const reports = this.#reports;
     this.#reports = [];
-    for (const { refused } of reports) refused(unavailable());
+    for (const { refused } of reports) refused(engineAway());
   }
-}
-
-/** What is answered when the engine is needed and away. Strangers may read it: the log says which host failed, and why. */
-export function unavailable(): ApiError {
-  return new ApiError('engine_unavailable', engineUnavailable, 2);
 }

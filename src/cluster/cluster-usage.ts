@@ -6,12 +6,11 @@ import { CommitFailed, type Committer } from '../commit/committer.ts';
 import type { Envelope, Forgotten } from '../commit/envelope.ts';
 import type { Lane } from '../commit/lane.ts';
 import type { Freshness, UsageEngine, UsageEngineStatus, UsageReadiness } from '../commit/usage-engine.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, engineAway } from '../errors.ts';
 import type { Mint } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { unavailable } from './awaited.ts';
 import { loggedMint } from './log-bodies.ts';
 import { CallFailed, PortCalls } from './port-calls.ts';
 import type { NodeTold } from './replica-node.ts';
@@ -182,7 +181,7 @@ export class ClusterUsage implements UsageEngine {
       return await this.#calls.call(name, task);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      throw unavailable();
+      throw engineAway();
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
+import { engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { Awaited, unavailable } from './awaited.ts';
+import { Awaited } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Bell } from './bell.ts';
 import { Completeness } from './completeness.ts';
@@ -108,7 +109,7 @@ export class NodeLoop {
    */
   freshen(): Promise<number> {
     const { trouble } = this;
-    if (trouble !== undefined && this.link.isTried) return Promise.reject(unavailable());
+    if (trouble !== undefined && this.link.isTried) return Promise.reject(engineAway());
     const { clock, sealing } = this.#deps;
     sealing.ask();
     this.#bell.ring();

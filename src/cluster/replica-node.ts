@@ -1,10 +1,9 @@
 import type { RetentionStep } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
 import type { Forgotten } from '../commit/envelope.ts';
-import { isStoreFailure } from '../errors.ts';
+import { engineAway, isStoreFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
-import { unavailable } from './awaited.ts';
 import type { EngineView } from './beat.ts';
 import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
@@ -236,6 +235,6 @@ async function refusing<T>(appended: Promise<T>): Promise<T> {
     return await appended;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    throw unavailable();
+    throw engineAway();
   }
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { ApiError, engineUnavailable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 
@@ -53,9 +52,4 @@ export class Availability {
     this.#since ??= now;
     this.#trouble = why;
   }
-}
-
-/** The refusal of what needs the engine. */
-export function engineAway(): ApiError {
-  return new ApiError('engine_unavailable', engineUnavailable, 2);
 }

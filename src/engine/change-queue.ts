@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
 import { type AccountChange, newChangeId } from './account-change.ts';
-import { type Availability, engineAway, patienceMs } from './availability.ts';
+import { type Availability, patienceMs } from './availability.ts';
 import type { CatchUp } from './catch-up.ts';
 import {
   type ControlConnection,

@@ -1,9 +1,8 @@
-import { ApiError, storeUnavailable } from '../errors.ts';
+import { ApiError, engineAway, storeUnavailable } from '../errors.ts';
 import { type AccountStore, accountTables, type TableName } from '../store/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../store/copy-state.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { AccountChange, Place } from './account-change.ts';
-import { engineAway } from './availability.ts';
 import { Committed } from './committed.ts';
 import type { Write } from './engine.ts';
 import { write } from './write.ts';

@@ -1,7 +1,7 @@
+import { engineAway } from '../errors.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { QueryResult, Statement } from '../postgres/statement.ts';
 import type { LoginFailures } from '../store/auth-records.ts';
-import { engineAway } from './availability.ts';
 import type { ControlConnection } from './control-statements.ts';
 import type { ListedThrottle, ThrottleDraft, Throttles } from './throttles.ts';
 

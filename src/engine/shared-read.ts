@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
-import { type Availability, engineAway, patienceMs } from './availability.ts';
+import { ApiError, engineAway } from '../errors.ts';
+import { type Availability, patienceMs } from './availability.ts';
 import type { CatchUp, Confirmed } from './catch-up.ts';
 
 /** Requests that share a read. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Delta } from '../src/cluster/delta.ts';
+import { type Delta, emptyContent } from '../src/cluster/delta.ts';
 import { encodeDelta } from '../src/cluster/delta-codec.ts';
 import type { Entry } from '../src/cluster/entry.ts';
 import { Replica } from '../src/cluster/replica.ts';
@@ -122,10 +122,7 @@ class BenchReplica {
   }
 }
 
-const nothing: Omit<Delta, 'stream' | 'seq' | 'since' | 'version' | 'through'> = {
-  ...{ series: [], counts: [], measurements: [], sketches: [], seen: [], exposures: [] },
-  ...{ messages: [], senders: [], ledger: [], uses: [], unresolved: [] },
-};
+const nothing = emptyContent();
 
 function names(): Delta['series'] {
   return Array.from({ length: series }, (_, ordinal) => {

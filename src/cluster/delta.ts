@@ -38,6 +38,31 @@ export class DeltaUnreadable extends Error {
   override readonly name = 'DeltaUnreadable';
 }
 
+/** What a delta says of itself. */
+export type DeltaHead = Pick<Delta, 'stream' | 'seq' | 'since' | 'version' | 'through'>;
+
+/** What was counted, in lists that are to be filled. */
+export type DeltaContent = {
+  -readonly [K in keyof Omit<Delta, keyof DeltaHead>]: Delta[K] extends readonly (infer E)[] ? E[] : never;
+};
+
+/** Nothing was counted. */
+export function emptyContent(): DeltaContent {
+  return {
+    series: [],
+    counts: [],
+    measurements: [],
+    sketches: [],
+    seen: [],
+    exposures: [],
+    messages: [],
+    senders: [],
+    ledger: [],
+    uses: [],
+    unresolved: [],
+  };
+}
+
 /** A chunk of a sketch with the users of this delta, as `writeChunk` encodes it. */
 export interface SketchPart {
   readonly ref: number;

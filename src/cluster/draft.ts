@@ -2,7 +2,7 @@ import { seriesPerEnvironment } from '../store/blocks.ts';
 import { seriesName } from '../store/series.ts';
 import { environmentOrdinal } from '../store/sketches.ts';
 import type { SpoolStore } from '../store/spool.ts';
-import type { Delta } from './delta.ts';
+import { emptyContent } from './delta.ts';
 
 /** What a delta holds at most, about: packets wait while it is sealed. */
 export interface DraftRoom {
@@ -13,24 +13,9 @@ export interface DraftRoom {
 
 export const wholeRoom: DraftRoom = { rows: 1000, bytes: 96 * 1024 };
 
-type Content = Omit<Delta, 'stream' | 'seq' | 'since' | 'version' | 'through'>;
-type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
-
 /** What goes into the next delta of a stream, until it is full. */
 export class Draft {
-  readonly content: Writable<Content> = {
-    series: [],
-    counts: [],
-    measurements: [],
-    sketches: [],
-    seen: [],
-    exposures: [],
-    messages: [],
-    senders: [],
-    ledger: [],
-    uses: [],
-    unresolved: [],
-  };
+  readonly content = emptyContent();
   /** The refs that are named here and were not before. */
   readonly named = new Set<number>();
   readonly #store: SpoolStore;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { NewerEntry } from './apply-entry.ts';
 import { readEntries } from './follow.ts';
@@ -69,7 +70,7 @@ export class Following {
       const { count, refused } = replica.apply(rest);
       rest = rest.slice(count);
       for (const refusal of refused) await this.#tellRefused(refusal);
-      await turn(); // What others have asked for meanwhile is answered.
+      await setImmediate(); // What others have asked for meanwhile is answered.
       await this.#deps.meanwhile();
     }
     return new Set(next.entries.map(({ kind }) => kind));
@@ -111,8 +112,4 @@ export class Following {
       values: [stream, seq, place, reason, row],
     });
   }
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { JoinRefused, join, maxSkewMs, type NodeFacts } from './join.ts';
@@ -36,7 +37,7 @@ export class Membership {
   /** @throws {JoinRefused} @throws {EngineError} */
   async join(): Promise<void> {
     const { name, directory } = this.#facts;
-    const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+    const pause = (ms: number) => setTimeout(ms);
     await join({ session: this.#session, now: () => this.#clock.now(), pause }, this.#facts);
     this.#isJoined = true;
     this.#log.info('joined the engine', { node: name, directory });

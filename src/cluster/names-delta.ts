@@ -1,5 +1,6 @@
 import { allSeries } from '../store/series.ts';
 import type { UsageStore } from '../store/usage.ts';
+import { emptyContent } from './delta.ts';
 import { encodeDelta } from './delta-codec.ts';
 
 /**
@@ -14,8 +15,7 @@ export function encodeNames(
 ): Buffer {
   return encodeDelta({
     ...{ stream, seq, through, since: 0, version: 0 },
+    ...emptyContent(),
     series: [...allSeries(store)],
-    ...{ counts: [], measurements: [], sketches: [], seen: [], exposures: [], messages: [] },
-    ...{ senders: [], ledger: [], uses: [], unresolved: [] },
   });
 }

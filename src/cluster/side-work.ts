@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
@@ -63,8 +64,7 @@ export class SideWork {
       await this.#every('horizon', horizonEveryMs, () => appender.horizon(horizonEveryMs));
       await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(this.#deps));
       await this.#every('trim', trimEveryMs, () => trimLog(session));
-      while (!this.#isEnding && replica.erase(eraseStep) > 0)
-        await new Promise((resolve) => setImmediate(resolve));
+      while (!this.#isEnding && replica.erase(eraseStep) > 0) await setImmediate();
     } catch (error) {
       // The loop says so when the engine is away.
       if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { cleanUp, freshDirectory, prepare, prepareEngine, startBinary, stop } from '../support/binary.ts';
 import { Postgres, whyNoPostgres } from '../support/postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
@@ -126,8 +126,7 @@ function serve(data: string, args: readonly string[]) {
 
 async function newEngine(): Promise<string> {
   const url = await database.database();
-  const made = await runBinary(['engine', 'init', '--engine', url, '--admin-email', 'ada@example.com']);
-  expect(made).toMatchObject({ code: 0 });
+  await prepareEngine(url);
   return url;
 }
 

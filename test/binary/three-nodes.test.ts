@@ -8,6 +8,7 @@ import {
   createApplication,
   createKey,
   freshDirectory,
+  prepareEngine,
   startBinary,
   stop,
   token,
@@ -15,7 +16,6 @@ import {
 import { call, openClient } from '../support/grpc-call.ts';
 import { Postgres, whyNoPostgres } from '../support/postgres.ts';
 import { encode } from '../support/report-messages.ts';
-import { runBinary } from '../support/run-binary.ts';
 
 /** Three processes of the compiled executable on one PostgreSQL, spoken to as a load balancer would. */
 
@@ -40,17 +40,7 @@ describe.skipIf(!ready)('three nodes on one PostgreSQL', { timeout: 120_000 }, (
   beforeAll(async () => {
     database = await Postgres.start();
     engine = await database.database();
-    const made = await runBinary([
-      'engine',
-      'init',
-      '--engine',
-      engine,
-      '--admin-email',
-      'ada@example.com',
-      '--json',
-    ]);
-    expect(made).toMatchObject({ code: 0 });
-    credentials = JSON.parse(made.stdout);
+    credentials = await prepareEngine(engine);
     for (const name of ['one', 'two', 'three']) nodes.push(await startNode(name));
     bearer = await token(nodes[0]!.http, credentials);
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });

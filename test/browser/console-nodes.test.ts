@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp } from '../support/binary.ts';
+import { cleanUp, prepareEngine } from '../support/binary.ts';
 import { Postgres, whyNoPostgres } from '../support/postgres.ts';
-import { runBinary } from '../support/run-binary.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
@@ -13,18 +12,9 @@ describe.skipIf(whyNoPostgres !== undefined)('on several machines', () => {
   beforeAll(async () => {
     database = await Postgres.start();
     const engine = await database.database();
-    const made = await runBinary([
-      'engine',
-      'init',
-      '--engine',
-      engine,
-      '--admin-email',
-      'ada@example.com',
-      '--json',
-    ]);
-    expect(made).toMatchObject({ code: 0 });
+    const credentials = await prepareEngine(engine);
     const args = ['--engine', engine, '--node-name', 'flagmeter-1'];
-    console_ = await openConsole(args, undefined, JSON.parse(made.stdout));
+    console_ = await openConsole(args, undefined, credentials);
     shop = await openSender(console_, 'Shop', { allowedOrigins: ['https://shop.example'] });
     await shop.packet({ checkout: { on: [1] } });
   }, 120_000);

@@ -2,7 +2,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { pack } from 'msgpackr';
 import { expect, test } from 'vitest';
-import { type Delta, DeltaUnreadable } from '../../src/cluster/delta.ts';
+import { type Delta, DeltaUnreadable, emptyContent } from '../../src/cluster/delta.ts';
 import { decodeDelta, encodeDelta } from '../../src/cluster/delta-codec.ts';
 import { bucketOf } from '../../src/store/blocks.ts';
 import { subjectText } from '../../src/store/ledger.ts';
@@ -180,24 +180,7 @@ test('a body that was altered anywhere is a delta or unreadable', () => {
   fc.assert(fc.property(altered, readAnything), { numRuns: 500 });
 });
 
-const empty: Delta = {
-  stream: 's',
-  seq: 1,
-  since: 0,
-  version: 0,
-  through: 0,
-  series: [],
-  counts: [],
-  measurements: [],
-  sketches: [],
-  seen: [],
-  exposures: [],
-  messages: [],
-  senders: [],
-  ledger: [],
-  uses: [],
-  unresolved: [],
-};
+const empty: Delta = { stream: 's', seq: 1, since: 0, version: 0, through: 0, ...emptyContent() };
 
 const line = { application: 1, hour: 1, count: 1, lastAt: 1, example: null };
 const coupons = (...found: number[]) => {

@@ -1,6 +1,12 @@
 import { Chunk, chunkOf, couponOf } from '../../src/aggregate/hyperloglog.ts';
 import { addCounts, addValue } from '../../src/aggregate/merge.ts';
-import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from '../../src/cluster/delta.ts';
+import type {
+  CountedMessage,
+  Delta,
+  DeltaHead,
+  PersonExposures,
+  UnresolvedInstance,
+} from '../../src/cluster/delta.ts';
 import type { Envelope } from '../../src/commit/envelope.ts';
 import { eachCount } from '../../src/commit/records/counts.ts';
 import { eachExposure } from '../../src/commit/records/exposures.ts';
@@ -10,9 +16,6 @@ import { minuteOf, seriesPerEnvironment } from '../../src/store/blocks.ts';
 import { countsCodec, measurementCodec } from '../../src/store/cells.ts';
 import type { HashedId } from '../../src/store/instances.ts';
 import { chunkValueBytes, environmentOrdinal, writeChunk } from '../../src/store/sketches.ts';
-
-/** What a delta says of itself. */
-export type DeltaHead = Pick<Delta, 'stream' | 'seq' | 'since' | 'version' | 'through'>;
 
 /** A delta that is being filled from batches, cell by cell, without a spool: the least that the format says. */
 export class OpenDelta {

@@ -81,7 +81,9 @@ async function answerInCrowd(
 ): Promise<Response> {
   for (let round = 0; ; round += 1) {
     const others = crowd().map(async (each) => (await send(world, each)).text());
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(world, wanted)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => send(world, { ...wanted, ...wanted.again?.(20 * round + at) })),
+    );
     await Promise.all(others);
     const found = answers.find((answer) => answer.status === status) ?? answers[0]!;
     for (const other of answers) if (other !== found) await other.text();

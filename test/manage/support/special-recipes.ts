@@ -55,6 +55,12 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     path: path.replace('Production', 'Nowhere'),
   }),
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
+  // Each time of another range: a range that was computed within the last second is not computed again.
+  'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
+    again: (time) => ({
+      path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}`,
+    }),
+  }),
 
   'POST /applications/:id/environments conflict': withBody({ name: 'Production' }),
   [`POST ${features} conflict`]: async () => ({ again: () => ({}) }),

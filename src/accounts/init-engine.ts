@@ -1,4 +1,3 @@
-import { newChangeId } from '../engine/account-change.ts';
 import { writeChange } from '../engine/control-statements.ts';
 import { isOwn } from '../engine/copy.ts';
 import { RecordCodec } from '../engine/record-codec.ts';
@@ -7,6 +6,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { storedSecret } from '../postgres/engine-secret.ts';
 import { checkPlace, whyNotMade } from '../postgres/init-checks.ts';
+import { newLogId } from '../postgres/log-id.ts';
 import { createTables, type NewEngine } from '../postgres/schema.ts';
 import type { Statement } from '../postgres/statement.ts';
 import { type FirstCredentials, firstRecords, type Preparation } from './prepare.ts';
@@ -46,7 +46,7 @@ export async function initEngine(
   };
   const first = writeChange(
     { version: 0, id: '0' },
-    newChangeId(randomBytes),
+    newLogId(randomBytes),
     codec.encodeChange(records),
     records,
   );

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
+import { newLogId } from '../postgres/log-id.ts';
 import type { EntryKind } from './entry.ts';
 import { encodeHorizon, encodeMints, type Horizon, type LoggedMint } from './log-bodies.ts';
-import { randomId } from './random-id.ts';
 import type { EngineSession } from './session.ts';
 
 interface OpenRow {
@@ -59,7 +59,7 @@ export class LogAppender {
              )
              INSERT INTO fm_entry (position, id, at, kind, body)
              SELECT position, $1, now(), $2, $3 FROM head RETURNING position`,
-      values: [randomId(), kind, body],
+      values: [newLogId(), kind, body],
     });
     return Number(rows[0]!.position);
   }
@@ -76,7 +76,7 @@ export class LogAppender {
                  SELECT 1 FROM fm_entry WHERE kind = 'horizon' AND at > now() - $2 * interval '1 ms'
                  AND position > (SELECT position FROM fm_head WHERE log = 'data') - 10000
                ) RETURNING position`,
-        values: [randomId(), everyMs],
+        values: [newLogId(), everyMs],
       });
       if (head.rows.length === 0) return false;
       const open = await run<OpenRow>({

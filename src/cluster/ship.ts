@@ -1,5 +1,5 @@
+import { newLogId } from '../postgres/log-id.ts';
 import type { Statement } from '../postgres/statement.ts';
-import { randomId } from './random-id.ts';
 import type { EngineSession } from './session.ts';
 
 /** A sealed delta as it is shipped. */
@@ -56,7 +56,7 @@ function append(stream: string, deltas: readonly Pick<SealedDelta, 'seq' | 'body
   const rows = deltas.map(
     (_, at) => `($${3 * at + 4}::bigint, $${3 * at + 5}::bigint, $${3 * at + 6}::bytea)`,
   );
-  const ids = deltas.map(() => randomId());
+  const ids = deltas.map(() => newLogId());
   return {
     name: `fm-ship-${deltas.length}`,
     text: `WITH head AS (

@@ -10,8 +10,3 @@ export interface AccountChange {
 
 /** Where a history of changes ends. */
 export type Place = Pick<AccountChange, 'version' | 'id'>;
-
-/** Makes the id of a change. */
-export function newChangeId(randomBytes: (length: number) => Uint8Array): string {
-  return String(Buffer.from(randomBytes(8)).readBigInt64BE());
-}

@@ -2,8 +2,9 @@ import type { Clock } from '../clock.ts';
 import { ApiError, engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
+import { newLogId } from '../postgres/log-id.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
-import { type AccountChange, newChangeId } from './account-change.ts';
+import type { AccountChange } from './account-change.ts';
 import { type Availability, patienceMs } from './availability.ts';
 import type { CatchUp } from './catch-up.ts';
 import {
@@ -216,7 +217,7 @@ export class ChangeQueue {
     const { codec, randomBytes } = this.#deps;
     const { writes } = drafted;
     const records = writes.map((write) => codec.encode(write));
-    const id = newChangeId(randomBytes);
+    const id = newLogId(randomBytes);
     const change: AccountChange = { version: head.version + 1, id, writes };
     return { change, statement: writeChange(head, id, codec.encodeChange(records), records) };
   }

@@ -1,8 +1,9 @@
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { cleanUp, freshDirectory, prepare, prepareEngine, startBinary, stop } from '../support/binary.ts';
+import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 /** What `serve --engine` says when it must not go on, and that it has written nothing then. */

@@ -8,13 +8,13 @@ import {
   createApplication,
   createKey,
   freshDirectory,
-  prepareEngine,
   startBinary,
   stop,
   token,
 } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
 import { encode } from '../support/report-messages.ts';
 
 /** Three processes of the compiled executable on one PostgreSQL, spoken to as a load balancer would. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cleanUp, prepareEngine } from '../support/binary.ts';
+import { cleanUp } from '../support/binary.ts';
 import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 

@@ -92,14 +92,6 @@ export async function prepare(data: string, binary = binaryPath): Promise<Creden
   return JSON.parse(stdout) as Credentials;
 }
 
-/** Prepares an engine; gives the first credentials. */
-export async function prepareEngine(url: string): Promise<Credentials> {
-  const args = ['engine', 'init', '--engine', url, '--admin-email', 'ada@example.com', '--json'];
-  const options = { cwd: freshDirectory(), env: cleanEnvironment() };
-  const { stdout } = await promisify(execFile)(requireBinary(binaryPath), args, options);
-  return JSON.parse(stdout) as Credentials;
-}
-
 /**
  * Starts `flagmeter serve` in an empty working directory on free ports, and waits until it is ready.
  * @throws {Error} when it ends or stays silent instead, with its stderr

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { newChangeId } from '../../engine/account-change.ts';
 import { allTables } from '../../engine/copy.ts';
 import { RecordCodec } from '../../engine/record-codec.ts';
 import type { Connection } from '../../postgres/connection.ts';
 import type { EngineKey } from '../../postgres/engine-key.ts';
 import { storedSecret } from '../../postgres/engine-secret.ts';
+import { newLogId } from '../../postgres/log-id.ts';
 import type { AccountStore } from '../../store/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../store/copy-state.ts';
 import { openDigestSecret } from '../../store/instances.ts';
 import type { LmdbEnvironment } from '../../store/lmdb.ts';
 import { openReplicaStore } from '../../store/replica-store.ts';
 import { transact } from '../../store/transact.ts';
-import { randomId } from '../random-id.ts';
 import type { ReplicaSettings } from '../settings.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
@@ -101,7 +100,7 @@ async function move(
 }
 
 function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): Adoption {
-  return { engine, snapshot: randomUUID(), entry: randomId(), change: newChangeId(randomBytes) };
+  return { engine, snapshot: randomUUID(), entry: newLogId(randomBytes), change: newLogId(randomBytes) };
 }
 
 /** Makes the accounts a copy of the engine's first version. */

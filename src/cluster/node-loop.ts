@@ -13,6 +13,7 @@ import { Membership } from './membership.ts';
 import type { Replica } from './replica.ts';
 import type { Sealing } from './sealing.ts';
 import type { EngineSession } from './session.ts';
+import type { SettingsEntry } from './settings-entry.ts';
 import type { Stream } from './streams.ts';
 
 export interface NodeLoopDeps {
@@ -23,6 +24,7 @@ export interface NodeLoopDeps {
   readonly own: Stream;
   readonly sealing: Sealing;
   readonly following: Following;
+  readonly settings: Pick<SettingsEntry, 'tell'>;
   readonly spool: () => { readonly bytes: number; readonly oldest: number | undefined };
   readonly clock: Clock;
   readonly log: Log;
@@ -108,8 +110,7 @@ export class NodeLoop {
    * @throws {ApiError} `engine_unavailable`
    */
   freshen(): Promise<number> {
-    const { trouble } = this;
-    if (trouble !== undefined && this.link.isTried) return Promise.reject(engineAway());
+    if (this.trouble !== undefined && this.link.isTried) return Promise.reject(engineAway());
     const { clock, sealing } = this.#deps;
     sealing.ask();
     this.#bell.ring();
@@ -178,9 +179,10 @@ export class NodeLoop {
   }
 
   async #round(): Promise<void> {
-    const { streams, sealing } = this.#deps;
+    const { streams, sealing, settings } = this.#deps;
     if (!this.isJoined) await this.#membership.join();
     if (this.#mustLook) await this.#beat();
+    await settings.tell(this.isCaughtUp);
     await sealing.advance(this.#view!.at);
     for (const stream of streams) while ((await stream.shipNext()) !== undefined) if (this.#isBeatDue) break;
     if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
@@ -291,8 +293,7 @@ export class NodeLoop {
     }
     await sealing.note(this.#view?.at);
     if (!own.isShipped || own.stopped !== undefined) return false;
-    const { directory } = facts;
-    await sayGoodbye(session, { directory, stream: own.stream, seq: own.sealed });
+    await sayGoodbye(session, { directory: facts.directory, stream: own.stream, seq: own.sealed });
     log.info('everything that was counted is shipped', { deltas: own.sealed });
     return true;
   }

@@ -16,6 +16,7 @@ import type { Replica } from './replica.ts';
 import { Sealing, type SealReply, type SealRequest } from './sealing.ts';
 import type { EngineSession } from './session.ts';
 import type { ReplicaSettings } from './settings.ts';
+import { SettingsEntry } from './settings-entry.ts';
 import { SideWork } from './side-work.ts';
 import type { Spool } from './spool.ts';
 import { type Stopped, Stream } from './streams.ts';
@@ -122,6 +123,7 @@ export class ReplicaNode {
     this.#loop = new NodeLoop({
       ...{ facts, session, replica, clock, log },
       ...{ streams: this.#streams, own: this.#own, sealing: this.#sealing, following: this.#following },
+      settings: new SettingsEntry(replica, this.#appender, deps.settings),
       spool: () => this.#spoolLevel(),
       told: () => this.#tell(),
       forgotten: deps.forgotten,
@@ -129,7 +131,7 @@ export class ReplicaNode {
     });
     this.#sideWork = new SideWork({
       ...{ session: side, replica, directory, log, clock, appender: this.#appender, loop: this.#loop },
-      ...{ settings: deps.settings, leastBytes: deps.snapshotBytes },
+      leastBytes: deps.snapshotBytes,
     });
   }
 

@@ -5,13 +5,11 @@ import { EngineError } from '../postgres/engine-error.ts';
 import { Bell } from './bell.ts';
 import type { LogAppender } from './log.ts';
 import type { NodeLoop } from './node-loop.ts';
-import { encodeSettings, type ReplicaSettings, sameSettings } from './settings.ts';
 import { makeSnapshot, type SnapshotDeps, trimLog } from './shared-snapshots.ts';
 
 export interface SideWorkDeps extends SnapshotDeps {
   readonly appender: LogAppender;
   readonly loop: NodeLoop;
-  readonly settings: ReplicaSettings;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -28,7 +26,6 @@ export class SideWork {
   readonly #bell = new Bell();
   readonly #last = new Map<string, number>();
   #isEnding = false;
-  #hasSettings = false;
   #running: Promise<void> = Promise.resolve();
 
   constructor(deps: SideWorkDeps) {
@@ -60,7 +57,6 @@ export class SideWork {
   async #once(): Promise<void> {
     const { appender, session, replica, log } = this.#deps;
     try {
-      await this.#tellSettings();
       await this.#every('horizon', horizonEveryMs, () => appender.horizon(horizonEveryMs));
       await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(this.#deps));
       await this.#every('trim', trimEveryMs, () => trimLog(session));
@@ -70,16 +66,6 @@ export class SideWork {
       if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))
         log.warn('upkeep of the log failed; it is tried again', { error });
     }
-  }
-
-  /** What decides the content of replicas must be the same for all: who joins last, says it. */
-  async #tellSettings(): Promise<void> {
-    const { replica, settings, appender } = this.#deps;
-    if (this.#hasSettings) return;
-    const known = replica.settings;
-    if (known === undefined || !sameSettings(known, settings))
-      await appender.append('settings', encodeSettings(settings));
-    this.#hasSettings = true;
   }
 
   async #every(name: string, ms: number, action: () => Promise<unknown>): Promise<void> {

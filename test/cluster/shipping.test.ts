@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defaultSettings } from '../../src/cluster/settings.ts';
 import type { FaultKind } from './faulty-session.ts';
 import { begin, ended, engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
 
@@ -11,6 +12,16 @@ describe('nodes on one engine', () => {
       node.count(`of-${index}`);
     }
     for (const node of nodes) await expectCounts(node, { f: 111, 'of-0': 1, 'of-1': 1, 'of-2': 1 });
+  });
+
+  it('fold names by the limits of the node that was started first, from its first packet on', async () => {
+    const url = await engine();
+    const one = begin(url, { settings: { ...defaultSettings, features: 2 } });
+    for (const feature of ['a', 'b', 'c', 'd']) one.count(feature);
+    await expectCounts(one, { a: 1, b: 1, __other__: 2 });
+    const two = begin(url, { settings: { ...defaultSettings, features: 3 } });
+    for (const feature of ['e', 'f']) two.count(feature);
+    for (const node of [one, two]) await expectCounts(node, { a: 1, b: 1, e: 1, __other__: 3 });
   });
 
   it('show what a node has answered before a report was asked for, and until when it is complete', async () => {

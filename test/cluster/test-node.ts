@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/clock.ts';
 import { Replica } from '../../src/cluster/replica.ts';
 import { type NodeTold, ReplicaNode } from '../../src/cluster/replica-node.ts';
-import { defaultSettings } from '../../src/cluster/settings.ts';
+import { defaultSettings, type ReplicaSettings } from '../../src/cluster/settings.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
@@ -43,6 +43,7 @@ export interface TestNodeOptions {
   readonly fault?: Fault;
   /** How far its clock is ahead. */
   readonly clockMs?: number;
+  readonly settings?: ReplicaSettings;
 }
 
 /** A node's part of the cluster, in this process: the spool, what stands between it and the engine, and the replica. */
@@ -70,6 +71,7 @@ export class TestNode {
       snapshotBytes = 2 ** 26,
       fault,
       clockMs = 0,
+      settings = defaultSettings,
     }: TestNodeOptions = {},
   ) {
     this.data = data;
@@ -98,7 +100,7 @@ export class TestNode {
       side: this.side,
       spool: this.spool,
       replica: this.replica,
-      settings: defaultSettings,
+      settings,
       snapshotBytes,
       clock,
       log,

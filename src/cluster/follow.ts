@@ -41,6 +41,28 @@ export async function readEntries(session: EngineSession, applied: Applied): Pro
   return { known: true, entries: found.map(entryOf) };
 }
 
+/**
+ * Finds the first entry after a position that is not there with its body, or the one at that position.
+ * @returns `undefined` when a replica that stands there can follow the log to its end
+ */
+export async function firstMissing(
+  session: EngineSession,
+  { position, id }: Applied,
+): Promise<number | undefined> {
+  const { rows } = await session.query<{ begins: boolean; missing: bigint; head: bigint }>({
+    name: 'fm-follow-missing',
+    text: `SELECT $1::bigint = 0 OR EXISTS (SELECT 1 FROM fm_entry WHERE position = $1 AND id = $2) AS begins,
+             $1 + 1 + count(*) FILTER (WHERE position = place) AS missing,
+             (SELECT position FROM fm_head WHERE log = 'data') AS head
+           FROM (SELECT position, $1 + row_number() OVER (ORDER BY position) AS place FROM fm_entry
+             WHERE position > $1 AND body IS NOT NULL) AS kept`,
+    values: [position, id],
+  });
+  const { begins, missing, head } = rows[0]!;
+  if (!begins) return position;
+  return missing > head ? undefined : Number(missing);
+}
+
 interface LogRow {
   readonly position: bigint;
   readonly id: string;

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { NewerEntry } from './apply-entry.ts';
-import { readEntries } from './follow.ts';
+import { nothingApplied } from './entry.ts';
+import { firstMissing, readEntries } from './follow.ts';
 import type { Refusal } from './refusals.ts';
 import type { Replica } from './replica.ts';
 import type { EngineSession } from './session.ts';
@@ -13,6 +14,17 @@ export interface FollowingDeps {
   readonly log: Log;
   /** Is called now and then while something takes long. */
   readonly meanwhile: () => Promise<void>;
+}
+
+/** The engine has lost a part of the log. What the replica holds may be all that is left of it, so it stays. */
+export class BrokenLog extends Error {
+  override readonly name = 'BrokenLog';
+
+  constructor(missing: number) {
+    super(
+      `Cannot follow the log: the engine does not have its entry ${missing}, and no snapshot goes beyond it; if that stays so for some minutes, restore the database from a backup`,
+    );
+  }
 }
 
 /** Brings the replica to the end of the log: it applies what follows, or loads a snapshot when nothing does. */
@@ -44,6 +56,7 @@ export class Following {
    * Applies some of what follows in the log.
    * @returns what was applied, by kinds; empty when the replica is at the end
    * @throws {EngineError}
+   * @throws {BrokenLog}
    */
   async step(): Promise<ReadonlySet<string>> {
     if (this.#newer !== undefined) return new Set();
@@ -80,6 +93,8 @@ export class Following {
     const { session, replica, log } = this.#deps;
     const from = replica.applied;
     const snapshot = await newestSnapshot(session);
+    const missing = await firstMissing(session, snapshot?.applied ?? nothingApplied);
+    if (missing !== undefined) throw new BrokenLog(missing);
     this.#isLoading = true;
     log.warn('the replica is loaded anew', {
       reason,

@@ -94,18 +94,26 @@ async function put(session: EngineSession, snapshot: string, bodies: AsyncIterab
   return { bytes, parts };
 }
 
-/** Someone who was forgotten is still in the entries and the snapshot from before, which go when a new snapshot covers them. */
+/**
+ * Someone who was forgotten is still in the entries and the snapshot from before, which go when a new snapshot covers them. When
+ * the engine has lost entries, a snapshot of a node that has applied them is how others get over the hole.
+ */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);
-  const { rows } = await session.query<{ bytes: bigint | string; forgets: boolean }>({
+  const { rows } = await session.query<{
+    bytes: bigint | string;
+    forgets: boolean;
+    broken: boolean;
+  }>({
     name: 'fm-snapshot-due',
     text: `SELECT coalesce(sum(octet_length(body)), 0) AS bytes,
-             coalesce(bool_or(kind IN ('forget', 'erase') AND at < now() - $2 * interval '1 ms'), false) AS forgets
+             coalesce(bool_or(kind IN ('forget', 'erase') AND at < now() - $2 * interval '1 ms'), false) AS forgets,
+             count(body) < (SELECT position FROM fm_head WHERE log = 'data') - $1 AS broken
            FROM fm_entry WHERE position > $1`,
     values: [newest?.applied.position ?? 0, bodiesMs],
   });
-  const { bytes, forgets } = rows[0]!;
-  return forgets || Number(bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
+  const { bytes, forgets, broken } = rows[0]!;
+  return forgets || broken || Number(bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
 }
 
 async function begin(

@@ -97,6 +97,40 @@ describe('a replica', () => {
     for (const node of [one, two, three]) await expectCounts(node, { ...all, after: 1 });
     expect(three.told?.rebases).toBe(1);
   });
+
+  it('keeps what it has when the engine has lost the log, and says so', async () => {
+    const url = await engine();
+    const one = await start(url);
+    one.count('f', 1);
+    await expectCounts(one, { f: 1 });
+    await postgres.query('DELETE FROM fm_entry', [], url);
+    one.count('g', 10);
+    const { trouble } = await one.until((told) => told.trouble !== undefined);
+    expect(trouble).toContain('the engine does not have its entry 1,');
+    expect(one.counts()).toEqual({ f: 1 });
+    expect(logged(one, 'warn')).not.toContain('the replica is loaded anew');
+  });
+
+  it('gets over a hole in the log by the snapshot of a node that has it all', async () => {
+    const url = await engine();
+    const one = await start(url);
+    for (const [index, feature] of ['f', 'g', 'h'].entries()) {
+      one.count(feature, 10 ** index);
+      await one.node.freshen();
+    }
+    await expectCounts(one, { f: 1, g: 10, h: 100 });
+    await postgres.query('DELETE FROM fm_entry WHERE position = 2', [], url);
+    const two = await start(url);
+    const { trouble } = await two.until((told) => told.trouble !== undefined);
+    expect(trouble).toContain('the engine does not have its entry 2,');
+    const session = connect(url);
+    onTestFinished(() => session.close());
+    const log = createLog('error', () => {}, systemClock);
+    const deps = { session, replica: one.replica, directory: 'one', log, leastBytes: 2 ** 26 };
+    expect(await makeSnapshot(deps)).toBe(true);
+    expect(await makeSnapshot(deps)).toBe(false);
+    await expectCounts(two, { f: 1, g: 10, h: 100 });
+  });
 });
 
 describe('a person who was forgotten', () => {

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { whyNotOnNode } from './test/support/node-engine.ts';
+import { skipped } from './test/support/packages.ts';
 
 /**
  * Sockets, processes and browsers on a busy machine: in CI a test that fails once and then passes is reported as retried, and
@@ -43,6 +44,9 @@ const system = {
 const onBun = process.versions['bun'] !== undefined;
 if (!onBun && whyNotOnNode !== undefined)
   console.warn(`${whyNotOnNode}\nUntil then the unit tests run on Bun only (npm run test:bun).\n`);
+
+if (skipped.length > 0)
+  console.warn(`Tests that need ${skipped.join(', ')} are skipped: apt-get install ${skipped.join(' ')}\n`);
 
 export default defineConfig({
   test: { projects: onBun || whyNotOnNode === undefined ? [unit, engine, system] : [system] },

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { initEngine } from '../../src/accounts/init-engine.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Connection } from '../../src/postgres/connection.ts';
 import { connect } from '../postgres/fixture.ts';
 import { relayTo } from '../postgres/relay.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
+
+const { it } = needing('postgresql');
 
 let postgres: Postgres;
 let url: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { initEngine } from '../../src/accounts/init-engine.ts';
 import { joinEngine } from '../../src/accounts/join-engine.ts';
 import { openPrepared, prepareData } from '../../src/accounts/prepare.ts';
@@ -9,7 +9,10 @@ import { EngineKey } from '../../src/postgres/engine-key.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
 import { readCopyState } from '../../src/store/copy-state.ts';
 import { closeSharedServer, connect, newEngine, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+
+const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
 import { planAfterLoss } from '../../src/auth/after-loss.ts';
@@ -15,7 +15,10 @@ import { systemClock } from '../../src/clock.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';
 import { cuttingProxy } from '../engine/cutting-proxy.ts';
 import { closeSharedServer, newEngine, openNode, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+import { needing } from '../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
+
+const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { fillStore, readStore, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
 import {
   type Binary,
@@ -16,7 +16,8 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
-import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 /** The store of a server is moved into an engine by the executable, which is killed again and again, and then two nodes go on. */
@@ -43,7 +44,7 @@ async function send(http: string, path: string, body: object, headers: Record<st
   return { status: answer.status, text: await answer.text() };
 }
 
-describe.skipIf(whyNoPostgres !== undefined)('a single machine becomes a node', { timeout: 120_000 }, () => {
+needing('postgresql').describe('a single machine becomes a node', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
     url = await database.database();

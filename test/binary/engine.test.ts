@@ -1,8 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { type SecurePostgres, securePostgres } from '../support/postgres-certificates.ts';
 import { runBinary } from '../support/run-binary.ts';
+
+const { it } = needing('postgresql');
 
 let server: SecurePostgres;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { Client, credentials } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   type Binary,
   cleanUp,
@@ -17,6 +17,7 @@ import {
 } from '../support/binary.ts';
 import { call } from '../support/grpc-call.ts';
 import { type BalancerKind, type LoadBalancer, startBalancer } from '../support/load-balancer.ts';
+import { needing } from '../support/needing.ts';
 import { encode } from '../support/report-messages.ts';
 
 /** The examples of docs/examples/cluster, run by the real programs, and spoken to by real clients. */
@@ -130,7 +131,7 @@ async function byGrpc(port: number, path: string, message: Buffer) {
   }
 }
 
-describe.each<BalancerKind>(['haproxy', 'nginx'])('behind %s, on one port', (kind) => {
+function testBehind(kind: BalancerKind): void {
   let balancer: LoadBalancer;
 
   beforeAll(async () => {
@@ -214,4 +215,7 @@ describe.each<BalancerKind>(['haproxy', 'nginx'])('behind %s, on one port', (kin
     }
     await both.stop();
   });
-});
+}
+
+for (const kind of ['haproxy', 'nginx'] as const)
+  needing(kind).describe(`behind ${kind}, on one port`, () => testBehind(kind));

@@ -1,8 +1,9 @@
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
-import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
 import { runBinary } from '../support/run-binary.ts';
 
@@ -15,7 +16,7 @@ let engine: string;
 /** A directory that has been a node of the engine. */
 let node: string;
 
-describe.skipIf(whyNoPostgres !== undefined)('a node', { timeout: 120_000 }, () => {
+needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
     engine = await newEngine();

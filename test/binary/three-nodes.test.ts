@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServiceStatusShown } from '../../src/manage/status-shape.ts';
 import {
   type Binary,
@@ -13,7 +13,8 @@ import {
   token,
 } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
-import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
 import { encode } from '../support/report-messages.ts';
 
@@ -34,9 +35,7 @@ const keys: Record<string, string> = {};
 /** Checks that were answered 202 or 200, and that had no answer. */
 let counted = 0;
 
-const ready = whyNoPostgres === undefined;
-
-describe.skipIf(!ready)('three nodes on one PostgreSQL', { timeout: 120_000 }, () => {
+needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
     engine = await database.database();

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
-import { Postgres, whyNoPostgres } from '../support/postgres.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-describe.skipIf(whyNoPostgres !== undefined)('on several machines', () => {
+needing('postgresql').describe('on several machines', () => {
   let database: Postgres;
   let console_: Console;
   let shop: Sender;

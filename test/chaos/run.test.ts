@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { needing } from '../support/needing.ts';
 import { root } from '../support/sources.ts';
 
 interface Outcome {
@@ -25,8 +26,10 @@ const allowed = spawnSync('unshare', ['--net', '--mount', '--pid', '--fork', 'tr
 if (!allowed)
   console.warn('The chaos run needs namespaces of its own; run it as root. Its rounds are left out.');
 
+const rounds = needing('haproxy', 'iproute2', 'nftables', 'postgresql').test;
+
 /** Seeds whose first rounds together have a bit of everything, and end in time on a slow machine. */
-it.skipIf(!allowed).each([
+(allowed ? rounds : rounds.skip).each([
   {
     name: 'one node that is killed',
     args: ['--alone', '--rounds', '2', '--seed', '7'],

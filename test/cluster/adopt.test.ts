@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { joinEngine } from '../../src/accounts/join-engine.ts';
 import { openPrepared, openPreparedOrCopy } from '../../src/accounts/prepare.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -23,8 +23,11 @@ import { putMessage } from '../../src/store/messages.ts';
 import { openReplicaStore } from '../../src/store/replica-store.ts';
 import { transact } from '../../src/store/transact.ts';
 import { unpack } from '../fixtures/stores/unpack.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+
+const { describe, test } = needing('postgresql');
 
 let postgres: Postgres;
 let url: string;

@@ -1,13 +1,16 @@
 import { cpSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { loggedMint } from '../../src/cluster/log-bodies.ts';
 import { makeSnapshot, trimLog } from '../../src/cluster/shared-snapshots.ts';
 import { createLog } from '../../src/log.ts';
 import { newInstanceId } from '../../src/store/instances.ts';
+import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
 import { connect } from './test-node.ts';
+
+const { describe, it } = needing('postgresql');
 
 describe('an engine that went back', () => {
   /** Makes a copy of the engine's database, to which it can be put back. */

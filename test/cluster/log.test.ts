@@ -1,10 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { LogAppender } from '../../src/cluster/log.ts';
 import { loggedMint } from '../../src/cluster/log-bodies.ts';
 import { findInstance, type Mint } from '../../src/store/instances.ts';
+import { needing } from '../support/needing.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
 import { engine, expectCounts, postgres, start } from './nodes.ts';
 import { connect } from './test-node.ts';
+
+const { describe, it } = needing('postgresql');
 
 const mintOf = (person: number): Mint => ({
   application: 7,

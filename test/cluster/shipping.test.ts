@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { defaultSettings } from '../../src/cluster/settings.ts';
+import { needing } from '../support/needing.ts';
 import type { FaultKind } from './faulty-session.ts';
 import { begin, ended, engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
+
+const { describe, it } = needing('postgresql');
 
 describe('nodes on one engine', () => {
   it('have in all of them what any has counted', async () => {

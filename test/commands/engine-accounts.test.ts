@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { initEngine } from '../../src/accounts/init-engine.ts';
 import { joinEngine } from '../../src/accounts/join-engine.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
@@ -17,7 +17,10 @@ import {
   type TestNode,
   testLog,
 } from '../engine/postgres-fixture.ts';
+import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+
+const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 

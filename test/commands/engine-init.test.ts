@@ -6,20 +6,13 @@ import { RecordCodec } from '../../src/engine/record-codec.ts';
 import { UsageError } from '../../src/flags.ts';
 import { readEngineKey } from '../../src/postgres/engine-key.ts';
 import { readSecret } from '../../src/postgres/engine-secret.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { runEngine } from './engine-fixture.ts';
 
 let postgres: Postgres;
 let url: string;
-beforeAll(async () => {
-  postgres = await Postgres.start();
-  await postgres.query('CREATE ROLE guest LOGIN');
-});
-afterAll(() => postgres.close());
-beforeEach(async () => {
-  url = await postgres.database();
-});
 
 const admin = ['--admin-email', 'admin@example.com'];
 const init = (...argv: string[]) => runEngine(['init', '--engine', url, ...admin, '--json', ...argv]);
@@ -37,7 +30,16 @@ async function keyFile(): Promise<string> {
   return file;
 }
 
-describe('engine init', () => {
+needing('postgresql').describe('engine init', () => {
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+    await postgres.query('CREATE ROLE guest LOGIN');
+  });
+  afterAll(() => postgres.close());
+  beforeEach(async () => {
+    url = await postgres.database();
+  });
+
   it('prints what init prints, and puts it into the engine as its first change', async () => {
     const { code, out } = await init();
     expect(code).toBe(0);

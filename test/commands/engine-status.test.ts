@@ -1,13 +1,15 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { engineForgetNode } from '../../src/commands/engine-forget-node.ts';
 import { UsageError } from '../../src/flags.ts';
-import type { EngineReport, ServerFacts } from '../../src/postgres/engine-report.ts';
-import { engineWarnings } from '../../src/postgres/engine-warnings.ts';
+import type { EngineReport } from '../../src/postgres/engine-report.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { runEngine } from './engine-fixture.ts';
+
+const { describe, it } = needing('postgresql');
 
 let postgres: Postgres;
 let url: string;
@@ -154,29 +156,6 @@ describe('engine status', () => {
       await pair.close();
     }
   });
-});
-
-it.each<[Partial<ServerFacts>, string]>([
-  [{ major: 14, version: '14.2' }, 'The server is PostgreSQL 14.2; use 15 or later'],
-  [{ fsync: 'off' }, 'fsync is off'],
-  [{ fullPageWrites: 'off' }, 'full_page_writes is off'],
-  [{ synchronousCommit: 'off' }, 'synchronous_commit is off by default'],
-  [{ synchronousStandbys: 'ANY 1 (a, b)' }, 'synchronous_mode: quorum'],
-  [{ synchronousStandbys: 'ANY 1 (*)' }, 'synchronous_mode: quorum'],
-])('a server with %j is warned about: %s', (facts, warning) => {
-  const good: ServerFacts = {
-    ...{ version: '15.4', major: 15, now: new Date(0), user: 'u', fsync: 'on', fullPageWrites: 'on' },
-    ...{
-      synchronousCommit: 'on',
-      synchronousStandbys: 'ANY 2 (a, b)',
-      connectedStandbys: ['a'],
-      missingRights: [],
-    },
-  };
-  const warnings = (server: ServerFacts) =>
-    engineWarnings({ server, nodes: [] } as unknown as EngineReport, 0);
-  expect(warnings(good)).toEqual([]);
-  expect(warnings({ ...good, ...facts })).toEqual([expect.stringContaining(warning)]);
 });
 
 describe('engine migrate', () => {

@@ -1,8 +1,11 @@
-import { describe, expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Draft } from '../../src/engine/engine.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { count, put, read } from './fixture.ts';
 import { newEngine, openNode } from './postgres-fixture.ts';
+
+const { describe, test } = needing('postgresql');
 
 const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
 

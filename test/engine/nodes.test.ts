@@ -1,21 +1,23 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { type ControlConnection, forgetOldChanges } from '../../src/engine/control-statements.ts';
+import { afterAll, expect } from 'vitest';
+import type { ControlConnection } from '../../src/engine/control-statements.ts';
 import { repairMark } from '../../src/engine/copy.ts';
 import type { Draft, Write } from '../../src/engine/engine.ts';
 import type { QueryResult, Run } from '../../src/postgres/statement.ts';
 import { readCopyState } from '../../src/store/copy-state.ts';
+import { needing } from '../support/needing.ts';
 import type { Postgres } from '../support/postgres.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 import { count, put, read } from './fixture.ts';
 import {
   closeSharedServer,
-  connect,
   emptyCopy,
   newEngine,
   openNode,
   sharedServer,
   type TestNode,
 } from './postgres-fixture.ts';
+
+const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
@@ -253,21 +255,6 @@ describe('an engine that went back', () => {
     expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: 3 });
     expect(early.log.lines.join('\n')).not.toContain('lost');
   });
-});
-
-test('changes are forgotten after a day, but for the last thousand', async () => {
-  const postgres = await sharedServer();
-  const url = await newEngine(postgres);
-  const { engine } = openNode(url);
-  const insert =
-    "INSERT INTO fm_change SELECT n, n, now() - interval '2 days', '[]' FROM generate_series(1, 3000) n";
-  await postgres.query(insert, [], url);
-  await postgres.query("UPDATE fm_head SET position = 3000, id = 3000 WHERE log = 'control'", [], url);
-  await connect(url).query(forgetOldChanges);
-  const rows = await postgres.query('SELECT min(version)::int, max(version)::int FROM fm_change', [], url);
-  expect(rows).toEqual([{ min: 2000, max: 3000 }]);
-  await engine.current();
-  expect(engine.version).toBe(3000);
 });
 
 describe('a copy', () => {

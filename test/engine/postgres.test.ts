@@ -1,6 +1,7 @@
 import { afterAll, onTestFinished } from 'vitest';
 import type { ControlConnection } from '../../src/engine/control-statements.ts';
 import { EngineError } from '../../src/postgres/engine-error.ts';
+import { needing } from '../support/needing.ts';
 import { testEngine } from './engine-suite.ts';
 import type { EngineFixture } from './fixture.ts';
 import { testModel } from './model-suite.ts';
@@ -51,5 +52,7 @@ async function open(): Promise<EngineFixture> {
   };
 }
 
-testEngine('postgres', open);
-testModel('postgres', open);
+needing('postgresql').describe('on PostgreSQL', () => {
+  testEngine('postgres', open);
+  testModel('postgres', open);
+});

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { needing } from '../support/needing.ts';
+
+const { test } = needing('spin');
 
 const models = fileURLToPath(new URL('../../models', import.meta.url));
 

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { EngineError } from '../../src/postgres/engine-error.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { type SecurePostgres, securePostgres } from '../support/postgres-certificates.ts';
 import { connect } from './fixture.ts';
+
+const { describe, it } = needing('postgresql');
 
 let secure: SecurePostgres;
 let postgres: Postgres;

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import type { Connection } from '../../src/postgres/connection.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { connect } from './fixture.ts';
 import { relayTo } from './relay.ts';
+
+const { describe, it } = needing('postgresql');
 
 let postgres: Postgres;
 let url: string;

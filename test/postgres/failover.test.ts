@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { needing } from '../support/needing.ts';
 import { type PostgresPair, primaryAndStandby } from '../support/postgres-pair.ts';
 import { connect, keptLog } from './fixture.ts';
+
+const { it } = needing('postgresql');
 
 let pair: PostgresPair;
 beforeAll(async () => {

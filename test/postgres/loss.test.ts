@@ -1,7 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Connection } from '../../src/postgres/connection.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { connect, keptLog } from './fixture.ts';
+
+const { describe, it } = needing('postgresql');
 
 let postgres: Postgres;
 let url: string;

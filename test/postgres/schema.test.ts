@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Connection } from '../../src/postgres/connection.ts';
 import { checkEngine } from '../../src/postgres/layout.ts';
 import { type Migration, migrate } from '../../src/postgres/migrations.ts';
 import { createTables, engineLayout, tableNames } from '../../src/postgres/schema.ts';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { connect } from './fixture.ts';
+
+const { describe, it } = needing('postgresql');
 
 let postgres: Postgres;
 let url: string;

@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../support/postgres-pair.ts';
+
+const { describe, it } = needing('postgresql');
 
 describe('a PostgreSQL for tests', () => {
   let postgres: Postgres;

@@ -1,4 +1,6 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
+import { threadTime } from './clock.ts';
+import { Histogram } from './histogram.ts';
 import { type Answer, type Call, type CallChannel, type Outcome, signals } from './worker-thread.ts';
 
 /** What a thread can be called to do, by name. */
@@ -11,12 +13,14 @@ export const closing = 'close';
  * Answers calls, one at a time and in order, until one named `close` was answered. Between two the thread sleeps: no
  * timer fires in it, and no event of its own.
  */
-export function answerCalls({ port, signal }: CallChannel, actions: Actions): void {
+export function answerCalls({ port, signal, delays }: CallChannel, actions: Actions): void {
+  const waited = new Histogram(undefined, delays);
   for (let seen = 0, open = true; open; ) {
     Atomics.wait(signal, signals.calls, seen);
     seen = Atomics.load(signal, signals.calls);
     for (let received = receiveMessageOnPort(port); received !== undefined; ) {
-      const { id, name, task } = received.message as Call;
+      const { id, name, task, at } = received.message as Call;
+      waited.observe(Math.max(0, threadTime() - at) / 1000);
       port.postMessage({ id, outcome: outcomeOf(() => actions[name]!(task as never)) } satisfies Answer);
       Atomics.add(signal, signals.answers, 1);
       open &&= name !== closing;

@@ -11,3 +11,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
 };
+
+/** Monotonic time in milliseconds from an origin that all threads of the process share. */
+export function threadTime(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,4 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { threadTime } from './clock.ts';
+import { Histogram } from './histogram.ts';
 
 /** How a call ended: errors lose their code when they cross threads, so it travels as data. */
 export type Outcome =
@@ -9,6 +11,8 @@ export interface Call {
   readonly id: number;
   readonly name: string;
   readonly task: unknown;
+  /** When it was made: `threadTime`. */
+  readonly at: number;
 }
 
 export interface Answer {
@@ -24,6 +28,8 @@ export interface CallChannel {
   readonly port: MessagePort;
   /** See `signals`. */
   readonly signal: Int32Array;
+  /** Memory of the histogram in which the thread counts how long calls waited for it, seconds. */
+  readonly delays: ArrayBufferLike;
 }
 
 /**
@@ -33,6 +39,8 @@ export interface CallChannel {
 export class WorkerThread {
   readonly #port: MessagePort;
   readonly #signal = new Int32Array(new SharedArrayBuffer(8));
+  /** How long calls waited for the thread, seconds. */
+  readonly delays = Histogram.shared();
   readonly #pending = new Map<number, (outcome: Outcome) => void>();
   readonly #ended: Promise<void>;
   #calls = 0;
@@ -45,7 +53,7 @@ export class WorkerThread {
    */
   constructor(file: string, data: object) {
     const { port1, port2 } = new MessageChannel();
-    const channel: CallChannel = { port: port2, signal: this.#signal };
+    const channel: CallChannel = { port: port2, signal: this.#signal, delays: this.delays.memory };
     const worker = new Worker(file, { workerData: { ...data, channel }, transferList: [port2] });
     this.#port = port1;
     port1.on('message', (answer: Answer) => this.#settle(answer));
@@ -61,7 +69,7 @@ export class WorkerThread {
       if (this.#over) return resolve({ ok: false, code: undefined, message: 'the thread has ended' });
       this.#calls += 1;
       this.#pending.set(this.#calls, resolve);
-      this.#port.postMessage({ id: this.#calls, name, task } satisfies Call);
+      this.#port.postMessage({ id: this.#calls, name, task, at: threadTime() } satisfies Call);
       Atomics.add(this.#signal, signals.calls, 1);
       Atomics.notify(this.#signal, signals.calls);
     });

@@ -50,7 +50,7 @@ describe('dependencies', () => {
   });
 
   it.each([
-    ['src/main.ts', ['oauth4webapi', 'lmdb', '@grpc/grpc-js', 'jose', 'piscina', 'prom-client']],
+    ['src/main.ts', ['oauth4webapi', 'lmdb', '@grpc/grpc-js', 'jose', 'piscina']],
     ['src/commands/serve.ts', ['oauth4webapi']],
   ])('of %s leave out what another command needs', (entry, packages) => {
     expect(loadedBy('src/cli/login.ts')).toContain('oauth4webapi');

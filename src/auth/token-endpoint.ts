@@ -11,16 +11,17 @@ import { refreshTokenGrant } from './grant-refresh-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
 import { TokenAnswer } from './token-answer.ts';
+import type { TokenTally } from './token-tally.ts';
 
 export type TokenEndpointSettings = ClientEndpointDeps &
   ClientCredentialsDeps &
-  SessionDeps & { readonly devices: DeviceCodes };
+  SessionDeps & { readonly devices: DeviceCodes; readonly tally: TokenTally };
 
 const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
-  ['authorization_code', authorizationCodeGrant],
-  ['client_credentials', clientCredentialsGrant],
-  ['refresh_token', refreshTokenGrant],
-  [deviceCodeGrantType, deviceCodeGrant],
+  ['authorization_code', counted('authorization_code', authorizationCodeGrant)],
+  ['client_credentials', counted('client_credentials', clientCredentialsGrant)],
+  ['refresh_token', counted('refresh_token', refreshTokenGrant)],
+  [deviceCodeGrantType, counted('device_code', deviceCodeGrant)],
 ]);
 
 export const grantTypes: readonly string[] = [...grants.keys()];
@@ -52,4 +53,18 @@ function choose(form: Form): ClientForm<TokenAnswer, TokenEndpointSettings> {
   const grant = grants.get(type);
   if (grant !== undefined) return grant;
   throw new OAuthError('unsupported_grant_type', unknownGrant);
+}
+
+function counted(
+  type: string,
+  grant: ClientForm<TokenAnswer, TokenEndpointSettings>,
+): ClientForm<TokenAnswer, TokenEndpointSettings> {
+  return {
+    ...grant,
+    async answer(client, form, request, deps) {
+      const answer = await grant.answer(client, form, request, deps);
+      deps.tally.countIssued(type);
+      return answer;
+    },
+  };
 }

@@ -7,6 +7,7 @@ import type { Envelope, Forgotten } from '../commit/envelope.ts';
 import type { Lane } from '../commit/lane.ts';
 import type { Freshness, UsageEngine, UsageEngineStatus, UsageReadiness } from '../commit/usage-engine.ts';
 import { ApiError, engineAway } from '../errors.ts';
+import { Histogram } from '../histogram.ts';
 import type { Mint } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';
 import type { StoreHealth } from '../store/store-health.ts';
@@ -23,7 +24,7 @@ import { statusOf } from './usage-status.ts';
 export interface ClusterUsageDeps {
   /** The compiled `cluster/replica-worker`. */
   readonly workerFile: string;
-  readonly start: ReplicaWorkerStart;
+  readonly start: Omit<ReplicaWorkerStart, 'delays'>;
   readonly spool: Spool;
   /** Its stream is open: it has done a first step. */
   readonly committer: SpoolCommitter;
@@ -56,6 +57,7 @@ export class ClusterUsage implements UsageEngine {
   readonly digestSecret: Buffer;
   readonly committers: readonly Committer[];
   readonly resolvesLater = true;
+  readonly delays = { replica: Histogram.shared() };
   readonly #deps: ClusterUsageDeps;
   readonly #calls: PortCalls;
   readonly #ended: Promise<void>;
@@ -83,7 +85,7 @@ export class ClusterUsage implements UsageEngine {
     );
     const { port1, port2 } = new MessageChannel();
     const worker = new Worker(deps.workerFile, {
-      workerData: { ...deps.start, port: port2 },
+      workerData: { ...deps.start, delays: this.delays.replica.memory, port: port2 },
       transferList: [port2],
     });
     this.#calls = new PortCalls(port1, {

@@ -1,7 +1,9 @@
 import { writeSync } from 'node:fs';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
+import { Histogram } from '../histogram.ts';
 import { createLog, type LogLevel } from '../log.ts';
+import { watchLoop } from '../loop-delay.ts';
 import { Connection } from '../postgres/connection.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkEngine } from '../postgres/layout.ts';
@@ -23,6 +25,8 @@ export interface ReplicaWorkerStart {
   readonly settings: ReplicaSettings;
   readonly snapshotBytes: number;
   readonly logLevel: LogLevel;
+  /** Memory of the histogram in which the thread counts how late it is. */
+  readonly delays: ArrayBufferLike;
 }
 
 /** How the store of the replica failed: `code` is LMDB's or the operating system's error number. */
@@ -39,6 +43,7 @@ const start = workerData as ReplicaWorkerStart & { readonly port: MessagePort };
 const { data, address, facts, settings, snapshotBytes, logLevel, port } = start;
 const log = createLog(logLevel, (line) => writeSync(standardError, line), systemClock);
 const clock = systemClock;
+watchLoop(new Histogram(undefined, start.delays), clock);
 
 const spool = new Spool(data, () => facts.directory);
 const store = openReplicaStore(data);

@@ -1,5 +1,5 @@
 import type { NodeStatus, UsageEngineStatus } from '../commit/usage-engine.ts';
-import type { ServiceMetric } from '../http/exposition.ts';
+import type { ServiceMetric } from '../http/exposition-text.ts';
 import type { Core } from './core.ts';
 
 type Read = (status: UsageEngineStatus) => number;
@@ -82,7 +82,7 @@ function countMetrics(core: Core): readonly ServiceMetric[] {
 
 function figuresOf({ usageEngine }: Core) {
   const figure =
-    (type: ServiceMetric['type']) =>
+    (type: 'gauge' | 'counter') =>
     (name: string, help: string, read: Read): ServiceMetric => ({
       name: `flagmeter_${name}`,
       type,

@@ -9,6 +9,7 @@ import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
 import type { Engine } from '../engine/engine.ts';
 import { engineUnavailable } from '../errors.ts';
+import { Histogram } from '../histogram.ts';
 import type { Ability, Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
@@ -19,6 +20,7 @@ import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import { openReportKinds, type ReportKinds } from '../reports/kinds.ts';
 import { explainDamage } from '../store/data-file.ts';
+import type { LmdbEnvironment } from '../store/lmdb.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
 import { ReaderWatch } from '../store/reader-watch.ts';
 import type { Deletion } from '../store/records.ts';
@@ -48,8 +50,13 @@ export interface Core extends ServiceDeps {
   /** What reports read. */
   readonly usage: UsageStore;
   readonly health: StoreHealth;
+  /** The environments of the stores, by their names. */
+  readonly environments: Readonly<Record<string, LmdbEnvironment>>;
   /** Of the stores. */
   readonly readers: readonly ReaderWatch[];
+  readonly threads: readonly Thread[];
+  /** How late this thread comes to what is due, seconds. */
+  readonly mainDelays: Histogram;
   readonly intake: Intake;
   readonly signingKeys: KeyRing;
   readonly counting: CountingDeps;
@@ -58,6 +65,12 @@ export interface Core extends ServiceDeps {
   readonly retention: Retention;
   readonly reports: ReportPool;
   readonly passwords: PasswordPool;
+}
+
+/** A thread, and how late it comes to what is due, seconds. */
+export interface Thread {
+  readonly name: string;
+  readonly delays: Histogram;
 }
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
@@ -81,26 +94,46 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const counting = countingParts(parts, { ...accounts, usageEngine, health, intake });
   const instances = openInstances(parts, usageEngine);
   usageEngine.onForgotten(() => instances.readAgain());
+  const environments = environmentsOf(parts, usageEngine);
+  const reports = startReportPool(parts.workerFile('manage/report-worker'), config.data);
+  const mainDelays = new Histogram();
   return {
     ...parts,
     ...accounts,
     usageEngine,
     usage,
     health,
-    readers: readersOf(parts, usageEngine),
+    environments,
+    readers: Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log)),
+    mainDelays,
+    threads: [{ name: 'main', delays: mainDelays }, ...threadsOf(usageEngine, reports)],
     intake,
     counting,
     retention,
     instances,
     reportKinds: openReportKinds({ ...counting, retention }),
-    reports: startReportPool(parts.workerFile('manage/report-worker'), config.data),
+    reports,
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
   };
 }
 
-function readersOf({ accounts, clock, log }: ServiceDeps, { store, counted }: UsageEngine): ReaderWatch[] {
-  const stores = { accounts, usage: store, ...(counted !== store && { spool: counted }) };
-  return Object.entries(stores).map(([name, { lmdb }]) => new ReaderWatch(name, lmdb, clock, log));
+function environmentsOf(
+  { accounts }: ServiceDeps,
+  { store, counted }: UsageEngine,
+): Readonly<Record<string, LmdbEnvironment>> {
+  const own = counted === store ? {} : { spool: counted.lmdb };
+  return { accounts: accounts.lmdb, usage: store.lmdb, ...own };
+}
+
+/** The threads that others wait for. Those that hash passwords are busy with one by design. */
+function threadsOf({ committers, delays = {} }: UsageEngine, reports: ReportPool): readonly Thread[] {
+  const committing = committers.map((committer, at) => ({
+    name: `commit-${at + 1}`,
+    delays: committer.delays,
+  }));
+  const known = committing.filter((thread): thread is Thread => thread.delays !== undefined);
+  const others = Object.entries(delays).map(([name, late]) => ({ name, delays: late }));
+  return [...known, { name: 'reports', delays: reports.delays }, ...others];
 }
 
 /** The log for every commit and request, which costs too much time unless one is debugging; else `undefined`. */

@@ -7,7 +7,7 @@ import type { Storage } from './storage.ts';
 
 /** One machine: everything is in the data directory. */
 export const embeddedStorage: Storage = {
-  openEngine: ({ accounts }, health) => new EmbeddedEngine(accounts, health),
+  openEngine: ({ accounts, clock }, health) => new EmbeddedEngine(accounts, health, clock),
   openUsage({ config, workerFile, randomBytes }, { health, laneOf }) {
     const store = openUsageStore(config.data);
     const committers = Array.from({ length: config.workers }, () =>

@@ -15,6 +15,7 @@ import { tokenInvalidation } from '../auth/invalidate-token.ts';
 import { forgetInvalidated } from '../auth/invalidation.ts';
 import { provePassword } from '../auth/prove-password.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
+import type { TokenTally } from '../auth/token-tally.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
 import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console-host/console-session.ts';
@@ -38,6 +39,7 @@ export function routesOf(
   parts: Core,
   bound: BoundListeners,
   status: ServiceStatus,
+  tally: TokenTally,
 ): Record<Host, readonly Route[]> {
   const { listeners } = bound;
   const tls = parts.config.tlsCert !== undefined;
@@ -45,6 +47,7 @@ export function routesOf(
     parts,
     parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
     parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
+    tally,
   );
   const metricsUrl = parts.config.metricsUrl ?? urlOf(listeners, 'metrics', tls);
   const settings = {
@@ -63,12 +66,12 @@ export function routesOf(
 }
 
 /** What every user of tokens shares: one invalidation list, and one cache of verified tokens. */
-function tokenParts(parts: Core, issuer: string, audience: string) {
+function tokenParts(parts: Core, issuer: string, audience: string, tally: TokenTally) {
   const { engine, directory, clock, randomBytes, signingKeys, config } = parts;
   const verified = new VerifiedTokens();
   forgetInvalidated(engine, verified);
   const tokens = {
-    ...{ engine, directory, clock, randomBytes, issuer, audience, verified },
+    ...{ engine, directory, clock, randomBytes, issuer, audience, verified, tally },
     keys: signingKeys,
     serviceScope: config.serviceScope,
     failures: new ClientFailures(),

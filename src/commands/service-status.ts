@@ -75,7 +75,7 @@ export class ServiceStatus {
       reports: ledger.reports,
       refused: sumOf(ledger.attributed) + sumOf(ledger.unattributed),
       commits: intake.commits,
-      commitMs: intake.commitMs,
+      commitMs: 1000 * intake.commitTimes.read().sum,
     };
   }
 }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
+import { TokenTally } from '../auth/token-tally.ts';
+import { systemClock } from '../clock.ts';
 import type { GrpcListener } from '../grpc/listener.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
@@ -9,6 +11,7 @@ import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
 import type { Dispatch } from '../http/types.ts';
+import { watchLoop } from '../loop-delay.ts';
 import { runUpkeep } from '../upkeep/upkeep.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import {
@@ -24,6 +27,7 @@ import {
   type ServiceDeps,
 } from './core.ts';
 import type { Host } from './listeners.ts';
+import type { Tallies } from './request-metrics.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
 import { serviceMetrics } from './service-metrics.ts';
@@ -64,10 +68,11 @@ const lookAtReadersEveryMs = 10_000;
  */
 export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
   const core = await openCore(parts);
-  const tally = new RequestTally();
-  const status = new ServiceStatus(core, tally);
+  const tallies = { requests: new RequestTally(), calls: bound.grpc.tally, tokens: new TokenTally() };
+  const status = new ServiceStatus(core, tallies.requests);
+  tallies.tokens.watch(core.engine);
   try {
-    bound.serve(routersOf(core, bound, tally, status), core.reportKinds);
+    bound.serve(routersOf(core, bound, tallies, status), core.reportKinds);
   } catch (error) {
     await closeCore(core);
     throw error;
@@ -118,9 +123,11 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
     setInterval(() => readers.forEach((each) => void each.look()), lookAtReadersEveryMs),
   ];
+  const stopWatching = watchLoop(core.mainDelays, systemClock);
   const scan = core.accounts.fullyChecked ? undefined : scanUsage({ ...core, pause: rest });
   return () => {
     for (const timer of timers) clearInterval(timer);
+    stopWatching();
     stopping.abort();
     return Promise.all([...work, scan]);
   };
@@ -133,15 +140,15 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
 function routersOf(
   core: Core,
   bound: BoundListeners,
-  tally: RequestTally,
+  tallies: Tallies,
   status: ServiceStatus,
 ): Map<readonly Host[], Dispatch> {
   const { listeners } = bound;
-  const routes = routesOf(core, bound, status);
-  const hooks = { ...hooksOf(core), tally };
+  const routes = routesOf(core, bound, status, tallies.tokens);
+  const hooks = { ...hooksOf(core), tally: tallies.requests };
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The metrics are for operators: with separate hosts, the metrics host is open to everyone.
-  const forOperators = [...healthRoutes, ...routesFrom([exposition], serviceMetrics(core, tally))];
+  const forOperators = [...healthRoutes, ...routesFrom([exposition], serviceMetrics(core, tallies))];
   return new Map(
     listeners.map(({ hosts }) => {
       const own = hosts.flatMap((host) => routes[host]);
@@ -157,11 +164,9 @@ function hooksOf(core: Core): RouterHooks {
   return {
     ids: new RequestIds(randomBytes),
     failed: (error, about) => log.error('a request failed', { ...about, error }),
+    clock,
     ...(debug && {
-      accessLog: {
-        now: () => clock.monotonic(),
-        answered: (answered) => debug.debug('request', { ...answered }),
-      },
+      accessLog: { answered: (answered) => debug.debug('request', { ...answered }) },
     }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
 import { closing } from '../answer-calls.ts';
+import type { Histogram } from '../histogram.ts';
 import { WorkerThread } from '../worker-thread.ts';
 import type { Envelope } from './envelope.ts';
 import type { WorkerStart } from './worker.ts';
@@ -18,6 +19,8 @@ export interface Committer {
   maintain(step: Maintenance): Promise<number>;
   /** Settles the commits that the worker has finished, without waiting for the event loop to deliver its answers. */
   collect(): void;
+  /** How long what was asked of the worker waited for it, seconds. */
+  readonly delays?: Histogram;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }
@@ -62,6 +65,7 @@ export function committerOf(thread: WorkerThread): CommitThread {
     commit: (envelope) => run('write', envelope) as Promise<void>,
     maintain: (step) => run('maintain', step) as Promise<number>,
     collect: () => thread.collect(),
+    delays: thread.delays,
     async close() {
       await thread.call(closing);
       await thread.ended();

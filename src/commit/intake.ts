@@ -1,5 +1,6 @@
 import { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { Clock } from '../clock.ts';
+import { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { Committer } from './committer.ts';
@@ -22,6 +23,9 @@ export interface IntakeLimits {
  */
 const collectEvery = 128;
 
+/** Up to the largest batch: see `--batch-packets`. */
+const batchSizes = [1, 4, 16, 64, 256, 1024, 4096];
+
 /** The lanes to the aggregate workers, and the monitor that bounds what waits in all of them. */
 export class Intake {
   readonly monitor: QueueMonitor;
@@ -29,9 +33,11 @@ export class Intake {
   commits = 0;
   /** Packets and reports in them. */
   committedPackets = 0;
-  /** What these commits took, ms, and those that failed. */
-  commitMs = 0;
   failedCommits = 0;
+  /** What commits took, seconds. */
+  readonly commitTimes = new Histogram();
+  /** Packets and reports of each. */
+  readonly batchSizes = new Histogram(batchSizes);
   #admissions = 0;
   readonly #committers: readonly Committer[];
   readonly #lanes: readonly Lane[];
@@ -56,7 +62,8 @@ export class Intake {
       committed: (packets: number, ms: number) => {
         this.commits += 1;
         this.committedPackets += packets;
-        this.commitMs += ms;
+        this.commitTimes.observe(ms / 1000);
+        this.batchSizes.observe(packets);
         log?.debug('committed', { packets, ms });
       },
       failed: (error: unknown) => {

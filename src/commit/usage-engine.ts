@@ -7,6 +7,7 @@
  */
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { ApiError } from '../errors.ts';
+import type { Histogram } from '../histogram.ts';
 import type { Mint } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
@@ -54,6 +55,8 @@ export interface UsageEngine {
   refusal(): ApiError | undefined;
   /** Why packets are not counted, and why accounts cannot be changed or reports made; for people. */
   readiness(): UsageReadiness;
+  /** How late its threads beside the committers come to what is due, seconds, by their names. */
+  readonly delays?: Readonly<Record<string, Histogram>>;
   /** `undefined` when there is one machine. */
   status(): UsageEngineStatus | undefined;
   /** Ends what runs in the background; the stores are closed then. */

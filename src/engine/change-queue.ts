@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ApiError, engineAway } from '../errors.ts';
+import type { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import { newLogId } from '../postgres/log-id.ts';
@@ -30,6 +31,8 @@ export interface ChangeQueueDeps {
   readonly codec: RecordCodec;
   readonly availability: Availability;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** What transactions took that changed something, seconds. */
+  readonly commitTimes: Histogram;
   readonly log: Log;
   readonly randomBytes: (length: number) => Uint8Array;
   /** What has to follow from a loss of the engine, as a plan. */
@@ -152,7 +155,8 @@ export class ChangeQueue {
 
   /** @returns whether to go on at once */
   async #takeTurn(): Promise<boolean> {
-    const { connection, copy, availability, catchUp } = this.#deps;
+    const { connection, copy, availability, catchUp, clock, commitTimes } = this.#deps;
+    const began = clock.monotonic();
     let turn: Turn | undefined;
     try {
       if (copy.state.lossOpen) this.#repair ??= await this.#deps.repair();
@@ -167,6 +171,7 @@ export class ChangeQueue {
       else await catchUp.replace().catch((cause) => availability.failed(cause));
       return false;
     }
+    if (turn?.own !== undefined) commitTimes.observe((clock.monotonic() - began) / 1000);
     availability.answered();
     this.#unsettled = [];
     await this.#finishing; // No more than one transaction is ahead of what the disk of this node has.

@@ -1,4 +1,6 @@
+import { type Clock, systemClock } from '../clock.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
+import { Histogram } from '../histogram.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { Committed } from './committed.ts';
@@ -20,8 +22,10 @@ const maxWaiting = 10_000;
 export class EmbeddedEngine extends Committed implements Engine {
   readonly version = 0;
   readonly throttles = new PlannedThrottles(this);
+  readonly commitTimes = new Histogram();
   readonly #store: AccountStore;
   readonly #health: Health;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
   #onItsWay: Group | undefined;
   #gathering: Group;
@@ -32,10 +36,11 @@ export class EmbeddedEngine extends Committed implements Engine {
    * Reads what is kept in memory. No other engine may write to the store meanwhile.
    * @param health is told of commits that fail; while it is not ready, changes are refused
    */
-  constructor(store: AccountStore, health: Health) {
+  constructor(store: AccountStore, health: Health, clock: Pick<Clock, 'monotonic'> = systemClock) {
     super(store);
     this.#store = store;
     this.#health = health;
+    this.#clock = clock;
     this.#gathering = new Group(this);
   }
 
@@ -95,8 +100,10 @@ export class EmbeddedEngine extends Committed implements Engine {
       this.#onItsWay = group;
       this.#gathering = new Group(group.layer);
       const { writes } = group.layer;
+      const began = this.#clock.monotonic();
       try {
         await write(this.#store, writes);
+        this.commitTimes.observe((this.#clock.monotonic() - began) / 1000);
       } catch (error) {
         this.#refuse(group, error);
         continue;

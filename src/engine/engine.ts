@@ -8,6 +8,7 @@
  * reads what is on disk. A caller is answered when the writes of its plan, and everything that the plan has read, are on
  * disk; when a commit fails, its plans and all plans after them are refused, and nothing of them is kept.
  */
+import type { Histogram } from '../histogram.ts';
 import type { AccountRecords, TableName } from '../store/accounts.ts';
 import type { Throttles } from './throttles.ts';
 
@@ -72,6 +73,8 @@ export interface Engine extends Reader {
   /** Counts the changes of all nodes; 0 at all times when there are no others. What the engine shows is of this version. */
   readonly version: number;
   status(): EngineStatus;
+  /** What commits of changes took, seconds. */
+  readonly commitTimes: Histogram;
   /** Failed sign-ins. */
   readonly throttles: Throttles;
   /**

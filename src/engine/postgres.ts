@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import type { AccountStore } from '../store/accounts.ts';
@@ -40,6 +41,7 @@ const forgetEveryMs = 10 * 60_000;
  */
 export class PostgresEngine extends Copy implements Engine {
   readonly throttles: PostgresThrottles;
+  readonly commitTimes = new Histogram();
   readonly #availability: Availability;
   readonly #catchUp: CatchUp;
   readonly #queue: ChangeQueue;
@@ -59,7 +61,7 @@ export class PostgresEngine extends Copy implements Engine {
     this.#deps = deps;
     this.#availability = availability;
     this.#catchUp = catchUp;
-    this.#queue = new ChangeQueue({ ...shared, connection: changes });
+    this.#queue = new ChangeQueue({ ...shared, connection: changes, commitTimes: this.commitTimes });
     this.#read = new SharedRead({ ...shared, repaired: () => this.#queue.repaired() });
   }
 

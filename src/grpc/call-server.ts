@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../clock.ts';
+import type { SlowRequests } from '../http/slow-requests.ts';
 import type { Connection } from './acceptor.ts';
 import { Call, type Method, trailersOnly } from './call.ts';
+import type { CallTally } from './call-tally.ts';
 import type { GrpcGuard } from './guard.ts';
 import { codeOf } from './status.ts';
 
@@ -10,6 +12,9 @@ interface CallServerDeps {
   /** Most bytes of a message. */
   readonly maxMessage: number;
   readonly guard: GrpcGuard;
+  readonly tally: CallTally;
+  /** Warns of calls that took long. */
+  readonly slow?: SlowRequests;
 }
 
 type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connection: Connection) => void;
@@ -17,21 +22,23 @@ type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connectio
 const ignore = () => {};
 
 /** Begins the calls of methods: gives what takes each new stream of a connection. */
-export function callServer(methods: readonly Method[], { clock, maxMessage, guard }: CallServerDeps): Serve {
-  const methodAt = new Map(methods.map((method) => [method.path, method]));
+export function callServer(methods: readonly Method[], { guard, tally, ...deps }: CallServerDeps): Serve {
+  const methodAt = new Map(methods.map((method) => [method.path, { method, row: tally.row(method.path) }]));
   return (stream, headers, connection) => {
     stream.on('error', ignore); // The 'close' event follows.
     const isGrpc = headers['content-type']?.startsWith('application/grpc') ?? false;
     const isPost = headers[':method'] === 'POST';
-    const method = methodAt.get(headers[':path']!);
-    if (!isPost || !isGrpc || method === undefined) {
+    const known = methodAt.get(headers[':path']!);
+    if (!isPost || !isGrpc || known === undefined) {
+      if (isPost && isGrpc) tally.unknown.count(codeOf.unimplemented, undefined);
       stream.respond(isPost ? (isGrpc ? unimplemented : notGrpc) : notPost, { endStream: true });
       guard.answeredUnread(stream);
       return;
     }
-    const now = clock.monotonic();
+    const now = deps.clock.monotonic();
     connection.busyAt = now;
-    guard.watch(new Call(method, stream, headers, { connection, observer: guard, maxMessage, now }));
+    const { method, row } = known;
+    guard.watch(new Call(method, stream, headers, { ...deps, connection, observer: guard, row, now }));
   };
 }
 

@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
+import { givenRequestId, requestIdHeader } from '../http/request-ids.ts';
+import type { SlowRequests } from '../http/slow-requests.ts';
 import type { Connection } from './acceptor.ts';
+import type { MethodTally } from './call-tally.ts';
 import { timeoutMs } from './deadline.ts';
 import { frameBytes, headerBytes, messageFrame } from './frames.ts';
-import { ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
+import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
 
 /** A method of a service, by what it does with its calls. */
 export interface Method {
@@ -34,6 +38,10 @@ interface CallDeps {
   readonly observer: CallObserver;
   /** Most bytes of a message. */
   readonly maxMessage: number;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Counts the call, once. */
+  readonly row: MethodTally;
+  readonly slow?: SlowRequests;
   readonly now: number;
 }
 
@@ -64,7 +72,10 @@ export class Call {
   readonly #headers: IncomingHttpHeaders;
   readonly #stream: ServerHttp2Stream;
   readonly #observer: CallObserver;
-  readonly #maxMessage: number;
+  readonly #deps: CallDeps;
+  /** See `since`; this stays. */
+  readonly #began: number;
+  #isCounted = false;
   #reading = true;
   /** What came and was not taken yet. */
   #chunks: Buffer[] = [];
@@ -72,19 +83,16 @@ export class Call {
   #messages = 0;
   #trailers = okTrailers;
 
-  constructor(
-    method: Method,
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    { connection, observer, maxMessage, now }: CallDeps,
-  ) {
+  constructor(method: Method, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, deps: CallDeps) {
+    const { connection, observer, now } = deps;
     this.method = method;
     this.connection = connection;
     this.#headers = headers;
     this.since = now;
+    this.#began = now;
+    this.#deps = deps;
     this.#stream = stream;
     this.#observer = observer;
-    this.#maxMessage = maxMessage;
     stream.on('data', (chunk: Buffer) => this.#take(chunk));
     stream.on('end', () => this.#end());
     stream.on('close', () => this.#close());
@@ -134,6 +142,7 @@ export class Call {
   /** Ends the call well, with the frame of a last message. */
   end(frame?: Uint8Array): void {
     if (this.closed) return;
+    this.#count(codeOf.ok);
     this.#respond();
     if (frame === undefined) this.#stream.end();
     else this.#stream.end(frame);
@@ -142,6 +151,7 @@ export class Call {
   /** Ends the call with a status that is not OK. */
   fail(rpc: RpcStatus): void {
     if (this.closed) return;
+    this.#count(rpc.code);
     if (!this.#stream.headersSent) {
       this.#stream.respond(trailersOnly(rpc), { endStream: true });
     } else if (!this.#stream.writableEnded) {
@@ -173,6 +183,19 @@ export class Call {
     this.#stream.close(code);
   }
 
+  /** Counts the first end of the call. */
+  #count(code: number): void {
+    if (this.#isCounted) return;
+    this.#isCounted = true;
+    const { row, clock, slow } = this.#deps;
+    const ms = clock.monotonic() - this.#began;
+    row.count(code, this.method.streams ? undefined : ms);
+    if (slow === undefined || this.method.streams || ms < slow.fromMs) return;
+    const requestId = givenRequestId(this.header(requestIdHeader));
+    const answered = { transport: 'grpc', route: this.method.path, status: code, ms };
+    slow.answered({ ...answered, ...(requestId && { requestId }) });
+  }
+
   #respond(): void {
     if (this.#stream.headersSent) return;
     this.#stream.on('wantTrailers', () => this.#stream.sendTrailers(this.#trailers));
@@ -190,9 +213,10 @@ export class Call {
   /** Hands over the whole frames of a stream, as long as their answers are taken; of another call it checks the length. */
   #readFrames(): void {
     const { streams = false } = this.method;
+    const { maxMessage } = this.#deps;
     while (this.#reading && this.#length >= headerBytes && !this.#stream.isPaused()) {
       const bytes = frameBytes(this.#joined());
-      if (bytes - headerBytes > this.#maxMessage) this.refuse(tooLarge(this.#maxMessage));
+      if (bytes - headerBytes > maxMessage) this.refuse(tooLarge(maxMessage));
       else if (!streams && this.#length > bytes) this.refuse(notOne);
       else if (streams && this.#length >= bytes) this.method.receive(this, this.#takeFrame(bytes));
       else return;
@@ -244,6 +268,7 @@ export class Call {
   #close(): void {
     this.#reading = false;
     this.#chunks = noChunks;
+    this.#count(codeOf.cancelled);
     this.#observer.closed(this);
     this.onClosed();
   }

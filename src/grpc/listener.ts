@@ -1,9 +1,11 @@
 import { performServerHandshake } from 'node:http2';
 import { collectGarbage } from '../garbage.ts';
+import type { SlowRequests } from '../http/slow-requests.ts';
 import type { TlsPair } from '../http/tls.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { GrpcAcceptor } from './acceptor.ts';
 import { callServer } from './call-server.ts';
+import { CallTally } from './call-tally.ts';
 import { type CallDeps, ReportMethods } from './calls.ts';
 import { GrpcGuard } from './guard.ts';
 import { Health } from './health.ts';
@@ -23,11 +25,15 @@ export interface GrpcOptions extends CallDeps {
   readonly maxWatches?: number;
   /** The port of HTTP, for the answer to clients that speak it here. */
   readonly httpPort?: number | undefined;
+  /** Warns of calls that took long. */
+  readonly slow?: SlowRequests;
 }
 
 export interface GrpcListener {
   readonly host: string;
   readonly port: number;
+  /** What has become of the calls. */
+  readonly tally: CallTally;
   /** Begins to take reports; before, they are refused. */
   begin(reports: ReportKinds): void;
   /** Tells `grpc.health.v1` watchers whether the service takes data. */
@@ -90,7 +96,9 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const sessions = new Sessions(clock);
   const reports = new ReportMethods(options);
   const methods = [...reports.methods, ...health.methods, ...reflectionMethods];
-  const serve = callServer(methods, { clock, maxMessage: maxReport, guard });
+  const tally = new CallTally();
+  const { slow } = options;
+  const serve = callServer(methods, { clock, maxMessage: maxReport, guard, tally, ...(slow && { slow }) });
   const acceptor = await GrpcAcceptor.open({
     ...options,
     maxConnections: options.maxConnections ?? usualConnections,
@@ -108,6 +116,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   return {
     host,
     port: acceptor.port,
+    tally,
     begin: (taken) => reports.begin(taken),
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),

@@ -13,6 +13,7 @@ export interface RpcStatus {
 /** The codes of gRPC that are used here (https://grpc.io/docs/guides/status-codes). */
 export const codeOf = {
   ok: 0,
+  cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
@@ -23,6 +24,16 @@ export const codeOf = {
   unavailable: 14,
   unauthenticated: 16,
 } as const;
+
+const names = (
+  'OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED ' +
+  'FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED'
+).split(' ');
+
+/** What gRPC calls a code. */
+export function statusName(code: number): string {
+  return names[code]!;
+}
 
 /** A call that went well. */
 export const ok: RpcStatus = { code: codeOf.ok, message: '', trailers: [] };

@@ -6,6 +6,11 @@ export const requestIdHeader = 'x-request-id';
 /** The form of an id that a proxy or client may give: it is logged. */
 const sane = /^[\w.:+/=@-]{1,128}$/;
 
+/** The id that a request brings, when it may be logged. */
+export function givenRequestId(given: string | undefined): string | undefined {
+  return given !== undefined && sane.test(given) ? given : undefined;
+}
+
 /** Gives requests ids, by which a reply is found in the log: their own one, else a new one. */
 export class RequestIds {
   readonly #prefix: string;
@@ -17,8 +22,8 @@ export class RequestIds {
   }
 
   of(request: Request): string {
-    const given = request.header(requestIdHeader);
-    if (given !== undefined && sane.test(given)) return given;
+    const given = givenRequestId(request.header(requestIdHeader));
+    if (given !== undefined) return given;
     this.#count += 1;
     return this.#prefix + this.#count.toString(36);
   }

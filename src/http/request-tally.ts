@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
+import { Histogram } from '../histogram.ts';
 import type { Reply } from './types.ts';
 
 /** The replies of one route, by status. */
@@ -7,6 +8,8 @@ export interface RouteTally {
   /** The route's pattern. A path may name a person. */
   readonly route: string;
   readonly statuses: Map<number, number>;
+  /** From a request's head until its answer, seconds. */
+  readonly durations: Histogram;
 }
 
 /** Counts requests by route and status, and refusals by code. Nothing that a stranger sends adds a row. */
@@ -21,12 +24,19 @@ export class RequestTally {
   /** The row of a route; all listeners share it. */
   row(method: string, route: string): RouteTally {
     const key = `${method} ${route}`;
-    const row = this.#rows.get(key) ?? { method, route, statuses: new Map() };
+    const row = this.#rows.get(key) ?? {
+      method,
+      route,
+      statuses: new Map(),
+      durations: new Histogram(),
+    };
     this.#rows.set(key, row);
     return row;
   }
 
-  count({ statuses }: RouteTally, { status, code }: Reply): void {
+  /** @param ms that the answer took */
+  count({ statuses, durations }: RouteTally, { status, code }: Reply, ms: number): void {
+    durations.observe(ms / 1000);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (code !== undefined) this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
   }

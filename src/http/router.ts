@@ -1,8 +1,11 @@
+import { type Clock, systemClock } from '../clock.ts';
 import { ApiError, refusalOf } from '../errors.ts';
+import type { Answered } from './answered.ts';
 import { percentDecode } from './percent.ts';
 import { problem } from './problem.ts';
 import { type RequestIds, requestIdHeader } from './request-ids.ts';
 import { RequestTally, type RouteTally } from './request-tally.ts';
+import type { SlowRequests } from './slow-requests.ts';
 import {
   ClientGone,
   type Dispatch,
@@ -28,20 +31,6 @@ interface Endpoint {
   readonly tally: RouteTally;
 }
 
-/** A request and how it was answered, for the log. */
-export interface Answered {
-  readonly method: string;
-  /** The route's pattern. The path may name a person. */
-  readonly route: string;
-  readonly status: number;
-  /** Why it was refused. */
-  readonly code: string | undefined;
-  readonly ms: number;
-  /** Length of the reply's body. */
-  readonly bytes: number;
-  readonly requestId: string;
-}
-
 /** Observes the answering of requests. None of these may throw. */
 export interface RouterHooks {
   /** Called for every failure that is not a refusal. */
@@ -50,8 +39,11 @@ export interface RouterHooks {
   readonly tally?: RequestTally;
   /** Gives every reply with a body an id. */
   readonly ids?: RequestIds;
+  /** Warns of those that took long. */
+  readonly slow?: SlowRequests;
   /** Called for every reply. It costs time, so it is for debugging. */
-  readonly accessLog?: { now(): number; answered(answered: Answered): void };
+  readonly accessLog?: { answered(answered: Answered): void };
+  readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
 const noParams: Params = Object.freeze(Object.create(null));
@@ -63,7 +55,7 @@ const noParams: Params = Object.freeze(Object.create(null));
  * @throws {Error} when two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
-  const { tally = new RequestTally(), ids, accessLog } = hooks;
+  const { tally = new RequestTally(), ids, slow, accessLog, clock = systemClock } = hooks;
   const { fixed, patterns } = collect(routes, tally);
   const nowhere: Endpoint = { handle: () => notFound, names: [], tally: tally.row('any', 'none') };
 
@@ -82,15 +74,21 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   }
 
   function finish(request: Request, { tally: row }: Endpoint, began: number, reply: Reply): Reply {
-    tally.count(row, reply);
-    if (ids === undefined || (reply.body === undefined && accessLog === undefined)) return reply;
+    const ms = clock.monotonic() - began;
+    tally.count(row, reply, ms);
+    const isSlow = slow !== undefined && ms >= slow.fromMs;
+    if (ids === undefined || (reply.body === undefined && accessLog === undefined && !isSlow)) return reply;
     const requestId = reply.headers?.[requestIdHeader] ?? ids.of(request);
-    accessLog?.answered(answeredWith(reply, request, row, requestId, accessLog.now() - began));
+    if (isSlow || accessLog !== undefined) {
+      const answered = answeredWith(reply, request, row, requestId, ms);
+      if (isSlow) slow.answered(answered);
+      accessLog?.answered(answered);
+    }
     return named(reply, requestId);
   }
 
   return (request) => {
-    const began = accessLog === undefined ? 0 : accessLog.now();
+    const began = clock.monotonic();
     const resource = fixed.get(request.path) ?? findPattern(patterns, request.path);
     const endpoint =
       resource === undefined ? nowhere : (resource.methods.get(request.method) ?? resource.otherwise);

@@ -1,9 +1,10 @@
 import { Piscina } from 'piscina';
 import { FairQueue } from '../admission/fair-queue.ts';
 import { ApiError } from '../errors.ts';
+import { Histogram } from '../histogram.ts';
 import type { ManageDeps } from './caller.ts';
 import type { Made, Reports } from './make-report.ts';
-import type { ReportOutcome, ReportRequest } from './report-worker.ts';
+import type { ReportOutcome, ReportRequest, ReportWorkerStart } from './report-worker.ts';
 
 /** Makes reports in another thread, so that a report over years of data does not delay packets. */
 export interface ReportPool {
@@ -16,6 +17,8 @@ export interface ReportPool {
     name: Name,
     task: Parameters<Reports[Name]>[0],
   ): Promise<Made<Name>>;
+  /** How late the thread comes to what is due, seconds. */
+  readonly delays: Histogram;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }
@@ -41,9 +44,10 @@ const bounds = {
  */
 export function startReportPool(workerFile: string, data: string): ReportPool {
   const queue = new FairQueue(bounds);
+  const delays = Histogram.shared();
   const pool = new Piscina({
     filename: workerFile,
-    workerData: { data },
+    workerData: { data, delays: delays.memory } satisfies ReportWorkerStart,
     minThreads: 1,
     maxThreads: 1,
     concurrentTasksPerWorker: bounds.atOnce + 1,
@@ -51,6 +55,7 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
     atomics: 'disabled',
   });
   return {
+    delays,
     make<Name extends keyof Reports>(teamId: string, name: Name, task: Parameters<Reports[Name]>[0]) {
       return queue.run(teamId, async () => {
         const request: ReportRequest = { name, task };

@@ -1,11 +1,21 @@
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import { ApiError, type ErrorCode, isStoreFailure } from '../errors.ts';
+import { Histogram } from '../histogram.ts';
+import { watchLoop } from '../loop-delay.ts';
 import type { Reading } from '../store/snapshot.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
+
+/** What the thread is started with. */
+export interface ReportWorkerStart {
+  /** The data directory. */
+  readonly data: string;
+  /** Memory of the histogram in which it counts how late it is. */
+  readonly delays: ArrayBufferLike;
+}
 
 export interface ReportRequest {
   readonly name: keyof Reports;
@@ -18,7 +28,9 @@ export type ReportOutcome<T> =
   | { readonly ok: false; readonly code: ErrorCode | number; readonly message: string };
 
 logThreadConsole();
-const store = openUsageStore((workerData as { data: string }).data);
+const { data, delays } = workerData as ReportWorkerStart;
+watchLoop(new Histogram(undefined, delays), systemClock);
+const store = openUsageStore(data);
 const reports = createReports(store);
 const turns = new ReadingTurns(store.lmdb, systemClock);
 

@@ -16,6 +16,8 @@ export class FileGone extends Error {
 export interface FileIdentity {
   /** @throws {FileGone} when it is not */
   check(): void;
+  /** The size of what is at its path. */
+  bytes(): number;
 }
 
 /** Remembers the inode of a file that was just opened. Comparing it later takes a few microseconds. */
@@ -27,5 +29,6 @@ export function identifyFile(file: string): FileIdentity {
       if (found === undefined || found.ino !== opened.ino || found.dev !== opened.dev)
         throw new FileGone(file);
     },
+    bytes: () => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
   };
 }

@@ -8,6 +8,7 @@ import { DeviceCodes } from '../../src/auth/device-codes.ts';
 import { forgetInvalidated } from '../../src/auth/invalidation.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
+import { TokenTally } from '../../src/auth/token-tally.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
 import { ApiError } from '../../src/errors.ts';
 import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
@@ -103,5 +104,6 @@ export function settingsOf(
     failures: new ClientFailures(),
     rates: new ClientRates(tokenRate),
     devices: new DeviceCodes({ engine, clock, randomBytes }),
+    tally: new TokenTally(),
   };
 }

@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
 import { parseExposition, type Sample } from '../support/exposition.ts';
+import { call, openClient } from '../support/grpc-call.ts';
+import { encode, usageReport } from '../support/report-messages.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
 
 afterAll(cleanUp);
@@ -63,11 +65,32 @@ describe('GET /metrics', () => {
     expect(figure(samples, refusals, { code: 'unknown_key', attributed: 'false' })).toBe(1);
     expect(figure(samples, refusals, { code: 'origin_missing', attributed: 'true' })).toBe(1);
     expect(figure(samples, 'flagmeter_packets_committed_total')).toBeGreaterThanOrEqual(3);
-    expect(figure(samples, 'flagmeter_commits_total')).toBeGreaterThan(0);
-    expect(figure(samples, 'flagmeter_commit_seconds_total')).toBeGreaterThan(0);
+    const duration = 'flagmeter_http_request_duration_seconds';
+    expect(figure(samples, `${duration}_count`, { method: 'POST', route })).toBe(5);
+    expect(figure(samples, `${duration}_bucket`, { method: 'POST', route, le: '+Inf' })).toBe(5);
+    expect(figure(samples, `${duration}_sum`, { method: 'POST', route })).toBeGreaterThan(0);
+    for (const histogram of [
+      'flagmeter_commit_duration_seconds',
+      'flagmeter_batch_packets',
+      'flagmeter_account_commit_duration_seconds',
+    ]) {
+      expect(figure(samples, `${histogram}_count`)).toBeGreaterThan(0);
+      expect(figure(samples, `${histogram}_sum`)).toBeGreaterThan(0);
+    }
+    expect(figure(samples, 'flagmeter_tokens_issued_total', { grant: 'client_credentials' })).toBe(1);
+    expect(figure(samples, 'flagmeter_tokens_invalidated_total')).toBe(0);
+    expect(figure(samples, 'flagmeter_applications')).toBe(1);
+    expect(figure(samples, 'flagmeter_disk_free_bytes')).toBeGreaterThan(0);
+    for (const thread of ['main', 'commit-1', 'reports'])
+      expect(figure(samples, 'flagmeter_event_loop_delay_seconds_bucket', { thread })).toBeDefined();
+    expect(
+      figure(samples, 'flagmeter_event_loop_delay_seconds_count', { thread: 'commit-1' }),
+    ).toBeGreaterThan(0);
     expect(figure(samples, 'flagmeter_queue_packets')).toBe(0);
     expect(figure(samples, 'flagmeter_queue_oldest_seconds')).toBe(0);
     expect(figure(samples, 'flagmeter_ready')).toBe(1);
+    for (const store of ['accounts', 'usage'])
+      expect(figure(samples, 'flagmeter_store_bytes', { store })).toBeGreaterThan(0);
     for (const store of ['accounts', 'usage'])
       expect(figure(samples, 'flagmeter_oldest_reader_seconds', { store })).toBeGreaterThanOrEqual(0);
     expect(figure(samples, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
@@ -82,13 +105,36 @@ describe('GET /metrics', () => {
     const ask = (path: string, method: string) => fetch(`http://${service.http}${path}`, { method });
     await ask('/x', 'GET');
     await ask('/healthz', 'PUT');
+    await scrape(service);
     const before = (await scrape(service)).samples.length;
     for (let at = 0; at < 50; at += 1) {
       await ask(`/x-${at}/${at}`, 'GET');
       await ask('/healthz', at % 2 === 0 ? 'PUT' : 'PATCH');
     }
-    // One more at most: that of the first scrape itself.
-    expect((await scrape(service)).samples.length).toBeLessThanOrEqual(before + 1);
+    expect((await scrape(service)).samples.length).toBe(before);
+    await service.stop();
+  });
+
+  test('counts calls of gRPC, and what each kind of token comes to', async () => {
+    const { service, access, key } = await openService();
+    const report = encode('Usage.FeatureStat', { ...usageReport, appKey: key });
+    const client = openClient(service.grpc);
+    await call(client, '/Usage.Usage/SendStats', report);
+    await call(client, '/Usage.Usage/SendStats', Buffer.from('no report'));
+    await call(client, '/Usage.Usage/Nothing', report);
+    client.close();
+    await fetch(`http://${service.http}/api/account/invalidate-token`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${access}` },
+    });
+    const { samples } = await scrape(service);
+    const calls = 'flagmeter_grpc_calls_total';
+    const method = '/Usage.Usage/SendStats';
+    expect(figure(samples, calls, { method, status: 'OK' })).toBe(1);
+    expect(figure(samples, calls, { method, status: 'INVALID_ARGUMENT' })).toBe(1);
+    expect(figure(samples, calls, { method: 'none', status: 'UNIMPLEMENTED' })).toBe(1);
+    expect(figure(samples, 'flagmeter_grpc_call_duration_seconds_count', { method })).toBe(2);
+    expect(figure(samples, 'flagmeter_tokens_invalidated_total')).toBe(1);
     await service.stop();
   });
 
@@ -96,7 +142,9 @@ describe('GET /metrics', () => {
     const { service } = await openService();
     const { types } = parseExposition((await scrape(service)).text);
     for (const [name, type] of types)
-      expect([name, type]).toEqual([name, /_total$/.test(name) ? 'counter' : 'gauge']);
+      expect([name, type === 'counter']).toEqual([name, /_total$/.test(name)]);
+    for (const [name, type] of types)
+      if (type === 'histogram') expect(name).toMatch(/_(?:seconds|bytes|packets)$/);
     await service.stop();
   });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Core } from '../../src/commands/core.ts';
 import { ServiceStatus } from '../../src/commands/service-status.ts';
+import { Histogram } from '../../src/histogram.ts';
 import { RequestTally } from '../../src/http/request-tally.ts';
 import { testClock } from '../accounts/fixture.ts';
 
@@ -9,7 +10,7 @@ function openCounters() {
   const clock = testClock();
   const ledger = { reports: 0, attributed: new Map(), unattributed: new Map() };
   const monitor = { packets: 0, admits: () => true, oldest: () => 0 };
-  const intake = { commits: 0, commitMs: 0, failedCommits: 0, monitor };
+  const intake = { commits: 0, commitTimes: new Histogram(), failedCommits: 0, monitor };
   const health = { ready: true };
   const requests = new RequestTally();
   const engine = { status: () => ({}) };
@@ -19,7 +20,7 @@ function openCounters() {
   const status = new ServiceStatus(core as unknown as Core, requests);
   const telemetry = requests.row('POST', '/api/frontend/telemetry');
   const take = (packets: number) => {
-    for (let at = 0; at < packets; at += 1) requests.count(telemetry, { status: 202 });
+    for (let at = 0; at < packets; at += 1) requests.count(telemetry, { status: 202 }, 1);
   };
   const pass = (seconds: number) => {
     for (let at = 0; at < seconds; at += 1) {
@@ -48,8 +49,9 @@ test('rates are those of the last ten seconds', () => {
   ledger.reports = 20;
   ledger.attributed.set('rate_limited', 3);
   ledger.unattributed.set('unknown_key', 2);
-  requests.count(telemetry, { status: 429 });
-  Object.assign(intake, { commits: 40, commitMs: 60, failedCommits: 1 });
+  requests.count(telemetry, { status: 429 }, 1);
+  intake.commitTimes.observe(0.06);
+  Object.assign(intake, { commits: 40, failedCommits: 1 });
   pass(5);
   expect(status.now()).toMatchObject({
     packetsPerSecond: 10,

@@ -8,6 +8,7 @@ import { isStillValid } from '../../src/auth/validate-token.ts';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import { type EnvironmentSeries, SeriesDictionary } from '../../src/commit/series-dictionary.ts';
+import { Histogram } from '../../src/histogram.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { featureNotes } from '../../src/manage/feature-notes.ts';
@@ -122,6 +123,7 @@ function reportsInThisThread(reports: ReturnType<typeof createReports>): ReportP
       const reading = reports[name](structuredClone(task) as never) as Reading<never>;
       return structuredClone(finish(reading));
     },
+    delays: new Histogram(),
     close: async () => {},
   };
 }

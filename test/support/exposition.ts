@@ -31,13 +31,19 @@ export function parseExposition(text: string): { types: Map<string, string>; sam
       continue;
     }
     const sample = parseSample(line);
-    if (!types.has(sample.name)) throw new Error(`No type before ${line}`);
+    if (!types.has(familyOf(sample.name, types))) throw new Error(`No type before ${line}`);
     const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
     if (series.has(key)) throw new Error(`A series comes twice: ${line}`);
     series.add(key);
     samples.push(sample);
   }
   return { types, samples };
+}
+
+/** The metric that a sample belongs to: those of a histogram have endings. */
+function familyOf(name: string, types: ReadonlyMap<string, string>): string {
+  const base = name.replace(/_(?:bucket|sum|count)$/, '');
+  return types.get(base) === 'histogram' ? base : name;
 }
 
 function parseSample(line: string): Sample {

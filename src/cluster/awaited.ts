@@ -1,7 +1,7 @@
 import { engineAway } from '../errors.ts';
 
 interface WaitingReport {
-  /** By the node's clock, Unix ms. */
+  /** By the engine's clock, Unix ms. */
   readonly since: number;
   /** By the clock for ages. */
   readonly until: number;
@@ -41,7 +41,7 @@ export class Awaited {
 
   /**
    * Resolves with until when the replica is complete, when it has what this node has answered until now.
-   * @param now Unix ms @param at by the clock for ages
+   * @param now by the engine's clock, Unix ms @param at by the clock for ages
    */
   report(now: number, at: number): Promise<number> {
     return new Promise((done, refused) => {

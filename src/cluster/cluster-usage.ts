@@ -189,15 +189,15 @@ export class ClusterUsage implements UsageEngine {
 
   /** What was admitted before the mark is committed before the step. */
   async #seal(request: SealRequest): Promise<SealReply> {
-    const { clock, committer, accountsVersion, laneOf } = this.#deps;
-    const { applied, onlyNote, removeBefore, ...noted } = request;
-    const mark = { at: clock.now(), applied, version: accountsVersion() };
+    const { committer, accountsVersion, laneOf } = this.#deps;
+    const { at, applied, onlyNote, removeBefore, ...noted } = request;
+    const mark = { at, applied, version: accountsVersion() };
     // The lanes are made after this; until the first commit nothing was answered.
     if (this.#hasCommitted) await laneOf(0).settled();
     const task = { mark, ...noted, onlyNote, ...(removeBefore !== undefined && { removeBefore }) };
     try {
       const { sealed, done } = await committer.seal(task);
-      return { sealed, done, at: mark.at, version: mark.version };
+      return { sealed, done, version: mark.version };
     } catch (error) {
       if (!this.#isOver) this.#deps.health.failed(error); // As when a batch is not kept: what fails next may seem to succeed.
       throw error;

@@ -1,6 +1,7 @@
 import { keysIn } from '../store/key-prefix.ts';
 import { type Message, messageLifeMs, putMessage, takeMessages } from '../store/messages.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
+import { maxSkewMs } from './join.ts';
 
 const identityBytes = 16;
 const timeBytes = 6;
@@ -31,11 +32,12 @@ export class CountedMessages {
 
   /**
    * Forgets messages, the oldest first. Call it in a transaction.
-   * @param through all streams have brought what they answered before this time (Unix ms)
+   * @param through all streams have brought what they answered before this time (the engine's clock, Unix ms)
    * @returns how many, at most `limit`
    */
   forget(through: number, limit: number): number {
-    const taken = takeMessages(this.#store, through - messageLifeMs, limit);
+    // A message has the time of its node's clock.
+    const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
     for (const { identity, at } of taken) this.#store.messageTimes.removeSync(keyOf(identity, at));
     return taken.length;
   }

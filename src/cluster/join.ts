@@ -13,7 +13,7 @@ export interface NodeFacts {
   readonly version: string;
   /** Of this process. */
   readonly stream: string;
-  /** When the process began, Unix ms. */
+  /** When the process began, by the node's clock, Unix ms. */
   readonly started: number;
   /** The engine that this directory has used before. */
   readonly engine: string | undefined;
@@ -61,7 +61,7 @@ export async function join({ session, now, pause }: JoinDeps, facts: NodeFacts):
     checkClock((asked + answered) / 2 - Number(seen.at));
     first ??= seen;
     if (isTaken(facts, first, seen)) throw isCopied(facts, seen);
-    if (isFree(facts, seen) && (await claim(session, facts, seen))) return;
+    if (isFree(facts, seen) && (await claim(session, facts, seen, answered))) return;
     await pause(lookAgainMs);
   }
 }
@@ -112,9 +112,19 @@ function isCopied({ path }: NodeFacts, { name }: Seen): JoinRefused {
   );
 }
 
-/** @returns false when the row is no longer as it was seen */
-async function claim(session: EngineSession, facts: NodeFacts, seen: Seen): Promise<boolean> {
-  const { directory, name, version, stream, started } = facts;
+/**
+ * @param answered when the engine's answer came, by the node's clock
+ * @returns false when the row is no longer as it was seen
+ */
+async function claim(
+  session: EngineSession,
+  facts: NodeFacts,
+  seen: Seen,
+  answered: number,
+): Promise<boolean> {
+  const { directory, name, version, stream } = facts;
+  // By the engine's clock, or a little before.
+  const started = Number(seen.at) - Math.max(0, answered - facts.started);
   return session.transaction(async (run) => {
     const claimed = await run({
       name: 'fm-join-claim',

@@ -5,6 +5,7 @@ import { Awaited } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Bell } from './bell.ts';
 import { Completeness } from './completeness.ts';
+import type { EngineTime } from './engine-time.ts';
 import type { Following } from './following.ts';
 import { sayGoodbye } from './goodbye.ts';
 import { JoinRefused, type NodeFacts } from './join.ts';
@@ -27,6 +28,8 @@ export interface NodeLoopDeps {
   readonly settings: Pick<SettingsEntry, 'tell'>;
   readonly spool: () => { readonly bytes: number; readonly oldest: number | undefined };
   readonly clock: Clock;
+  /** What every beat tells of the engine's clock. */
+  readonly time: EngineTime;
   readonly log: Log;
   /** Is called when something has changed that others want to know. */
   readonly told: () => void;
@@ -111,10 +114,10 @@ export class NodeLoop {
    */
   freshen(): Promise<number> {
     if (this.trouble !== undefined && this.link.isTried) return Promise.reject(engineAway());
-    const { clock, sealing } = this.#deps;
+    const { clock, time, sealing } = this.#deps;
     sealing.ask();
     this.#bell.ring();
-    return this.#awaited.report(clock.now(), clock.monotonic());
+    return this.#awaited.report(time.now(), clock.monotonic());
   }
 
   /** Resolves when this node has applied an entry of the log. @throws {ApiError} `engine_unavailable` */
@@ -199,7 +202,7 @@ export class NodeLoop {
   }
 
   async #beat(): Promise<void> {
-    const { facts, session, replica, streams, own, sealing, spool, clock } = this.#deps;
+    const { facts, session, replica, streams, own, sealing, spool, clock, time } = this.#deps;
     const isIdle = own.isShipped && own.sealed === sealing.throughSeq && !sealing.isUnderWay;
     const { bytes, oldest } = spool();
     const asked = clock.now();
@@ -217,6 +220,7 @@ export class NodeLoop {
       streams: streams.map(({ stream }) => stream),
     });
     this.skewMs = (asked + clock.now()) / 2 - view.at;
+    time.heard(view.at, this.#beatAt);
     this.#view = view;
     this.#mustLook = false;
     await this.#membership.keep(view.isOurs, this.skewMs);

@@ -5,6 +5,7 @@ import { engineAway, isStoreFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineView } from './beat.ts';
+import { EngineTime } from './engine-time.ts';
 import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
 import { LogAppender } from './log.ts';
@@ -98,6 +99,7 @@ export class ReplicaNode {
     const monotonic = () => clock.monotonic();
     this.#metered = new MeteredSession(deps.session, monotonic);
     const session = this.#metered;
+    const time = new EngineTime(clock);
     const kept = {
       deltas: (stream: string, from: number, limit: number) => spool.deltas(stream, from, limit),
       names: (stream: string, seq: number) => encodeNames(spool.store, stream, seq, 0),
@@ -115,13 +117,14 @@ export class ReplicaNode {
       seal: deps.seal,
       kept: () => new Map(spool.streams().map(({ stream, first }) => [stream, first])),
       applied: () => replica.applied.position,
+      time,
       monotonic,
       log,
     });
     this.#following = new Following({ session, replica, log, meanwhile: () => this.#loop.goOn() });
     this.#appender = new LogAppender(side);
     this.#loop = new NodeLoop({
-      ...{ facts, session, replica, clock, log },
+      ...{ facts, session, replica, clock, time, log },
       ...{ streams: this.#streams, own: this.#own, sealing: this.#sealing, following: this.#following },
       settings: new SettingsEntry(replica, this.#appender, deps.settings),
       spool: () => this.#spoolLevel(),

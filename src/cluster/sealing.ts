@@ -1,8 +1,11 @@
 import type { Log } from '../log.ts';
+import type { EngineTime } from './engine-time.ts';
 import type { Stream } from './streams.ts';
 
 /** What the spool worker is asked, by way of the main thread, which knows what was admitted. */
 export interface SealRequest {
+  /** When it is asked, by the engine's clock, Unix ms. */
+  readonly at: number;
   /** The position that this node has applied. */
   readonly applied: number;
   /** Deltas that the engine has, each with those before it, and when that was learned (the engine's clock, Unix ms). */
@@ -22,8 +25,6 @@ export interface SealReply {
   readonly sealed: number;
   /** All that was answered before the round began is in deltas. */
   readonly done: boolean;
-  /** When this step began, Unix ms. */
-  readonly at: number;
   /** The version of the accounts of this node. */
   readonly version: number;
 }
@@ -35,6 +36,7 @@ export interface SealingDeps {
   /** The first delta of each stream that is kept. */
   readonly kept: () => ReadonlyMap<string, number>;
   readonly applied: () => number;
+  readonly time: EngineTime;
   readonly monotonic: () => number;
   readonly log: Log;
 }
@@ -50,7 +52,7 @@ const keepMs = 3_600_000;
 export class Sealing {
   readonly #deps: SealingDeps;
   #isAsked = false;
-  /** When the round that is not over began: by the clock of people, and the one for pace. */
+  /** When the round that is not over began: by the engine's clock, and the one for pace. */
   #round: { readonly at: number } | undefined;
   #began = Number.NEGATIVE_INFINITY;
   #through = 0;
@@ -84,7 +86,7 @@ export class Sealing {
     return this.#began + everyMs - this.#deps.monotonic();
   }
 
-  /** All that was answered before this time (Unix ms) is in deltas. */
+  /** All that was answered before this time (the engine's clock, Unix ms) is in deltas. */
   get through(): number {
     return this.#through;
   }
@@ -131,10 +133,10 @@ export class Sealing {
       this.#began = this.#deps.monotonic();
     }
     const request = this.#request(confirmedAt, false);
-    const { sealed, done, at, version } = await this.#deps.seal(request);
+    const { sealed, done, version } = await this.#deps.seal(request);
     this.#version = version;
     this.#noteTold(request);
-    this.#round ??= { at };
+    this.#round ??= { at: request.at };
     this.#update(sealed);
     if (!done) return;
     this.#through = this.#round.at;
@@ -169,6 +171,7 @@ export class Sealing {
       confirmedAt !== undefined &&
       streams.every(({ isShipped, stopped }) => isShipped || stopped !== undefined);
     return {
+      at: this.#deps.time.now(),
       applied: this.#deps.applied(),
       acknowledged: news.map(({ stream, acknowledged, acknowledgedAt }) => ({
         stream,

@@ -3,6 +3,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { joinEngine } from '../accounts/join-engine.ts';
 import { planAfterLoss } from '../auth/after-loss.ts';
 import { ClusterUsage } from '../cluster/cluster-usage.ts';
+import { maxSkewMs } from '../cluster/join.ts';
 import { Spool } from '../cluster/spool.ts';
 import { startSpoolCommitter } from '../cluster/spool-committer.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
@@ -145,7 +146,8 @@ class ClusterStorage implements Storage {
     const digestSecret = secretOf(this.#link, spool);
     const store = openUsageStore(config.data);
     const stream = newId(randomBytes);
-    const mark = { at: clock.now(), applied: 0, version: engine.version };
+    // The engine's clock may be behind by so much: it is not known yet.
+    const mark = { at: clock.now() - maxSkewMs, applied: 0, version: engine.version };
     const committer = startSpoolCommitter(workerFile('cluster/spool-worker'), {
       data: config.data,
       ...{ stream, mark, maxIdentities: config.maxIdentities, maxBytes: config.spoolMax },

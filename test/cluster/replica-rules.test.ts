@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NewerEntry } from '../../src/cluster/apply-entry.ts';
 import { encodeDelta } from '../../src/cluster/delta-codec.ts';
+import { maxSkewMs } from '../../src/cluster/join.ts';
 import { encodeErased } from '../../src/cluster/log-bodies.ts';
 import { defaultSettings, encodeSettings } from '../../src/cluster/settings.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
@@ -127,12 +128,12 @@ describe('a message', () => {
     const { log, one, other, node } = setUp();
     one.sendMessage(packet(), identity, start);
     one.ship(log, start);
-    appendHorizon(log, start + 10 * minute, 0, start + 9 * day);
+    appendHorizon(log, start + 10 * minute + maxSkewMs, 0, start + 9 * day);
     node.follow(log);
     expect([rowsOf(node, 'messages'), rowsOf(node, 'messageTimes')]).toEqual([1, 1]);
     other.sendMessage(packet(), identity, start + 10 * minute - 1);
     other.ship(log, start + 5 * day);
-    appendHorizon(log, start + 10 * minute + 1, 0, start + 9 * day);
+    appendHorizon(log, start + 10 * minute + maxSkewMs + 1, 0, start + 9 * day);
     node.follow(log);
     expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
     expect([rowsOf(node, 'messages'), rowsOf(node, 'messageTimes')]).toEqual([0, 0]);

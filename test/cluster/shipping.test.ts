@@ -38,6 +38,23 @@ describe('nodes on one engine', () => {
     await expect.poll(() => one.node.freshen(), { timeout: 10_000 }).toBeGreaterThanOrEqual(before);
   });
 
+  it('say by the clock of the engine until when that is, though their own clocks are wrong and are set', async () => {
+    const url = await engine();
+    const [one, two] = [await start(url, { clockMs: 4_000 }), await start(url, { clockMs: 3_000 })];
+    for (const clockMs of [4_000, -4_000, 2_000, 4_500, 0]) {
+      one.clockMs = clockMs;
+      const before = Date.now();
+      one.count('f');
+      await one.node.freshen();
+      for (const node of [one, two]) {
+        const through = () => node.node.freshen();
+        await expect.poll(through, { timeout: 10_000 }).toBeGreaterThanOrEqual(before);
+        expect(await through()).toBeLessThanOrEqual(Date.now());
+      }
+    }
+    expect([one.counts(), two.counts()]).toEqual([{ f: 5 }, { f: 5 }]);
+  });
+
   it('ship all of it at the end, and say goodbye', async () => {
     const url = await engine();
     const [one, two] = [await start(url), await start(url)];

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/clock.ts';
+import { maxSkewMs } from '../../src/cluster/join.ts';
 import { Replica } from '../../src/cluster/replica.ts';
 import { type NodeTold, ReplicaNode } from '../../src/cluster/replica-node.ts';
 import { defaultSettings, type ReplicaSettings } from '../../src/cluster/settings.ts';
@@ -57,6 +58,8 @@ export class TestNode {
   readonly spool: Spool;
   readonly lines: { readonly level: string; readonly msg: string; readonly [field: string]: unknown }[] = [];
   told: NodeTold | undefined;
+  /** How far its clock is ahead. */
+  clockMs: number;
   readonly #aggregator: ReturnType<typeof createSpoolAggregator>;
   readonly store: ReplicaStore;
   readonly #connections: readonly Connection[];
@@ -75,9 +78,10 @@ export class TestNode {
     }: TestNodeOptions = {},
   ) {
     this.data = data;
-    const clock = { ...systemClock, now: () => systemClock.now() + clockMs };
+    this.clockMs = clockMs;
+    const clock = { ...systemClock, now: () => systemClock.now() + this.clockMs };
     this.spool = new Spool(data, randomUUID);
-    const mark = { at: systemClock.now(), applied: 0, version: 1 };
+    const mark = { at: clock.now() - maxSkewMs, applied: 0, version: 1 };
     const limits = { stream: this.stream, mark, maxIdentities: 1000, maxBytes: 2 ** 32 };
     this.#aggregator = createSpoolAggregator(this.spool.store, limits);
     this.#aggregator.seal({ mark, onlyNote: true });
@@ -95,7 +99,7 @@ export class TestNode {
     const log = createLog('debug' as LogLevel, (line) => this.#logged(line), systemClock);
     const facts = { directory: this.spool.directory, path: data, name, version: 'test', stream: this.stream };
     this.node = new ReplicaNode({
-      facts: { ...facts, started: systemClock.now(), engine: undefined },
+      facts: { ...facts, started: clock.now(), engine: undefined },
       session: this.session,
       side: this.side,
       spool: this.spool,
@@ -104,15 +108,14 @@ export class TestNode {
       snapshotBytes,
       clock,
       log,
-      seal: async ({ applied, removeBefore, ...noted }) => {
-        const at = systemClock.now();
+      seal: async ({ at, applied, removeBefore, ...noted }) => {
         const task = {
           mark: { at, applied, version: 1 },
           ...noted,
           ...(removeBefore !== undefined && { removeBefore }),
         };
         const { sealed, done } = this.#aggregator.seal(task);
-        return { sealed, done, at, version: 1 };
+        return { sealed, done, version: 1 };
       },
       storeFailed: () => {},
       forgotten: async () => {},

@@ -2,16 +2,23 @@ import type { Dice } from '../dice.ts';
 import type { Scene } from '../scene/scene.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import type { Fault } from './fault.ts';
+import { faultsOfClocks } from './of-clocks.ts';
 import { faultsOfDatabases } from './of-databases.ts';
+import { faultsOfDisks } from './of-disks.ts';
 import { faultsOfNetworks } from './of-networks.ts';
 import { faultsOfNodes } from './of-nodes.ts';
 
 const { kill, restart, freeze } = faultsOfNodes;
+const { clockSkewed } = faultsOfClocks;
+const { diskFull } = faultsOfDisks;
 /** Those that a node without an engine can meet. */
-const ofOneNode = new Map<string, Fault>(Object.entries({ kill, restart, freeze }));
+const ofOneNode = new Map<string, Fault>(Object.entries({ kill, restart, freeze, clockSkewed, diskFull }));
 /** All faults, by name. */
 export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
-  Object.entries({ ...faultsOfNodes, ...faultsOfNetworks, ...faultsOfDatabases }),
+  Object.entries({
+    ...{ ...faultsOfNodes, ...faultsOfClocks, ...faultsOfDisks },
+    ...{ ...faultsOfNetworks, ...faultsOfDatabases },
+  }),
 );
 
 /** A fault that a round has, and the node that it may touch. */

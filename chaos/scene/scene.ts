@@ -6,8 +6,9 @@ import { runCommand } from '../run-command.ts';
 import { Balancer, balanced } from './balancer.ts';
 import { Database, port } from './database.ts';
 import { Link } from './link.ts';
-import { addressOf, hub, Network } from './network.ts';
+import { addressOf, hub, Network, type Place } from './network.ts';
 import { ServiceNode } from './service-node.ts';
+import { buildClock } from './skewed-clock.ts';
 
 export interface SceneOptions {
   /** Takes the logs, the data directories and the configuration of all. */
@@ -71,22 +72,24 @@ export class Scene {
     const network = await Network.lay();
     const database = options.isAlone ? undefined : await Database.start(options.journal);
     const links = database === undefined ? [] : await openLinks();
-    const nodes = (['node1', 'node2', 'node3'] as const)
-      .slice(0, options.isAlone ? 1 : 3)
-      .map((name) => new ServiceNode(name, { ...options, args: argsOf(name, database) }));
+    const clockLibrary = await buildClock(options.folder);
+    const place = (name: Place) =>
+      new ServiceNode(name, { ...options, clockLibrary, args: argsOf(name, database) });
+    const nodes = (['node1', 'node2', 'node3'] as const).slice(0, options.isAlone ? 1 : 3).map(place);
     for (const { data } of nodes) mkdirSync(join(data, '..'), { recursive: true });
     const credentials = await firstCredentials(options, nodes, database);
     for (const node of nodes) await node.start();
     const balancer = Balancer.start(options.folder, nodes);
-    const twin = new ServiceNode('twin', { ...options, args: argsOf('twin', database) });
+    const twin = place('twin');
     return new Scene({ network, database, nodes, links, balancer, credentials, options, twin });
   }
 
-  /** Ends every fault: the network is whole, the database is well, and every node runs. */
+  /** Ends every fault: the network is whole, the database is well, and every node runs with the right time. */
   async makeWell(): Promise<void> {
     await this.joinAll();
     await this.database?.makeWell();
     for (const node of this.nodes) {
+      node.clock.aheadMs = 0;
       node.thaw();
       if (!node.isRunning) await node.start();
       await this.readmit(node);

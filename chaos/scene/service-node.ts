@@ -3,8 +3,19 @@ import { closeSync, cpSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Journal } from '../journal.ts';
 import { addressOf, at, type Place } from './network.ts';
+import { SkewedClock } from './skewed-clock.ts';
 
 const readyWithinMs = 30_000;
+
+export interface ServiceNodeOptions {
+  /** Takes its data directory and its log. */
+  readonly folder: string;
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly journal: Journal;
+  /** See `buildClock`. */
+  readonly clockLibrary: string;
+}
 
 /** One process of the service with its data directory, at its place in the network. It can be started again and again. */
 export class ServiceNode {
@@ -16,6 +27,7 @@ export class ServiceNode {
   readonly data: string;
   /** Everything it ever wrote to stderr. */
   readonly log: string;
+  readonly clock: SkewedClock;
   readonly #folder: string;
   readonly #binary: string;
   readonly #args: readonly string[];
@@ -24,19 +36,12 @@ export class ServiceNode {
   #ended: Promise<number | string> = Promise.resolve(0);
   #isFrozen = false;
 
-  constructor(
-    name: Place,
-    {
-      folder,
-      binary,
-      args,
-      journal,
-    }: { folder: string; binary: string; args: readonly string[]; journal: Journal },
-  ) {
+  constructor(name: Place, { folder, binary, args, journal, clockLibrary }: ServiceNodeOptions) {
     this.name = name;
     this.address = addressOf(name);
     this.http = `${this.address}:8080`;
     this.grpc = `${this.address}:8081`;
+    this.clock = new SkewedClock(clockLibrary, join(folder, `${name}.clock`));
     this.#folder = folder;
     this.data = join(folder, name, 'data');
     this.log = join(folder, `${name}.log`);
@@ -68,7 +73,7 @@ export class ServiceNode {
     const log = openSync(this.log, 'a');
     const child = spawn(command, [...before, this.#binary, ...args], {
       cwd: this.#folder,
-      env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'] ?? '/tmp' },
+      env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'] ?? '/tmp', ...this.clock.env },
       stdio: ['ignore', 'pipe', log],
     });
     closeSync(log);

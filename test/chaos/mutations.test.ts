@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { root } from '../support/sources.ts';
 const folder = join(root, 'chaos/mutations');
 
 it.each(readdirSync(folder))('%s still fits the code that it breaks', (name) => {
-  const args = ['--dry-run', '--strip=1', '--batch', '--fuzz=3', '--input', join(folder, name)];
-  expect(execFileSync('patch', args, { cwd: root, encoding: 'utf8' })).toContain('checking file src/');
+  const args = ['apply', '--check', '--verbose', join(folder, name)];
+  const { status, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('Checking patch src/') });
 });

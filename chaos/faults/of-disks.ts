@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { pause, within } from '../pause.ts';
+import { SmallDisk } from '../scene/small-disk.ts';
+import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
+
+/** The disk of a node is full for a while. It counts again by itself when there is room. */
+const diskFull: Fault = {
+  claims: ['node'],
+  weight: 3,
+  async run(stage) {
+    const { node, dice, journal } = stage;
+    await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
+    const disk = await SmallDisk.putIn(join(node.data, '..'));
+    try {
+      await node.start();
+      await pause(dice.between(0, 1_500));
+      disk.fill();
+      journal.note(`the disk of ${node.name} is full`);
+      await pause(dice.between(1_000, 7_000));
+      journal.note(`there is room on the disk of ${node.name}, which ${await answerOf(stage)} before`);
+      disk.free();
+      if (!(await within(20_000, async () => (await answerOf(stage)) === 'was ready')))
+        journal.violation(`${node.name} does not count though its disk has room`);
+      await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
+    } finally {
+      await node.end('SIGKILL');
+      await disk.takeOut();
+    }
+    await node.start();
+  },
+};
+
+/** The disk of the primary is full for a while: commits fail, or the server ends. Now and then the standby takes its place. */
+const primaryDiskFull: Fault = {
+  claims: ['database'],
+  weight: 3,
+  async run(stage) {
+    const { dice, journal } = stage;
+    const database = databaseOf(stage);
+    const server = database.primary;
+    await server.stop();
+    const disk = await SmallDisk.putIn(server.folder);
+    try {
+      await server.start();
+      await pause(dice.between(500, 2_000));
+      disk.fill();
+      journal.note('the disk of the primary is full');
+      await hold(dice);
+      const errors = server.log.match(/No space left on device/g)?.length ?? 0;
+      journal.note(
+        `the primary, which is ${server.isRunning ? 'up' : 'down'}, said ${errors} times that its disk is full`,
+      );
+      if (dice.chance(0.3)) await database.promote();
+      disk.free();
+      await pause(dice.between(0, 2_000));
+      await server.kill();
+    } finally {
+      await server.kill();
+      await disk.takeOut();
+    }
+    await database.makeWell();
+  },
+};
+
+/** What the node says of itself, for the journal. */
+async function answerOf({ node }: Stage): Promise<string> {
+  try {
+    const { status } = await fetch(`http://${node.http}/readyz`, {
+      signal: AbortSignal.timeout(2_000),
+      keepalive: false,
+    });
+    return status === 200 ? 'was ready' : `answered ${status}`;
+  } catch {
+    return 'did not answer';
+  }
+}
+
+export const faultsOfDisks = { diskFull, primaryDiskFull };

@@ -1,0 +1,43 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../run-command.ts';
+
+/** Compiles what changes the time of day of the processes that it is preloaded into. @returns the library */
+export async function buildClock(folder: string): Promise<string> {
+  const library = join(folder, 'clock.so');
+  await runCommand('cc', ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.dirname, 'clock.c')]);
+  return library;
+}
+
+/** The time of day of one node, which may be another one than the machine's, and jump while the node runs. */
+export class SkewedClock {
+  readonly #file: string;
+  readonly #library: string;
+  #aheadMs = 0;
+
+  constructor(library: string, file: string) {
+    this.#library = library;
+    this.#file = file;
+    this.aheadMs = 0;
+  }
+
+  /** With which the node is started. */
+  get env(): Record<string, string> {
+    return { LD_PRELOAD: this.#library, CHAOS_CLOCK: this.#file };
+  }
+
+  /** How far it is ahead of the machine's: below 0 it is behind. */
+  get aheadMs(): number {
+    return this.#aheadMs;
+  }
+
+  set aheadMs(ms: number) {
+    const nanoseconds = Buffer.alloc(8);
+    nanoseconds.writeBigInt64LE(BigInt(ms) * 1_000_000n);
+    // Running processes have mapped the file, so it must not be replaced.
+    const file = openSync(this.#file, constants.O_CREAT | constants.O_WRONLY);
+    writeSync(file, nanoseconds);
+    closeSync(file);
+    this.#aheadMs = ms;
+  }
+}

@@ -8,6 +8,8 @@ export class EngineTime {
   readonly #clock: Clock;
   /** By how much it is ahead of the clock for ages. */
   #ahead: number | undefined;
+  /** How far this machine's clock is ahead of the engine's, as when the engine was last heard. */
+  skewMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -23,7 +25,9 @@ export class EngineTime {
    * @param at Unix ms @param asked when it was asked for, by the clock for ages
    */
   heard(at: number, asked: number): void {
-    const [least, most] = [at - this.#clock.monotonic(), at - asked];
+    const passed = this.#clock.monotonic();
+    const [least, most] = [at - passed, at - asked];
+    this.skewMs = this.#clock.now() - at - (passed - asked) / 2;
     // What was known is the better bound, unless it cannot be right: another server may have another clock.
     this.#ahead = Math.min(most, Math.max(least, this.#ahead ?? least));
   }

@@ -64,8 +64,6 @@ export class NodeLoop {
   #ended: Promise<boolean> | undefined;
   #refusal: JoinRefused | undefined;
   readonly #completeness = new Completeness();
-  /** How far this machine's clock is ahead of the engine's. */
-  skewMs = 0;
   #stumbled: Error | undefined;
 
   constructor(deps: NodeLoopDeps) {
@@ -205,7 +203,6 @@ export class NodeLoop {
     const { facts, session, replica, streams, own, sealing, spool, clock, time } = this.#deps;
     const isIdle = own.isShipped && own.sealed === sealing.throughSeq && !sealing.isUnderWay;
     const { bytes, oldest } = spool();
-    const asked = clock.now();
     this.#beatAt = clock.monotonic();
     const view = await beat(session, {
       directory: facts.directory,
@@ -213,17 +210,16 @@ export class NodeLoop {
       applied: replica.applied.position,
       spoolBytes: bytes,
       oldestUnshipped: oldest,
-      skewMs: this.skewMs,
+      skewMs: time.skewMs,
       version: sealing.version,
       seq: own.sealed,
       idleThrough: isIdle ? sealing.through : undefined,
       streams: streams.map(({ stream }) => stream),
     });
-    this.skewMs = (asked + clock.now()) / 2 - view.at;
     time.heard(view.at, this.#beatAt);
     this.#view = view;
     this.#mustLook = false;
-    await this.#membership.keep(view.isOurs, this.skewMs);
+    await this.#membership.keep(view.isOurs, time.skewMs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
     const { through, throughSeq } = sealing;
     this.#completeness.asked({ acknowledged: own.acknowledged, through, throughSeq });

@@ -81,6 +81,7 @@ export class ReplicaNode {
   readonly #deps: ReplicaNodeDeps;
   readonly #streams: readonly Stream[];
   readonly #own: Stream;
+  readonly #time: EngineTime;
   readonly #sealing: Sealing;
   readonly #following: Following;
   readonly #appender: LogAppender;
@@ -100,6 +101,7 @@ export class ReplicaNode {
     this.#metered = new MeteredSession(deps.session, monotonic);
     const session = this.#metered;
     const time = new EngineTime(clock);
+    this.#time = time;
     const kept = {
       deltas: (stream: string, from: number, limit: number) => spool.deltas(stream, from, limit),
       names: (stream: string, seq: number) => encodeNames(spool.store, stream, seq, 0),
@@ -208,12 +210,12 @@ export class ReplicaNode {
   }
 
   #told(): NodeTold {
-    const { view, link, isJoined, refusal, trouble, completeThrough, skewMs } = this.#loop;
+    const { view, link, isJoined, refusal, trouble, completeThrough } = this.#loop;
     const { bytes, oldest } = this.#spoolLevel();
     const { isUp, since, reason, failovers } = link;
     const { commits, commitMs } = this.#metered;
     return {
-      ...{ isJoined, refusal, trouble, completeThrough, skewMs },
+      ...{ isJoined, refusal, trouble, completeThrough, skewMs: this.#time.skewMs },
       link: { isUp, since, reason, failovers, commits, commitMs },
       view: view && {
         nodes: view.nodes,

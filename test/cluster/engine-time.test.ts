@@ -21,6 +21,12 @@ function setUp() {
 }
 
 describe("the engine's time", () => {
+  it("says how far the node's clock is ahead", () => {
+    const { time, hear } = setUp();
+    hear(30, 30);
+    expect(time.skewMs).toBe(3_600_000);
+  });
+
   it("is the node's own until the engine was heard", () => {
     const { engine, time } = setUp();
     expect(time.now()).toBe(engine.now + 3_600_000);

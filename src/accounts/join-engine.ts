@@ -69,13 +69,16 @@ async function checkCopy(data: string, { lmdb }: AccountStore, { connection, log
 }
 
 async function joinEmpty(data: string, joining: Joining): Promise<AccountStore | undefined> {
+  let said: string | undefined;
   for (;;) {
     try {
       return await load(data, joining);
     } catch (error) {
       if (!isAway(error) || (error as EngineError).code === 'refused') throw error;
+      const { message } = error as Error;
       const next = 'this data directory is empty: the service begins once the engine answers';
-      joining.log.warn('the engine does not answer', { error: (error as Error).message, next });
+      if (message !== said) joining.log.warn('the engine does not answer', { error: message, next });
+      said = message;
       if (!(await joining.pause(retryMs))) return undefined;
     }
   }

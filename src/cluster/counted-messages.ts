@@ -1,7 +1,7 @@
+import { maxSkewMs } from '../postgres/clock-skew.ts';
 import { keysIn } from '../store/key-prefix.ts';
 import { type Message, messageLifeMs, putMessage, takeMessages } from '../store/messages.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
-import { maxSkewMs } from './join.ts';
 
 const identityBytes = 16;
 const timeBytes = 6;

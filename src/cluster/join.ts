@@ -1,3 +1,4 @@
+import { whySkewed } from '../postgres/clock-skew.ts';
 import { engineLayout } from '../postgres/schema.ts';
 import type { EngineSession } from './session.ts';
 
@@ -26,8 +27,6 @@ export class JoinRefused extends Error {
 
 /** A process that has not been heard of for this long is not alive: it beats each second. */
 const silentMs = 2500;
-/** Clocks that differ by more would put counts into wrong minutes. */
-export const maxSkewMs = 5000;
 const lookAgainMs = 250;
 
 export interface JoinDeps {
@@ -89,11 +88,8 @@ function checkEngine({ engine, path }: NodeFacts, seen: Seen): void {
 }
 
 function checkClock(skew: number): void {
-  if (Math.abs(skew) <= maxSkewMs) return;
-  const way = skew > 0 ? 'ahead of' : 'behind';
-  throw new JoinRefused(
-    `The clock of this machine is ${(Math.abs(skew) / 1000).toFixed(1)} s ${way} the engine's, and 5 s are allowed; set it right (NTP), then start again`,
-  );
+  const why = whySkewed(skew);
+  if (why !== undefined) throw new JoinRefused(why);
 }
 
 /** A process with another stream has beaten since the first look. */

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { JoinRefused, join, maxSkewMs, type NodeFacts } from './join.ts';
+import { maxSkewMs } from '../postgres/clock-skew.ts';
+import { JoinRefused, join, type NodeFacts } from './join.ts';
 import type { EngineSession } from './session.ts';
 
 /** Between two attempts to take the directory's row back. */

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
+import { setTimeout as rest } from 'node:timers/promises';
 import { version } from '../../package.json' with { type: 'json' };
 import { joinEngine } from '../accounts/join-engine.ts';
 import { planAfterLoss } from '../auth/after-loss.ts';
 import { ClusterUsage } from '../cluster/cluster-usage.ts';
-import { maxSkewMs } from '../cluster/join.ts';
 import { Spool } from '../cluster/spool.ts';
 import { startSpoolCommitter } from '../cluster/spool-committer.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
@@ -11,6 +11,7 @@ import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import { PostgresEngine } from '../engine/postgres.ts';
 import type { Log } from '../log.ts';
+import { checkClock, maxSkewMs } from '../postgres/clock-skew.ts';
 import { Connection } from '../postgres/connection.ts';
 import { type EngineKey, readEngineKey } from '../postgres/engine-key.ts';
 import { readSecret } from '../postgres/engine-secret.ts';
@@ -25,8 +26,8 @@ import type { Opened, Storage, StorageDeps } from './storage.ts';
 
 /** What opening a node needs before its accounts are open. */
 export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
-  /** Resolves after `ms`; false when the process is told to stop. */
-  pause(ms: number): Promise<boolean>;
+  /** Resolves when the process is told to stop. */
+  readonly toldToStop: Promise<unknown>;
 };
 
 /** A node that may use its directory with its engine. */
@@ -48,18 +49,26 @@ const snapshotBytes = 2 ** 26;
  * @throws {Error} when the directory, the engine or the key file must not be used; it says why, and nothing is written
  */
 export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | undefined> {
-  const { config, log, pause } = deps;
+  const { config, log, toldToStop } = deps;
   warnOfOwnAddresses(config, log);
   const key = config.engineKeyFile === undefined ? undefined : readEngineKey(config.engineKeyFile);
   const link = new EngineLink(deps, key);
+  let isTold = false;
+  let isOpen = false;
+  const told = toldToStop.then(async () => {
+    isTold = true;
+    if (!isOpen) await link.close(); // A server that does not answer is not waited for.
+    return false;
+  });
+  const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
   try {
     const accounts = await joinEngine(config.data, { connection: link.connect('reads'), key, log, pause });
-    if (accounts !== undefined) return { accounts, storage: new ClusterStorage(link, key) };
-    await link.close();
+    isOpen = accounts !== undefined && !isTold;
+    if (isOpen) return { accounts: accounts!, storage: new ClusterStorage(link, key) };
+    await accounts?.lmdb.close();
     return undefined;
-  } catch (error) {
-    await link.close();
-    throw error;
+  } finally {
+    if (!isOpen) await link.close();
   }
 }
 
@@ -100,6 +109,7 @@ class EngineLink {
       ...{ name, log, clock, deadlineMs },
       prepare: async (run) => {
         const { id, secret } = await checkEngine(run);
+        if (this.found === undefined) await checkClock(run, clock);
         this.found ??= { id, secret: readSecret(secret, this.#key) };
       },
     });

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as rest } from 'node:timers/promises';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
@@ -94,9 +93,7 @@ async function openStores(serving: Serving): Promise<Pick<ServiceDeps, 'accounts
   const { config, log, terminal, signals } = serving;
   if (config.engine === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('./cluster-storage.ts');
-  const told = signals.toldToStop.then(() => false);
-  const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
-  return openCluster({ config, log, clock: systemClock, pause });
+  return openCluster({ config, log, clock: systemClock, toldToStop: signals.toldToStop });
 }
 
 async function stopWaiting(bound: BoundListeners, { toldToStop }: Signals): Promise<number> {

@@ -1,8 +1,6 @@
+import { maxSkewMs } from './clock-skew.ts';
 import type { EngineReport, NodeReport, ServerFacts } from './engine-report.ts';
 import { oldestServer } from './init-checks.ts';
-
-/** The most by which a node's clock may differ from the engine's. */
-const maxSkewMs = 5000;
 
 /** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
 export function engineWarnings({ server, nodes }: EngineReport, skewMs: number): string[] {

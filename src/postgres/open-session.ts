@@ -29,16 +29,22 @@ const preparation = `
 
 const keepAliveAfterMs = 5000;
 
+export interface SessionOptions {
+  /** Is shown in the server's list of sessions. */
+  readonly name: string;
+  /** Gives up opening it. */
+  readonly signal: AbortSignal;
+  readonly onLost: (why: Error) => void;
+}
+
 /**
  * Opens a session with one server.
- * @param name is shown in the server's list of sessions
  * @throws {EngineError} `unreachable` when it does not answer, or is not the primary; `refused`
  */
 export async function openSession(
   address: EngineAddress,
   host: EngineHost,
-  name: string,
-  onLost: (why: Error) => void,
+  { name, signal, onLost }: SessionOptions,
 ): Promise<Session> {
   const client = new pg.Client({
     ...{ host: host.host, port: host.port, database: address.database, user: address.user },
@@ -54,6 +60,8 @@ export async function openSession(
   client.on('error', (error) => {
     failed ??= error;
   });
+  const giveUp = () => streamOf(client).destroy();
+  signal.addEventListener('abort', giveUp);
   try {
     await client.connect();
     await prepare(client, address.connectTimeoutMs);
@@ -69,6 +77,8 @@ export async function openSession(
       `${showHost(host)} ${what}`,
       sqlstateOf(error),
     );
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
   return new Session(client, host, onLost);
 }

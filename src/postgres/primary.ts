@@ -36,7 +36,7 @@ export class Primary {
   #opening: Promise<Session> | undefined;
   #why: Error | undefined;
   #isAway = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #pauseMs = firstPauseMs;
   #nextAttempt = 0;
   /** The host to begin with. */
@@ -49,7 +49,13 @@ export class Primary {
 
   get state(): ConnectionState {
     const { host } = this.#session ?? {};
-    const status = this.#isClosed ? 'closed' : host !== undefined ? 'open' : this.#isAway ? 'away' : 'idle';
+    const status = this.#closing.signal.aborted
+      ? 'closed'
+      : host !== undefined
+        ? 'open'
+        : this.#isAway
+          ? 'away'
+          : 'idle';
     return { status, host: host && showHost(host), why: this.#why };
   }
 
@@ -59,7 +65,7 @@ export class Primary {
    * @throws whatever `prepare` throws
    */
   async session(): Promise<Session> {
-    if (this.#isClosed) throw new EngineError('unreachable', 'The connection with the engine is closed');
+    if (this.#closing.signal.aborted) throw closed();
     if (this.#session?.isOpen) return this.#session;
     if (this.#opening === undefined) {
       if (this.#isAway && this.#options.clock.monotonic() < this.#nextAttempt) throw this.#why;
@@ -69,7 +75,7 @@ export class Primary {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     await this.#opening?.catch(() => {});
     await this.#session?.close();
     this.#session = undefined;
@@ -113,11 +119,16 @@ export class Primary {
     const { hosts } = this.#address;
     const problems: EngineError[] = [];
     for (const [tried] of hosts.entries()) {
+      if (this.#closing.signal.aborted) throw closed();
       const index = (this.#first + tried) % hosts.length;
       const host = hosts[index] as (typeof hosts)[number];
       try {
         const lose = (why: Error) => this.#lost(session, why);
-        const session: Session = await openSession(this.#address, host, this.#options.name, lose);
+        const session: Session = await openSession(this.#address, host, {
+          name: this.#options.name,
+          signal: this.#closing.signal,
+          onLost: lose,
+        });
         this.#first = index;
         return session;
       } catch (error) {
@@ -153,4 +164,8 @@ export class Primary {
     const next = 'the next call opens another; commits without an answer are settled by trying again';
     log.warn('session with the engine lost', { ...fields, reason: why.message, next });
   }
+}
+
+function closed(): EngineError {
+  return new EngineError('unreachable', 'The connection with the engine is closed');
 }

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NewerEntry } from '../../src/cluster/apply-entry.ts';
 import { encodeDelta } from '../../src/cluster/delta-codec.ts';
-import { maxSkewMs } from '../../src/cluster/join.ts';
 import { encodeErased } from '../../src/cluster/log-bodies.ts';
 import { defaultSettings, encodeSettings } from '../../src/cluster/settings.ts';
+import { maxSkewMs } from '../../src/postgres/clock-skew.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
 import { measurementCodec } from '../../src/store/cells.ts';
 import { readSenders } from '../../src/store/senders.ts';

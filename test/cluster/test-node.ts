@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/clock.ts';
-import { maxSkewMs } from '../../src/cluster/join.ts';
 import { Replica } from '../../src/cluster/replica.ts';
 import { type NodeTold, ReplicaNode } from '../../src/cluster/replica-node.ts';
 import { defaultSettings, type ReplicaSettings } from '../../src/cluster/settings.ts';
@@ -9,6 +8,7 @@ import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import { EnvironmentSeries } from '../../src/commit/series-dictionary.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
+import { maxSkewMs } from '../../src/postgres/clock-skew.ts';
 import { Connection } from '../../src/postgres/connection.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
 import { createTables } from '../../src/postgres/schema.ts';

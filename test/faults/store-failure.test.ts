@@ -1,22 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
-  binaryPath,
   cleanUp,
   createKey,
   freshDirectory,
   prepare,
   type Started,
   startBinary,
-  startProcess,
   token,
 } from '../support/binary.ts';
 import { canMount } from '../support/mount.ts';
 import { type Credentials, openShop, readChecks, sendCheck } from '../support/shop.ts';
+import { prepareOnSmallDisk, sendUntilFull } from '../support/small-disk.ts';
 
 afterAll(cleanUp);
 
@@ -154,31 +153,9 @@ function expectOnlyLog(service: Started): void {
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: expect.any(String) });
 }
 
-/** A service on its own file system, which `fill` fills up and `free` frees again. */
-async function startOnSmallDisk(): Promise<
-  Started & { credentials: Credentials; fill(): void; free(): void }
-> {
-  const directory = freshDirectory();
-  const disk = `${directory}/disk`;
-  mkdirSync(disk);
-  const serve = `exec "${binaryPath}" serve --data "${disk}/data" --listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0`;
-  const init = `"${binaryPath}" init --data "${disk}/data" --admin-email a@example.com --json >"${directory}/init.json"`;
-  const script = `mount -t tmpfs -o size=48m none "${disk}" && ${init} && ${serve}`;
-  const service = await startProcess('unshare', ['--mount', '--map-root-user', 'sh', '-c', script]);
-  const credentials = JSON.parse(readFileSync(`${directory}/init.json`, 'utf8'));
-  const mounted = `/proc/${service.pid}/root${disk}`;
-  expect(existsSync(`${mounted}/data`)).toBe(true);
-  return {
-    ...service,
-    credentials,
-    fill: () => fillDisk(`${mounted}/filler`),
-    free: () => rmSync(`${mounted}/filler`),
-  };
-}
-
 describe.runIf(canMount())('on a full disk', () => {
   test('changes by the management API are answered 503, succeed again once there is room, and SIGTERM ends it with 0', async () => {
-    const service = await startOnSmallDisk();
+    const service = await prepareOnSmallDisk();
     const access = await token(service.http, service.credentials);
     service.fill();
     let answer = await tryApplication(service.http, access);
@@ -196,7 +173,7 @@ describe.runIf(canMount())('on a full disk', () => {
   });
 
   test('SIGTERM while there is no room ends it with 0', async () => {
-    const service = await startOnSmallDisk();
+    const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     const access = await token(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // It marks a key as used, which closing writes.
@@ -209,7 +186,7 @@ describe.runIf(canMount())('on a full disk', () => {
   });
 
   test('packets are answered 503, none that was accepted is lost, and packets are accepted again once there is room', async () => {
-    const service = await startOnSmallDisk();
+    const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'before')).toBe(202);
 
@@ -233,20 +210,3 @@ describe.runIf(canMount())('on a full disk', () => {
     expectOnlyLog(service);
   });
 });
-
-function fillDisk(file: string): void {
-  try {
-    execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M'], { stdio: 'ignore' });
-  } catch {
-    // dd ends with an error when there is no room left: that is what it is for.
-  }
-}
-
-/** Sends packets with new features until one is refused. @returns how many were accepted */
-async function sendUntilFull(http: string, key: string): Promise<number> {
-  for (let accepted = 0; ; accepted += 1) {
-    const status = await sendCheck(http, key, `filling-${accepted}`);
-    if (status === 503) return accepted;
-    expect(status).toBe(202);
-  }
-}

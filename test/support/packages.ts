@@ -4,6 +4,7 @@ import { whyNoPostgres } from './postgres-program.ts';
 
 /** Debian's packages that some tests need, and whether each is there. */
 const packages = {
+  faketime: hasProgram('faketime'),
   haproxy: hasProgram('haproxy'),
   iproute2: hasProgram('ip'),
   nftables: hasProgram('nft'),

@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import {
+  type Binary,
+  binaryPath,
+  type Credentials,
+  cleanUp,
+  createKey,
+  freshDirectory,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { canMount } from '../support/mount.ts';
+import { needing } from '../support/needing.ts';
+import { openSender } from '../support/packet-sender.ts';
+import { Postgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
+import { runProgram } from '../support/run-binary.ts';
+import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
+import { sendUntilFull, startOnSmallDisk } from '../support/small-disk.ts';
+
+/** A node whose clock, engine or disk is not as it should be. */
+
+const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+const inTime = { timeout: 60_000, interval: 100 };
+
+let database: Postgres;
+let engine: string;
+let credentials: Credentials;
+
+const { describe, test } = needing('postgresql');
+
+beforeAll(async () => {
+  database = await Postgres.start();
+  engine = await database.database();
+  credentials = await prepareEngine(engine);
+});
+
+afterAll(async () => {
+  await database.close();
+  cleanUp();
+});
+
+function startNode(...args: string[]): Promise<Binary> {
+  return startBinary({ args: ['--engine', engine, ...args] });
+}
+
+/** Resolves when the reports have the checks that were accepted, and no others. */
+async function expectChecks(http: string, shop: Shop, wanted: ReadonlyMap<string, number>): Promise<void> {
+  await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(wanted), inTime);
+}
+
+const refused = [503, undefined];
+
+needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => {
+  const serveAt = (shift: string, data: string) =>
+    runProgram(
+      'faketime',
+      ['-f', shift, binaryPath, 'serve', '--data', data, '--engine', engine, ...listen],
+      {
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      },
+    );
+
+  test.each([
+    ['+8s', 'ahead of'],
+    ['-8s', 'behind'],
+  ])('by %s is refused, and writes nothing, here or in the engine', async (shift, way) => {
+    const data = join(freshDirectory(), 'data');
+    const { code, stdout, stderr } = await serveAt(shift, data);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      new RegExp(`clock of this machine is [78]\\.\\d s ${way} the engine's, and 5 s are allowed`),
+    );
+    expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
+    expect(
+      await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], engine),
+    ).toEqual([]);
+  });
+});
+
+describe('SIGTERM while an empty directory waits for its engine', () => {
+  /** Ends at once with 0, and has written nothing. */
+  async function expectEnd(url: string, isWaiting: (stderr: NodeJS.ReadableStream) => Promise<unknown>) {
+    const data = join(freshDirectory(), 'data');
+    const child = spawn(binaryPath, ['serve', '--data', data, '--engine', url, ...listen]);
+    const closed = once(child, 'close');
+    await isWaiting(child.stderr);
+    child.kill('SIGTERM');
+    expect(await closed).toEqual([0, null]);
+    expect(readdirSync(data)).toEqual([]);
+  }
+
+  test('that refuses connections', async () => {
+    await expectEnd('postgres://postgres@127.0.0.1:1/none?sslmode=disable', async (stderr) => {
+      let said = '';
+      for await (const text of stderr) {
+        said += text;
+        if (/begins once the engine answers/.test(said)) return;
+      }
+    });
+  });
+
+  test('that takes a connection and stays silent', { timeout: 30_000 }, async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const url = `postgres://postgres@127.0.0.1:${port}/none?sslmode=disable&connect_timeout=60`;
+    await expectEnd(url, () => once(silent, 'connection'));
+    silent.close();
+  });
+});
+
+test('while the engine is away a mint is answered 503 and when to try again, and works when it is back', async () => {
+  const node = await startNode();
+  const { application } = await openShop(node.http, credentials);
+  const access = await token(node.http, credentials);
+  const { key } = await createKey(node.http, access, application, 'Backend');
+  const mint = () =>
+    fetch(`http://${node.http}/api/frontend/identities`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: key },
+      body: '{"identity":"ann"}',
+    });
+  expect((await mint()).status).toBe(200);
+  await database.stop();
+  const answer = await mint();
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+  expect(await answer.json()).toMatchObject({ code: 'engine_unavailable' });
+  await database.start();
+  await vi.waitFor(async () => expect((await mint()).status).toBe(200), inTime);
+  expect(await stop(node)).toMatchObject({ code: 0 });
+});
+
+test('a spool that is full takes no packets until the engine takes data again, and nothing is lost', async () => {
+  const node = await startNode('--spool-max', '1MiB');
+  const shop = await openShop(node.http, credentials);
+  const sender = openSender(node.http);
+  const features = Array.from({ length: 200 }, (_, at) => `feature-${at}`);
+  let accepted = 0;
+  const send = async () => {
+    const variant = `${accepted}-${'x'.repeat(80)}`;
+    const f = Object.fromEntries(features.map((feature) => [feature, { [variant]: [1] }]));
+    const status = await sender.send({ k: shop.key, e: 'Production', f });
+    if (status === 202) accepted += 1;
+    return status;
+  };
+  await database.stop();
+  while ((await send()) === 202);
+  const answer = await fetch(`http://${node.http}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: 'https://app.example.com' },
+    body: JSON.stringify({ k: shop.key, e: 'Production' }),
+  });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(await answer.json()).toMatchObject({ code: 'spool_full' });
+  expect((await fetch(`http://${node.http}/readyz`)).status).toBe(503);
+  await database.start();
+  await vi.waitFor(async () => expect(await send()).toBe(202), inTime);
+  sender.close();
+  await expectChecks(node.http, shop, new Map(features.map((feature) => [feature, accepted])));
+  expect(await stop(node)).toMatchObject({ code: 0 });
+});
+
+const withDisk = needing('postgresql').test;
+(canMount() ? withDisk : withDisk.skip)(
+  'a node whose disk is full answers 503, and goes on when there is room, and nothing is lost',
+  async () => {
+    const node = await startOnSmallDisk(['--engine', engine]);
+    const shop = await openShop(node.http, credentials);
+    expect(await sendCheck(node.http, shop.key, 'before')).toBe(202);
+    node.fill();
+    const accepted = await sendUntilFull(node.http, shop.key);
+    expect((await fetch(`http://${node.http}/readyz`)).status).toBe(503);
+    expect(refused).toContain(await sendCheck(node.http, shop.key, 'refused'));
+    node.free();
+    await vi.waitFor(async () => expect(await sendCheck(node.http, shop.key, 'after')).toBe(202), inTime);
+    const filling = Array.from({ length: accepted }, (_, at) => `filling-${at}`);
+    const wanted = ['before', ...filling, 'after'].map((feature) => [feature, 1] as const);
+    await expectChecks(node.http, shop, new Map(wanted));
+    expect(node.stderr()).toContain('the disk is full');
+    expect(await stop(node)).toMatchObject({ code: 0 });
+  },
+);

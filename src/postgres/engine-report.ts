@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
-import { unfit } from './engine-unfit.ts';
-import { tableNames } from './schema.ts';
+import { noEngine, unfit } from './engine-unfit.ts';
+import { readMissingRights } from './rights.ts';
 import type { QueryResult } from './statement.ts';
 
 /** All that an engine says of itself and its nodes, at one moment. */
@@ -113,10 +113,6 @@ const server = `SELECT split_part(current_setting('server_version'), ' ', 1) AS 
 
 const standbys = `SELECT application_name AS name, sync_state AS state FROM pg_stat_replication`;
 
-const rights = `SELECT name || ' (' || string_agg("right", ', ') || ')' AS missing
-  FROM unnest($1::text[]) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS "right"
-  WHERE NOT has_table_privilege(name, "right") GROUP BY name ORDER BY name`;
-
 const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
   CASE WHEN state = 'up' AND beat_at < clock_timestamp() - $1 * interval '1 ms' THEN 'silent' ELSE state END AS state,
   (SELECT greatest(position - applied, 0)::float8 FROM fm_head WHERE log = 'data') AS behind,
@@ -151,11 +147,12 @@ const refusals = 'SELECT stream, place, reason, at FROM fm_refused ORDER BY at D
  */
 export function readEngine(connection: Connection): Promise<EngineReport> {
   return connection.transaction(async (run) => {
-    const rows = async <Row>(text: string, ...values: (number | readonly string[])[]): Promise<Row[]> =>
+    const rows = async <Row>(text: string, ...values: number[]): Promise<Row[]> =>
       ((await run<Row>({ text, values })) as QueryResult<Row>).rows;
     await run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY' });
     const [engine] = await rows<EngineSelf>(self).catch(unfit);
-    const missing = await rows<{ missing: string }>(rights, tableNames);
+    if (engine === undefined) throw noEngine();
+    const { missing: missingRights } = await readMissingRights(run);
     const facts = await rows<ServerFacts>(server);
     const seen = await rows<{ name: string | null; state: string | null }>(standbys);
     const all = Promise.all([
@@ -174,12 +171,7 @@ export function readEngine(connection: Connection): Promise<EngineReport> {
       .filter(({ state }) => state === 'sync' || state === 'quorum')
       .map(({ name }) => name ?? '');
     const connectedStandbys = seen.some(({ state }) => state === null) ? undefined : confirming;
-    const missingRights = missing.map((each) => each.missing);
-    return reportOf(
-      engine as EngineSelf,
-      { ...(facts[0] as ServerFacts), connectedStandbys, missingRights },
-      found,
-    );
+    return reportOf(engine, { ...(facts[0] as ServerFacts), connectedStandbys, missingRights }, found);
   });
 }
 

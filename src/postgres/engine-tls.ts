@@ -1,9 +1,10 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { EngineError } from './engine-error.ts';
 import type { EngineTls } from './engine-url.ts';
 
-/** @throws {EngineError} `refused` when a file cannot be read */
+/** @throws {EngineError} `refused` when a file cannot be read, or holds something else */
 export function tlsOptions({
   mode,
   rootFile,
@@ -14,12 +15,39 @@ export function tlsOptions({
   return {
     rejectUnauthorized: mode !== 'require',
     minVersion: 'TLSv1.2',
-    ...(rootFile === undefined ? {} : { ca: read('sslrootcert', rootFile) }),
-    ...(certificateFile === undefined ? {} : { cert: read('sslcert', certificateFile) }),
-    ...(keyFile === undefined ? {} : { key: read('sslkey', keyFile) }),
+    ...(rootFile === undefined ? {} : { ca: readCertificates('sslrootcert', rootFile) }),
+    ...(certificateFile === undefined || keyFile === undefined ? {} : readPair(certificateFile, keyFile)),
     // The name in the certificate is what `verify-full` has over `verify-ca`.
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
+}
+
+/** A file without a certificate must not stand for the roots that come with the program. */
+function readCertificates(parameter: string, file: string): string {
+  const text = read(parameter, file);
+  if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return text;
+  throw new EngineError(
+    'refused',
+    `The ${parameter} file of the engine holds no certificate in PEM form: ${file}`,
+  );
+}
+
+function readPair(certificateFile: string, keyFile: string): { cert: string; key: string } {
+  const cert = readCertificates('sslcert', certificateFile);
+  const key = read('sslkey', keyFile);
+  if (isPair(cert, key)) return { cert, key };
+  throw new EngineError(
+    'refused',
+    `The sslkey file of the engine does not hold the key, in PEM form and without a passphrase, of the sslcert file: ${keyFile}`,
+  );
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 function read(parameter: string, file: string): string {

@@ -5,6 +5,11 @@ export class EngineUnfit extends Error {
   override readonly name = 'EngineUnfit';
 }
 
+/** The refusal of an engine that does not say which it is. */
+export function noEngine(): EngineUnfit {
+  return new EngineUnfit('The table fm_engine is empty: restore the database from a backup');
+}
+
 /**
  * Puts what the server refused into words, when its reason is how the engine was set up.
  * @throws {EngineUnfit}

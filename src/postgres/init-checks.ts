@@ -10,21 +10,27 @@ interface Place {
   readonly schema: string | null;
   readonly mayCreate: boolean | null;
   readonly version: number;
+  readonly encoding: string;
   readonly user: string;
 }
 
 /** Checks that an engine can be made in a database. @throws {EngineUnfit} it cannot; nothing was changed */
-export async function checkPlace(connection: Connection): Promise<void> {
+export async function checkPlace(connection: Pick<Connection, 'query'>): Promise<void> {
   const { rows } = await connection.query<Place>({
     text: `SELECT to_regclass('fm_engine') IS NOT NULL AS "isTaken", current_schema() AS schema,
              has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate", current_user AS "user",
+             current_setting('server_encoding') AS encoding,
              current_setting('server_version_num')::int / 10000 AS version`,
   });
-  const { isTaken, schema, mayCreate, version, user } = rows[0] as Place;
+  const { isTaken, schema, mayCreate, version, encoding, user } = rows[0] as Place;
   if (isTaken) throw new EngineUnfit(taken);
   if (version < oldestServer)
     throw new EngineUnfit(
       `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`,
+    );
+  if (encoding !== 'UTF8')
+    throw new EngineUnfit(
+      `The database has the encoding ${encoding}, which cannot hold every name: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
     );
   if (schema === null)
     throw new EngineUnfit(

@@ -1,4 +1,5 @@
-import { EngineUnfit, unfit } from './engine-unfit.ts';
+import { EngineUnfit, noEngine, unfit } from './engine-unfit.ts';
+import { readMissingRights } from './rights.ts';
 import { engineLayout } from './schema.ts';
 import type { Run } from './statement.ts';
 
@@ -14,14 +15,13 @@ export interface EngineFacts {
 /**
  * Reads which engine this is, and checks that this program may use its tables. Do it on each new session: another program
  * may have migrated them meanwhile.
- * @throws {EngineUnfit} it is not initialised, or has tables that this program does not know
+ * @throws {EngineUnfit} it is not initialised, has tables that this program does not know, or does not let this role use them
  */
 export async function checkEngine(run: Run, own = engineLayout): Promise<EngineFacts> {
   const text = 'SELECT id, layout, oldest_layout AS "oldestLayout", secret FROM fm_engine';
   const { rows } = await run<EngineFacts>({ name: 'fm-engine', text }).catch(unfit);
   const [facts] = rows;
-  if (facts === undefined)
-    throw new EngineUnfit('The table fm_engine is empty: restore the database from a backup');
+  if (facts === undefined) throw noEngine();
   const { layout, oldestLayout } = facts;
   if (own < oldestLayout)
     throw new EngineUnfit(
@@ -30,6 +30,11 @@ export async function checkEngine(run: Run, own = engineLayout): Promise<EngineF
   if (own > layout)
     throw new EngineUnfit(
       `The engine has layout ${layout}, and this program needs layout ${own}: run flagmeter engine migrate first; nodes of the version before may go on meanwhile`,
+    );
+  const { user, missing } = await readMissingRights(run);
+  if (missing.length > 0)
+    throw new EngineUnfit(
+      `The role ${user} lacks rights on ${missing.join(', ')}: make it the owner of the tables, or grant them`,
     );
   return facts;
 }

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { EngineUnfit, unfit } from './engine-unfit.ts';
+import { EngineUnfit, noEngine, unfit } from './engine-unfit.ts';
 import { engineLayout } from './schema.ts';
 import type { Run } from './statement.ts';
 
@@ -36,7 +36,8 @@ export function migrate(
     const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
       unfit,
     );
-    const from = rows[0]?.layout ?? 0;
+    const from = rows[0]?.layout;
+    if (from === undefined) throw noEngine();
     if (from > target) throw new EngineUnfit(newer(from, target));
     const due = steps.filter(({ layout }) => layout > from);
     const oldest = Math.max(0, ...due.map(({ oldestLayout }) => oldestLayout));

@@ -12,13 +12,18 @@ const types = {
 };
 
 /**
- * What each session sets, and what it asks first. A commit waits for the disk and the standby whatever the role's default
- * is. A session whose node froze or went away gives its locks back. A cancelled wait for the standby is told by a warning.
+ * What each session sets, whatever the defaults of the role are, and what it asks first. A commit waits for the disk and the
+ * standby. A session whose node froze or went away gives its locks back; other deadlines are the node's. A cancelled wait for the
+ * standby is told by a warning. The driver reads ISO dates only.
  */
 const preparation = `
   SET synchronous_commit = on;
   SET lock_timeout = '5s';
   SET idle_in_transaction_session_timeout = '5s';
+  SET idle_session_timeout = 0;
+  SET statement_timeout = 0;
+  SET DateStyle = ISO;
+  SET extra_float_digits = 1;
   SET default_transaction_isolation = 'read committed';
   SET client_min_messages = notice;
   SET tcp_user_timeout = '10s';
@@ -117,25 +122,30 @@ function whyRefused(error: DriverError, { user, password, database }: EngineAddr
     return `asks for the password of user ${shown}, and the URL has none`;
   if (/does not support SSL/.test(error.message))
     return 'does not offer TLS: turn it on there, or say sslmode=disable in the URL when the network is safe';
+  if (/alert.(unknown.ca|(bad|unsupported).certificate|certificate)/i.test(error.message))
+    return `does not take the certificate of sslcert: ${error.message}`;
   const certificate = certificateProblems[error.code ?? ''];
-  return (
-    certificate && `cannot be trusted: ${certificate} (${error.code}); name the root's file with sslrootcert`
-  );
+  return certificate && `cannot be trusted: ${certificate} (${error.code})`;
 }
+
+const untrusted =
+  "its certificate is not signed by a root that is trusted here: name the root's file with sslrootcert";
 
 const certificateProblems: Readonly<Record<string, string | undefined>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: use that name in the URL',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by a root that is trusted here',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a root that is trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a root that is trusted here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is not signed by a root that is trusted here',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is not signed by a root that is trusted here',
+  CERT_HAS_EXPIRED: 'its certificate has expired: renew it there',
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
 };
 
 function whyUnreachable(error: DriverError): string {
   const { code = '', message } = error;
   const sqlstate = sqlstateOf(error);
+  if (sqlstate === '53300')
+    return `has no session left: ${message} (SQLSTATE 53300); a node opens up to five: raise max_connections, or the limit of the role or the database`;
   if (sqlstate !== undefined) return `refused the session: ${message} (SQLSTATE ${sqlstate})`;
   if (/timeout expired|terminated/.test(message)) return 'did not answer in time, or closed the connection';
   if (code === 'ECONNREFUSED') return 'refused the connection: no server listens there (ECONNREFUSED)';

@@ -22,9 +22,15 @@ export function endsSession(sqlstate: string): boolean {
 /** What the server refused, in its own words. Its details are left out: they can show rows. */
 export function refusal(error: unknown): EngineError {
   const sqlstate = sqlstateOf(error);
+  const hint = isOfPooler(sqlstate) ? '; a pooler such as PgBouncer must work in session mode' : '';
   return new EngineError(
     'sql',
-    `The engine refused: ${(error as Error).message} (SQLSTATE ${sqlstate})`,
+    `The engine refused: ${(error as Error).message} (SQLSTATE ${sqlstate})${hint}`,
     sqlstate,
   );
+}
+
+/** A prepared statement of another session is there, or the own one is not. */
+function isOfPooler(sqlstate: string | undefined): boolean {
+  return sqlstate === '42P05' || sqlstate === '26000';
 }

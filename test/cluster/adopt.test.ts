@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { joinEngine } from '../../src/accounts/join-engine.ts';
@@ -236,6 +236,13 @@ describe('it is refused, and nothing is changed,', () => {
     unpack('layout-1', other);
     await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
     await expectRefused(/it has a store that another directory has begun to move/);
+  });
+
+  test('for a database that cannot hold every name', async () => {
+    await postgres.query(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+    url = postgres.url('latin');
+    await expectRefused(/^The database has the encoding LATIN1/);
+    expect(existsSync(join(data, 'spool'))).toBe(false);
   });
 
   test('for an engine that has a node', async () => {

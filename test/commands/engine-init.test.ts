@@ -34,6 +34,7 @@ needing('postgresql').describe('engine init', () => {
   beforeAll(async () => {
     postgres = await Postgres.start();
     await postgres.query('CREATE ROLE guest LOGIN');
+    await postgres.query(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
   });
   afterAll(() => postgres.close());
   beforeEach(async () => {
@@ -126,6 +127,12 @@ needing('postgresql').describe('engine init', () => {
           to.pathname = '/none';
         }),
         'has no database "none"',
+      ],
+      [
+        at((to) => {
+          to.pathname = '/latin';
+        }),
+        'The database has the encoding LATIN1',
       ],
       [
         at((to) => {

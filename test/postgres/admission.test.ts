@@ -13,11 +13,12 @@ beforeAll(async () => {
   secure = await securePostgres(`
 hostssl all secure   all scram-sha-256
 hostssl all shown    all cert
-host    all plain    all scram-sha-256
+host    all plain,full all scram-sha-256
 `);
   postgres = secure.postgres;
   for (const role of ['secure', 'plain', 'shown'])
     await postgres.query(`CREATE ROLE ${role} LOGIN PASSWORD 'right horse'`);
+  await postgres.query(`CREATE ROLE full LOGIN PASSWORD 'right horse' CONNECTION LIMIT 0`);
 });
 afterAll(() => secure.close());
 
@@ -76,6 +77,12 @@ describe('TLS', () => {
       'not signed by a root that is trusted here',
     ],
     ['by a file that is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
+    [
+      'by a file without one',
+      () => `sslrootcert=${at('client.key')}`,
+      'localhost',
+      'The sslrootcert file of the engine holds no certificate in PEM form: ',
+    ],
   ])('is refused when the certificate is signed %s', async (_, parameters, host, why) => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
   });
@@ -96,6 +103,15 @@ describe('TLS', () => {
     const own = `${root}&sslcert=${at('client.pem')}&sslkey=${at('client.key')}`;
     expect(await said(url('shown', own))).toBe('shown encrypted');
     expect(await said(url('shown', root))).toContain('(SQLSTATE 28000)');
+  });
+
+  it.each([
+    ['of another root', 'other.pem', 'other.key', 'refused: .* does not take the certificate of sslcert'],
+    ['with the key of another', 'client.pem', 'other.key', 'refused: .*sslkey file .* does not hold the key'],
+    ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* holds no certificate'],
+  ])('is refused with a certificate of the client %s', async (_, certificate, key, why) => {
+    const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
+    expect(await said(url('shown', files))).toMatch(new RegExp(why));
   });
 });
 
@@ -126,12 +142,19 @@ describe('what is wrong', () => {
       () => url('postgres', 'sslmode=disable&options=-c%20no_such%3D1'),
       'does not take the options',
     ],
+    [
+      'limit of sessions',
+      () => url(`full:${right}`, 'sslmode=disable'),
+      'a node opens up to five: raise max_connections, or the limit of the role',
+    ],
     ['port', () => 'postgres://u:wrong@127.0.0.1:1/d', 'refused the connection: no server listens there'],
     ['host', () => 'postgres://u:wrong@no.such.host.invalid/d?sslmode=disable', 'has no address'],
   ])('is named: the %s', async (what, text, why) => {
     const answer = await said(text());
     expect(answer).toContain(why);
     // A server may come, or its name may be known in a moment; the rest is for people to change.
-    expect(answer).toMatch(['port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
+    expect(answer).toMatch(
+      ['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /,
+    );
   });
 });

@@ -60,8 +60,16 @@ describe('a statement', () => {
   });
 
   it('runs in a session that waits for the disk, and gives up locks', async () => {
-    await postgres.query(`ALTER ROLE postgres SET synchronous_commit = off`);
-    onTestFinished(() => postgres.query('ALTER ROLE postgres RESET synchronous_commit').then(() => {}));
+    for (const each of [
+      'synchronous_commit = off',
+      "statement_timeout = '1s'",
+      "idle_session_timeout = '1s'",
+      "DateStyle = 'SQL, DMY'",
+      "TimeZone = 'Asia/Kathmandu'",
+      'extra_float_digits = -10',
+    ])
+      await postgres.query(`ALTER ROLE postgres SET ${each}`);
+    onTestFinished(() => postgres.query('ALTER ROLE postgres RESET ALL').then(() => {}));
     const connection = connect(url);
     const setting = async (name: string) =>
       (await connection.query<{ value: string }>(sql('SELECT current_setting($1) AS value', name))).rows[0]
@@ -69,7 +77,13 @@ describe('a statement', () => {
     expect(await setting('synchronous_commit')).toBe('on');
     expect(await setting('lock_timeout')).toBe('5s');
     expect(await setting('idle_in_transaction_session_timeout')).toBe('5s');
+    expect(await setting('statement_timeout')).toBe('0');
+    expect(await setting('idle_session_timeout')).toBe('0');
     expect(await setting('application_name')).toBe('test');
+    const { rows: read } = await connection.query(
+      sql('SELECT to_timestamp(1793000000.125) AS at, 1793000000125::float8 AS ms'),
+    );
+    expect(read).toEqual([{ at: new Date(1_793_000_000_125), ms: 1_793_000_000_125 }]);
   });
 });
 

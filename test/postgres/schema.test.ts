@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Connection } from '../../src/postgres/connection.ts';
+import { readEngine } from '../../src/postgres/engine-report.ts';
 import { checkEngine } from '../../src/postgres/layout.ts';
 import { type Migration, migrate } from '../../src/postgres/migrations.ts';
 import { createTables, engineLayout, tableNames } from '../../src/postgres/schema.ts';
@@ -52,6 +53,22 @@ describe('the tables', () => {
     await create(connect(inSchema));
     await expect(check(connect(url))).rejects.toThrow('run flagmeter engine init first');
     expect(await check(connect(inSchema))).toMatchObject(engine);
+  });
+
+  it('are not used by a role that may only read some of them', async () => {
+    await create(connect(url));
+    await postgres.query('CREATE ROLE reader LOGIN');
+    await postgres.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader', [], url);
+    const reading = check(connect(url.replace('postgres@', 'reader@')));
+    await expect(reading).rejects.toThrow(/role reader lacks rights on .*fm_head \(INSERT, UPDATE, DELETE\)/);
+  });
+
+  it('are no engine when no row says which', async () => {
+    const connection = connect(url);
+    await create(connection);
+    await connection.query({ text: 'DELETE FROM fm_engine' });
+    for (const use of [check, migrate, readEngine])
+      await expect(use(connection)).rejects.toThrow('fm_engine is empty: restore');
   });
 
   it('are not made by a role that may not', async () => {

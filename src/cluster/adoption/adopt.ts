@@ -6,6 +6,7 @@ import { RecordCodec } from '../../engine/record-codec.ts';
 import type { Connection } from '../../postgres/connection.ts';
 import type { EngineKey } from '../../postgres/engine-key.ts';
 import { storedSecret } from '../../postgres/engine-secret.ts';
+import { checkPlace } from '../../postgres/init-checks.ts';
 import { newLogId } from '../../postgres/log-id.ts';
 import type { AccountStore } from '../../store/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../store/copy-state.ts';
@@ -55,6 +56,7 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
   const begun = begunIn(data);
   const copy = readCopyState(accounts.lmdb);
   checkState(copy, begun, found);
+  if (found === undefined) await checkPlace(connection);
   if (begun === undefined && copy !== undefined) return { engine: copy.engine };
   if (begun === undefined && found !== undefined) await checkUnused((asked) => connection.query(asked));
   const spool = new Spool(data, randomUUID);

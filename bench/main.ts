@@ -2,6 +2,7 @@ import { closest } from 'fastest-levenshtein';
 import type { Benchmark } from './benchmark.ts';
 import { cluster } from './cluster.ts';
 import { coexist } from './coexist.ts';
+import { exportRows } from './export.ts';
 import { grpc } from './grpc.ts';
 import { hostileGrpc } from './hostile-grpc.ts';
 import { hostileHttp } from './hostile-http.ts';
@@ -34,6 +35,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['invalidation', invalidation],
   ['retention', retention],
   ['report', report],
+  ['export', exportRows],
   ['watchers', watchers],
   ['cluster', cluster],
   ['micro', micro],

@@ -8,6 +8,11 @@ export function rssMb(pid: number): number {
   return statusMb(pid, 'VmRSS');
 }
 
+/** Memory of a process that is resident now, without the pages of files, which the kernel may drop at any time, MiB. */
+export function ownMb(pid: number): number {
+  return statusMb(pid, 'RssAnon');
+}
+
 /** The most memory of a process that ever was resident, MiB. */
 export function peakRssMb(pid: number): number {
   return statusMb(pid, 'VmHWM');

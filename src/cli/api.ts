@@ -2,7 +2,7 @@ import { UsageError } from '../flags.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure, failureOf } from './failure.ts';
-import { type Answer, fieldsOf, notUnderstood, send, textOf } from './send.ts';
+import { type Answer, fieldsOf, notUnderstood, send, sendForRows, textOf } from './send.ts';
 import { type Access, openAccess, serverUrlOf } from './session.ts';
 
 /** How often a request is sent again after a 429, and how long each wait may be, s. */
@@ -24,6 +24,8 @@ export interface Api {
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
   /** What the API answers to a query. @throws {Failure} when the server refuses */
   read(path: readonly string[], query: Query): Promise<Item>;
+  /** Rows of a report, or of a list, while they come. @throws {Failure} when the server refuses, and when it breaks off */
+  rows(path: readonly string[], query: Query, format: string): Promise<AsyncIterable<Uint8Array>>;
   /** The items of a list, from all of its pages. @throws {Failure} when the server refuses */
   list(path: readonly string[], filters?: Query, most?: number): Promise<readonly Item[]>;
 }
@@ -37,7 +39,9 @@ export function connect(context: Context, given: Given): Api {
 /** Opens the management API of a server. */
 export function openApi(context: Context, url: string, access: Access): Api {
   const request = async (method: string, target: string, body?: object): Promise<unknown> => {
-    const { status, json } = await ask(context, access, method, target, body);
+    const { status, json } = await ask(context, access, (headers) =>
+      sendJson(context, target, method, headers, body),
+    );
     if (status === 204) return undefined;
     if (status >= 400) throw refusal(target, status, json);
     if (json === undefined) throw notUnderstood(target, status);
@@ -48,6 +52,14 @@ export function openApi(context: Context, url: string, access: Access): Api {
     call: (method, path, body) => request(method, targetOf(url, path), body),
     read: async (path, query) =>
       fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
+    async rows(path, query, format) {
+      const target = `${targetOf(url, path)}?${new URLSearchParams({ ...query, format })}`;
+      const answer = await ask(context, access, (headers) =>
+        sendForRows(context, target, { method: 'GET', headers }),
+      );
+      if (answer.rows === undefined) throw refusal(target, answer.status, answer.json);
+      return answer.rows;
+    },
     async list(path, filters = {}, most = Number.POSITIVE_INFINITY) {
       const items: Item[] = [];
       const query = new URLSearchParams({ ...filters, limit: String(Math.min(most, pageLimit)) });
@@ -63,25 +75,15 @@ export function openApi(context: Context, url: string, access: Access): Api {
 }
 
 /** Sends a request again: once with a new token when the server refuses the first one, and after each 429. */
-async function ask(
+async function ask<Given extends Answer>(
   context: Context,
   access: Access,
-  method: string,
-  target: string,
-  body?: object,
-): Promise<Answer> {
+  sendWith: (headers: { readonly authorization: string }) => Promise<Given>,
+): Promise<Given> {
   let token = await access.token();
   let replaced = false;
   for (let waits = 0; ; ) {
-    const answer = await send(context, target, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const answer = await sendWith({ authorization: `Bearer ${token}` });
     const wait = answer.status === 429 && waits < maxWaits ? waitOf(answer, waits) : undefined;
     if (answer.status === 401 && !replaced) {
       token = await access.replace(token);
@@ -92,6 +94,19 @@ async function ask(
       waits += 1;
     } else return answer;
   }
+}
+
+function sendJson(
+  context: Context,
+  target: string,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  body: object | undefined,
+): Promise<Answer> {
+  const accept = { ...headers, accept: 'application/json' };
+  if (body === undefined) return send(context, target, { method, headers: accept });
+  const withBody = { ...accept, 'content-type': 'application/json' };
+  return send(context, target, { method, headers: withBody, body: JSON.stringify(body) });
 }
 
 function waitOf({ retryAfter }: Answer, waits: number): number | undefined {

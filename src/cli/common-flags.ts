@@ -9,6 +9,11 @@ export const urlFlag = flag('url URL', 'Address of the server', {
 
 export const jsonFlag = flag('json', 'Print JSON instead of text');
 
+export const formatFlag = flag('format FORMAT', 'Print rows for other programs, without limits', {
+  values: ['csv', 'ndjson'],
+  excludes: ['json'],
+});
+
 export const appFlag = flag('app APP', 'Application: its id or its name', { required: true });
 
 export const teamFlag = flag('team TEAM', 'Team: its id or its name', { more: 'default: your primary team' });

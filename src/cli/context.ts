@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Terminal } from '../terminal.ts';
@@ -17,6 +18,8 @@ export interface Context extends Terminal {
   readonly bold: boolean;
   /** Columns of the terminal; `undefined` when standard output is not a terminal. */
   readonly width: number | undefined;
+  /** Resolves when standard output has taken what was written: what is long must not pile up in memory. */
+  readonly drained: () => Promise<unknown>;
   /** Opens a page in a browser; false when no browser was found. */
   readonly openBrowser: (url: string) => boolean;
 }
@@ -33,6 +36,7 @@ export function contextOf(terminal: Terminal): Context {
     person: stdin.isTTY ? personAt(stdin, terminal.err) : undefined,
     bold: stdout.isTTY === true && !terminal.env['NO_COLOR'] && terminal.env['TERM'] !== 'dumb',
     width: stdout.isTTY === true && stdout.columns > 0 ? stdout.columns : undefined,
+    drained: async () => stdout.writableNeedDrain && once(stdout, 'drain'),
     openBrowser: (url) => openBrowser(url, terminal.env),
   };
 }

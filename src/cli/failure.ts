@@ -6,6 +6,7 @@ export const exitCodes = {
   notFound: 5,
   conflict: 6,
   unavailable: 7,
+  found: 8,
   interrupted: 130,
 } as const;
 

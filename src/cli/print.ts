@@ -26,6 +26,15 @@ export function printJson({ out }: Context, value: unknown): void {
   out(`${JSON.stringify(value)}\n`);
 }
 
+/** Prints rows while they come. */
+export async function printRows({ out, drained }: Context, rows: AsyncIterable<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const piece of rows) {
+    out(decoder.decode(piece, { stream: true }));
+    await drained();
+  }
+}
+
 /** For text that may be truncated. */
 export const cut = { cut: true } as const;
 /** Numbers. */

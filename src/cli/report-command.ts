@@ -4,7 +4,7 @@ import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { queryOf, readFields } from './fields.ts';
 import { findApplication, missing } from './find.ts';
-import { printJson, printTable } from './print.ts';
+import { printJson, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
 import { readerOf } from './reader.ts';
 import { commandOf, itemsOf, type Report, range } from './report.ts';
@@ -27,7 +27,13 @@ export async function runReport(
   const fields = queryOf(await readFields([...report.fields, ...range], given, readerOf(context, api)));
   const application = await findApplication(api, given.value('app') ?? '');
   const query = { ...fields, ...environmentOf(report, application, given) };
-  const answer = await api.read(['applications', String(application['id']), name], query);
+  const path = ['applications', String(application['id']), name];
+  const format = given.value('format');
+  if (format !== undefined) {
+    await printRows(context, await api.rows(path, query, format));
+    return 0;
+  }
+  const answer = await api.read(path, query);
   if (given.has('json')) printJson(context, answer);
   else print(context, report, application, given, answer);
   return 0;

@@ -1,6 +1,6 @@
 import type { Item } from './api.ts';
 import type { Command } from './command.ts';
-import { appFlag, jsonFlag, rangeFlags, urlFlag } from './common-flags.ts';
+import { appFlag, formatFlag, jsonFlag, rangeFlags, urlFlag } from './common-flags.ts';
 import { type Field, flag } from './fields.ts';
 import type { Column } from './resource.ts';
 
@@ -33,7 +33,7 @@ export function commandOf({ name, summary, of, fields }: Report): Command {
   const environment = flag('environment NAME', 'Environment: its name', {
     more: of === 'one environment' ? 'default: the only one that there is' : 'default: all of them',
   });
-  return { name, summary, flags: [environment, ...fields, ...range, appFlag, urlFlag, jsonFlag] };
+  return { name, summary, flags: [environment, ...fields, ...range, appFlag, urlFlag, jsonFlag, formatFlag] };
 }
 
 /** The items that a field of a report has. */

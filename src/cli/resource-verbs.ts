@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { queryOf, type Reader, readFields } from './fields.ts';
 import { find, missing } from './find.ts';
-import { printJson, printRecord, printTable } from './print.ts';
+import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
 import type { Creation, Resource, Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
@@ -31,13 +31,17 @@ export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
 };
 
 async function list({ resource, given, context, api, reader, path }: Call): Promise<void> {
-  const { many, columns, filters = [], defaultLimit } = resource;
+  const { one, many, columns, filters = [], defaultLimit } = resource;
   const query = await readFields(filters, given, reader);
+  const format = given.value('format');
+  if (format !== undefined) return printRows(context, await api.rows(path, queryOf(query), format));
   const limit = defaultLimit === undefined ? undefined : readLimit(given.value('limit'), defaultLimit);
   const items = await api.list(path, queryOf(query), limit);
   if (given.has('json')) printJson(context, { items, nextCursor: null });
   else if (items.length === 0) context.err(`There are no ${many}\n`);
   else printTable(context, columns, items);
+  if (given.has('fail-if-any') && items.length > 0)
+    throw new Failure('found', `There ${items.length === 1 ? `is 1 ${one}` : `are ${items.length} ${many}`}`);
   if (items.length === limit)
     context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
 }

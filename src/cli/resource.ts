@@ -1,6 +1,6 @@
 import type { Item } from './api.ts';
 import type { Command, Flag } from './command.ts';
-import { appFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
+import { appFlag, formatFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
 import { type Field, flag, type OperandField } from './fields.ts';
 import type { Naming } from './find.ts';
 import { capital } from './show.ts';
@@ -23,6 +23,8 @@ export interface Resource extends Naming {
   readonly columns: readonly Column[];
   /** What narrows a list: parameters of its query. */
   readonly filters?: readonly Field[];
+  /** Whether the list can be had in rows. */
+  readonly inRows?: true;
   /** How many items are listed without `--limit`; by default all of them. */
   readonly defaultLimit?: number;
   /** Whether an item has a path of its own to read it at; else it is found in the list. */
@@ -93,10 +95,14 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
 
 const yesFlag = flag('yes', 'Do not ask for confirmation');
 
-function listFlags({ filters = [], defaultLimit }: Resource): readonly Flag[] {
+function listFlags({ filters = [], defaultLimit, inRows }: Resource): readonly Flag[] {
+  if (inRows) return [...filters, formatFlag, failIfAnyFlag];
   if (defaultLimit === undefined) return filters;
   return [...filters, flag('limit N', 'How many to list at most', { more: `default: ${defaultLimit}` })];
 }
+
+/** For pipelines: the exit code tells whether the filters left any. */
+const failIfAnyFlag = flag('fail-if-any', 'Exit with 8 if there are any', { excludes: ['format'] });
 
 /** What it can be called by. */
 function handlesOf({ one, key, alias }: Resource): string {

@@ -121,6 +121,7 @@ export const features: Resource = {
   collection: 'features',
   key: 'name',
   single: true,
+  inRows: true,
   filters: [
     onlyIf('declared', 'declared'),
     onlyIf('stale', 'not seen for long'),
@@ -161,6 +162,7 @@ export const metrics: Resource = {
   within: 'app',
   collection: 'metrics',
   key: 'name',
+  inRows: true,
   filters: [onlyIf('declared', 'declared')],
   columns: [name, column('KIND', 'kind'), column('UNIT', 'unit', cut), column('DECLARED', 'declared')],
   create: {

@@ -46,6 +46,45 @@ export async function fetchWhole(context: Context, url: string, init: RequestIni
   }
 }
 
+/** How long a server may take to begin an answer in rows, ms: it may have to wait for its turn. */
+const rowsPatienceMs = 300_000;
+
+/**
+ * Sends a request whose answer is read while it comes.
+ * @returns the rows, or a refusal
+ * @throws {Failure} as `send` does
+ */
+export async function sendForRows(
+  context: Context,
+  url: string,
+  { method, headers = {} }: Sending,
+): Promise<Answer & { readonly rows?: AsyncIterable<Uint8Array> }> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), rowsPatienceMs);
+  try {
+    const init = { method, headers: { ...headers }, redirect: 'manual', signal: late.signal } as const;
+    const response = await context.fetch(url, init);
+    const { status } = response;
+    if (status >= 300 && status < 400) throw redirected(url, response.headers.get('location'));
+    const retryAfter = response.headers.get('retry-after');
+    if (status !== 200) return { status, json: jsonOf(await response.text()), retryAfter };
+    return { status, json: undefined, retryAfter, rows: rowsOf(url, response) };
+  } catch (error) {
+    throw error instanceof Failure ? error : unreachable(url, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A connection that breaks means that rows are missing. */
+async function* rowsOf(url: string, { body }: Response): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) yield piece;
+  } catch {
+    throw new Failure('unavailable', `${originOf(url)} broke off: rows are missing; try again`);
+  }
+}
+
 /** The fields of a JSON object; empty for anything else. */
 export function fieldsOf(json: unknown): Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null ? { ...json } : {};

@@ -1,11 +1,23 @@
-import type { Reply } from './types.ts';
+import type { Pieces, Reply } from './types.ts';
 
 /** What a typed handler gives: the status, the value to be written as JSON, and the headers that its declaration names. */
 export interface Answer<Status extends number = number, Body = unknown, Header extends string = never> {
   readonly status: Status;
   /** `undefined` for an empty body. */
-  readonly body: Body | JsonBytes<Body>;
+  readonly body: Body | JsonBytes<Body> | Written;
   readonly headers: Readonly<Record<Header, string>>;
+}
+
+/** A body in another format than JSON, whole or in pieces. */
+export class Written {
+  readonly type: string;
+  readonly content: string | Pieces;
+
+  /** @param type the media type */
+  constructor(type: string, content: string | Pieces) {
+    this.type = type;
+    this.content = content;
+  }
 }
 
 declare const encodes: unique symbol;
@@ -36,6 +48,11 @@ export function replyWith(
   more: Readonly<Record<string, string>> = {},
 ): Reply {
   if (body === undefined) return { status, headers: { ...more, ...headers } };
+  if (body instanceof Written) {
+    const { type, content } = body;
+    const written = typeof content === 'string' ? { body: content } : { pieces: content };
+    return { status, headers: { 'content-type': type, ...more, ...headers }, ...written };
+  }
   return {
     status,
     headers: { 'content-type': 'application/json', ...more, ...headers },

@@ -29,7 +29,7 @@ function weightsIn(header: string): Map<string, number> {
 }
 
 /** A weight that cannot be read counts as 0: the body as it is can be read by everyone. */
-function weightIn(parameters: readonly string[]): number {
+export function weightIn(parameters: readonly string[]): number {
   const given = parameters.find((each) => each.startsWith('q='))?.slice('q='.length);
   if (given === undefined) return 1;
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 0;

@@ -77,14 +77,26 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
     const ms = clock.monotonic() - began;
     tally.count(row, reply, ms);
     const isSlow = slow !== undefined && ms >= slow.fromMs;
-    if (ids === undefined || (reply.body === undefined && accessLog === undefined && !isSlow)) return reply;
+    const isEmpty = reply.body === undefined && reply.pieces === undefined;
+    if (ids === undefined || (isEmpty && accessLog === undefined && !isSlow)) return reply;
     const requestId = reply.headers?.[requestIdHeader] ?? ids.of(request);
     if (isSlow || accessLog !== undefined) {
       const answered = answeredWith(reply, request, row, requestId, ms);
       if (isSlow) slow.answered(answered);
       accessLog?.answered(answered);
     }
-    return named(reply, requestId);
+    return named(watched(reply, { requestId, route: row.route }), requestId);
+  }
+
+  /** Tells of a body that fails while it is sent: nothing else can. */
+  function watched(reply: Reply, about: { readonly requestId: string; readonly route: string }): Reply {
+    const { pieces } = reply;
+    if (pieces === undefined) return reply;
+    const told = (error: unknown): never => {
+      if (!(error instanceof ApiError)) hooks.failed?.(error, about);
+      throw error;
+    };
+    return { ...reply, pieces: { next: () => pieces.next().catch(told), stop: () => pieces.stop() } };
   }
 
   return (request) => {

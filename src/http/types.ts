@@ -41,8 +41,21 @@ export interface Reply {
   /** Values of `Set-Cookie`, the one header that has a line for each value. */
   readonly cookies?: readonly string[];
   readonly body?: string | Uint8Array;
+  /** A body that is made while it is sent, in place of `body`. */
+  readonly pieces?: Pieces;
   /** The code of a refusal, for the service's metrics and the log; engines ignore it. */
   readonly code?: ErrorCode;
+}
+
+/**
+ * A body in pieces. An engine takes the next one when the client has room for it, so that memory is bounded. When a piece fails
+ * the engine breaks the connection: a body that ends as it should is whole.
+ */
+export interface Pieces {
+  /** @returns `undefined` at the end */
+  next(): Promise<Uint8Array | undefined>;
+  /** Frees what the body holds. The engine calls it in any case: at the end, and when the client has gone. */
+  stop(): void;
 }
 
 /** Path parameters, percent-decoded, by the name after the colon in the route's pattern. */

@@ -10,6 +10,9 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
+import { comparedIn, comparisonColumns } from './exports/few-columns.ts';
+import { fewRows, read } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { type FeatureDeps, look, mustBeKnown, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
 import { range, readReportRange } from './report-range.ts';
@@ -44,15 +47,18 @@ themselves, and the checks of one person are not taken for independent ones. The
         base: Type.Optional(
           text('The variant to compare with; without it, or if it was not given, the one with most users.'),
         ),
+        ...format,
       },
-      answers: { 200: jsonAnswer(Comparison, 'The comparison.') },
+      answers: { 200: orInRows(jsonAnswer(Comparison, 'The comparison.'), comparisonColumns) },
       refuses: {
         invalid_query: environmentMissing,
         unknown_environment: unknownEnvironment,
         not_found: unknownFeature,
         backpressure: tooManyReports,
       },
-      async handle({ directory, application, query, params: { feature } }, deps: FeatureDeps & ReportDeps) {
+      async handle(call, deps: FeatureDeps & ReportDeps) {
+        const { directory, application, query, request } = call;
+        const { feature } = call.params;
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const from = query.from ?? (query.to ?? now) - usualDays * dayMs;
@@ -68,7 +74,9 @@ themselves, and the checks of one person are not taken for independent ones. The
         mustBeKnown(declaration, await look(deps, application, feature));
         const task = { environment, feature, days, split: declaration?.split ?? null };
         const { event, base } = query;
-        return ok(await deps.reports.make(application.teamId, 'comparison', { ...task, event, base }));
+        const made = await deps.reports.make(application.teamId, 'comparison', { ...task, event, base });
+        const rows = rowsWanted(query, request);
+        return rows === undefined ? ok(made) : fewRows(rows, comparisonColumns, comparedIn(read(made)));
       },
     }),
   ],

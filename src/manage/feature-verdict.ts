@@ -5,6 +5,9 @@ import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer } from '../http/schema.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { senderColumns } from './exports/few-columns.ts';
+import { fewRows } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
 import { FeatureSenders, type FeatureSendersShown } from './senders-shape.ts';
@@ -28,14 +31,17 @@ export const featureVerdict: Group<FeatureDeps> = {
         'A sender is kept for 90 days after it last asked for the feature in an environment. Browsers and apps are told apart by family and main version, servers by what they call themselves and the `appVersion` of their reports.',
       query: {
         environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
+        ...format,
       },
-      answers: { 200: jsonAnswer(FeatureSenders, 'The senders.') },
+      answers: { 200: orInRows(jsonAnswer(FeatureSenders, 'The senders.'), senderColumns) },
       refuses: {
         ...refuses,
         invalid_query: 'environment must not be empty',
         unknown_environment: unknownEnvironment,
       },
-      async handle({ directory, application, query, params: { feature } }, { reports }: FeatureDeps) {
+      async handle(call, { reports }: FeatureDeps) {
+        const { directory, application, query, request } = call;
+        const { feature } = call.params;
         const { environments: all, teamId } = application;
         const environments =
           query.environment === undefined ? all : [findEnvironment(all, query.environment)];
@@ -43,7 +49,9 @@ export const featureVerdict: Group<FeatureDeps> = {
         const senders = await reports.make(teamId, 'senders', task);
         const isDeclared = directory.featuresOf(application.id).has(feature);
         if (senders === undefined && !isDeclared) throw new ApiError('not_found', unknownFeature);
-        return ok(senders ?? none);
+        const rows = rowsWanted(query, request);
+        const shown = senders ?? none;
+        return rows === undefined ? ok(shown) : fewRows(rows, senderColumns, shown.items);
       },
     }),
     endpoint('GET /applications/:id/features/:feature/verdict', {

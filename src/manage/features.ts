@@ -13,6 +13,9 @@ import { checked } from './checked.ts';
 import { archived, description, permanent, snoozedUntil, split } from './declaration-shape.ts';
 import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
+import { written } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { featureColumns } from './exports/registry.ts';
 import {
   type FeatureDeps,
   look,
@@ -60,16 +63,20 @@ export const features: Group<FeatureDeps> = {
       operationId: 'listFeatures',
       counted: true,
       summary: 'List the features of an application',
-      query: { ...paging, ...filters },
-      answers: { 200: page(Feature, 'Features are sorted by name.') },
+      description: 'In rows there are no pages.',
+      query: { ...paging, ...filters, ...format },
+      answers: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, application, query }, deps: FeatureDeps) {
+      async handle({ directory, application, query, request }, deps: FeatureDeps) {
         const { archived, declared: isDeclared, stale, ...wanted } = query;
         const only = { archived, declared: isDeclared, stale };
         const declared = [...directory.featuresOf(application.id).values()];
         const environments = numbersOf(application);
         const task = { environments, declared, only, page: namePage(wanted), ...stalenessOf(deps) };
-        return ok(await deps.reports.make(application.teamId, 'features', task));
+        const { teamId } = application;
+        const rows = rowsWanted(query, request);
+        if (rows === undefined) return ok(await deps.reports.make(teamId, 'features', task));
+        return written(rows.type, await deps.reports.export(teamId, 'features', task, rows.format));
       },
     }),
     endpoint('POST /applications/:id/features', {

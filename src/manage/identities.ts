@@ -18,6 +18,9 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
+import { exposureColumns } from './exports/few-columns.ts';
+import { fewRows } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
 
 export interface IdentityDeps extends ManageDeps {
   readonly store: UsageStore;
@@ -77,12 +80,14 @@ export const identities: Group<IdentityDeps> = {
       counted: true,
       summary: 'Read which variants an identity had',
       description: 'An identity that is not known has none.',
-      query: { environment: EnvironmentName },
-      answers: { 200: jsonAnswer(Exposures, 'The exposures.') },
+      query: { environment: EnvironmentName, ...format },
+      answers: { 200: orInRows(jsonAnswer(Exposures, 'The exposures.'), exposureColumns) },
       refuses: { invalid_query: environmentMissing, unknown_environment: unknownEnvironment },
-      handle({ application, params: { identity }, query }, deps: IdentityDeps) {
+      handle({ application, params: { identity }, query, request }, deps: IdentityDeps) {
         const { name, number } = findEnvironment(application.environments, query.environment);
         const exposures = exposuresOf(deps, number, deps.digestOf(application, identity));
+        const rows = rowsWanted(query, request);
+        if (rows !== undefined) return fewRows(rows, exposureColumns, exposures);
         return ok({ identity, environment: name, exposures });
       },
     }),

@@ -5,9 +5,12 @@ import { flag, jsonAnswer, text } from '../http/schema.ts';
 import type { Retention } from '../store/retention.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { written } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { ledgerColumns } from './exports/ledger.ts';
 import { IngestReport } from './ledger-shape.ts';
 import type { ReportingDeps } from './report-pool.ts';
-import { emptyRange, range, readReportRange } from './report-range.ts';
+import { anyLength, emptyRange, range, readReportRange } from './report-range.ts';
 
 /** The ledger has hours as long as it is kept. */
 const forever = Number.POSITIVE_INFINITY;
@@ -23,28 +26,29 @@ export const ingest: Group<ReportingDeps> = {
       counted: true,
       summary: 'Report what was accepted and what was refused, why, and from which sender',
       description:
-        'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second.',
+        'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second. In rows, each hour has rows of its own.',
       query: {
         environment: Type.Optional(text('Only this environment.')),
         unnamed: Type.Optional(
           flag('With `environment`: also what named no environment that exists, and mint requests.'),
         ),
         ...range,
+        ...format,
       },
-      answers: { 200: jsonAnswer(IngestReport, 'The report.') },
+      answers: { 200: orInRows(jsonAnswer(IngestReport, 'The report.'), ledgerColumns) },
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
-      async handle({ directory, application, query }, { reports }: ReportingDeps) {
+      async handle({ directory, application, query, request }, { reports }: ReportingDeps) {
         const { number, teamId, environments } = application;
         const { environment: name, unnamed = false } = query;
         const only = name === undefined ? undefined : findEnvironment(environments, name);
-        const { from, to } = readReportRange({ ...query, step: 'hour' }, directory.clock.now(), notRolledUp);
+        const rows = rowsWanted(query, request);
+        const now = directory.clock.now();
+        const inHours = { ...query, step: 'hour' } as const;
+        const { from, to } = readReportRange(inHours, now, notRolledUp, rows && anyLength);
         const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
-        return ok(
-          await reports.make(teamId, 'ledger', {
-            application: { number, environments },
-            ...{ only, unnamed, hours },
-          }),
-        );
+        const task = { application: { number, environments }, only, unnamed, hours };
+        if (rows === undefined) return ok(await reports.make(teamId, 'ledger', task));
+        return written(rows.type, await reports.export(teamId, 'ledger', task, rows.format));
       },
     }),
   ],

@@ -9,6 +9,9 @@ import { bodyShape, flag, jsonAnswer, text } from '../http/schema.ts';
 import { created, done, made, page } from './answers.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
+import { written } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { metricColumns } from './exports/registry.ts';
 import { namePage, paging } from './lists.ts';
 import { kind, Metric } from './metric-shape.ts';
 import { showMetric } from './metrics-report.ts';
@@ -41,14 +44,18 @@ export const metrics: Group<ReportingDeps> = {
       operationId: 'listMetrics',
       counted: true,
       summary: 'List the metrics of an application',
-      query: { ...paging, declared: declaredFilter },
-      answers: { 200: page(Metric, 'Metrics are sorted by name.') },
+      description: 'In rows there are no pages.',
+      query: { ...paging, declared: declaredFilter, ...format },
+      answers: { 200: orInRows(page(Metric, 'Metrics are sorted by name.'), metricColumns) },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, application, query }, { reports }: ReportingDeps) {
+      async handle({ directory, application, query, request }, { reports }: ReportingDeps) {
         const declared = [...directory.metricsOf(application.id).values()];
         const environments = application.environments.map(({ number }) => number);
         const task = { environments, declared, only: query.declared, page: namePage(query) };
-        return ok(await reports.make(application.teamId, 'metrics', task));
+        const { teamId } = application;
+        const rows = rowsWanted(query, request);
+        if (rows === undefined) return ok(await reports.make(teamId, 'metrics', task));
+        return written(rows.type, await reports.export(teamId, 'metrics', task, rows.format));
       },
     }),
     endpoint('PUT /applications/:id/metrics/:metric', {

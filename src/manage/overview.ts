@@ -14,6 +14,9 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
+import { userColumns, usersIn } from './exports/few-columns.ts';
+import { fewRows, read } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
 import { CompleteThrough, completeThroughHeader } from './freshly.ts';
 import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
@@ -103,15 +106,18 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
           maxItems: maxNames,
           description: `The features, up to ${maxNames}: the parameter is repeated.`,
         }),
+        ...format,
       },
-      answers: { 200: jsonAnswer(OverviewUsers, 'Their users.') },
+      answers: { 200: orInRows(jsonAnswer(OverviewUsers, 'Their users.'), userColumns) },
       refuses,
-      async handle({ directory, application, query }, { reports, retention }: OverviewDeps) {
+      async handle({ directory, application, query, request }, { reports, retention }: OverviewDeps) {
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const { range } = readOverviewRange({ ...query, step: 'day' }, now, retention);
         const task = { environment, days: daysOf(range, now), features: query.feature };
-        return ok(await reports.make(application.teamId, 'overviewUsers', task));
+        const made = await reports.make(application.teamId, 'overviewUsers', task);
+        const rows = rowsWanted(query, request);
+        return rows === undefined ? ok(made) : fewRows(rows, userColumns, usersIn(read(made)));
       },
     }),
   ],

@@ -2,7 +2,11 @@ import { Piscina } from 'piscina';
 import { FairQueue } from '../admission/fair-queue.ts';
 import { ApiError } from '../errors.ts';
 import { Histogram } from '../histogram.ts';
+import type { Pieces } from '../http/types.ts';
 import type { ManageDeps } from './caller.ts';
+import { ExportQueue } from './exports/export-queue.ts';
+import type { ExportName, ExportTask } from './exports/make-export.ts';
+import type { RowFormat } from './exports/row-writer.ts';
 import type { Made, Reports } from './make-report.ts';
 import type { ReportOutcome, ReportRequest, ReportWorkerStart } from './report-worker.ts';
 
@@ -19,6 +23,16 @@ export interface ReportPool {
   ): Promise<Made<Name>>;
   /** How late the thread comes to what is due, seconds. */
   readonly delays: Histogram;
+  /**
+   * Begins an export when it is the team's turn, and gives it once its first rows are there.
+   * @throws {ApiError} `rate_limited` or `backpressure` when too many exports wait already
+   */
+  export<Name extends ExportName>(
+    teamId: string,
+    name: Name,
+    task: ExportTask<Name>,
+    format: RowFormat,
+  ): Promise<Pieces>;
   /** Closes the worker's store, then the worker. */
   close(): Promise<void>;
 }
@@ -38,6 +52,14 @@ const bounds = {
   refusals: { each: 'Too many reports of this team are waiting', all: tooManyReports },
 };
 
+/** The exports of one team run one after another, and beside its reports: an export takes as long as its client does. */
+const exportBounds = {
+  atOnce: 3,
+  waitingEach: 4,
+  waitingAll: 32,
+  refusals: { each: 'Too many exports of this team are waiting', all: 'Too many exports are waiting' },
+};
+
 /**
  * @param workerFile the compiled `manage/report-worker`
  * @param data the data directory
@@ -50,24 +72,32 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
     workerData: { data, delays: delays.memory } satisfies ReportWorkerStart,
     minThreads: 1,
     maxThreads: 1,
-    concurrentTasksPerWorker: bounds.atOnce + 1,
+    concurrentTasksPerWorker: bounds.atOnce + exportBounds.atOnce + 1,
     // Running reports take turns in the thread's event loop, which must not block in between.
     atomics: 'disabled',
+  });
+  const made = <T>(outcome: ReportOutcome<T>): T => {
+    if (outcome.ok) return outcome.made;
+    const { code, message } = outcome;
+    throw typeof code === 'number'
+      ? Object.assign(new Error(message), { code })
+      : new ApiError(code, message);
+  };
+  const exports = new ExportQueue(new FairQueue(exportBounds), {
+    chunk: async (request) => made(await pool.run(request, { name: 'chunk' })),
+    stop: (id) => pool.run(id, { name: 'stopExport' }),
   });
   return {
     delays,
     make<Name extends keyof Reports>(teamId: string, name: Name, task: Parameters<Reports[Name]>[0]) {
       return queue.run(teamId, async () => {
         const request: ReportRequest = { name, task };
-        const outcome: ReportOutcome<Made<Name>> = await pool.run(request, { name: 'make' });
-        if (outcome.ok) return outcome.made;
-        const { code, message } = outcome;
-        throw typeof code === 'number'
-          ? Object.assign(new Error(message), { code })
-          : new ApiError(code, message);
+        return made<Made<Name>>(await pool.run(request, { name: 'make' }));
       });
     },
+    export: (teamId, name, task, format) => exports.begin(teamId, { name, task, format }),
     async close() {
+      exports.close();
       await pool.run(undefined, { name: 'close' });
       await pool.close();
     },

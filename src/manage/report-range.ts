@@ -30,25 +30,27 @@ export const reportRange = {
 
 const maxBuckets = 10_000;
 
+/** A report in rows is never in memory as a whole. */
+export const anyLength = Number.POSITIVE_INFINITY;
+
 /**
  * The range of a report. Without `to` it ends now; without `from` it is a day long.
  * @param now Unix ms
+ * @param most buckets that it may have
  * @throws {ApiError} `invalid_query`
  */
 export function readReportRange(
   query: QueryOf<typeof reportRange>,
   now: number,
   retention: Retention,
+  most = maxBuckets,
 ): ReportRange {
   const { step } = query;
   const to = Math.ceil((query.to ?? now + 1) / 60_000);
   const from = Math.floor((query.from ?? (to - stepMinutes.day) * 60_000) / 60_000);
   if (from >= to) throw new ApiError('invalid_query', emptyRange);
-  if ((to - from) / stepMinutes[step] > maxBuckets) {
-    throw new ApiError(
-      'invalid_query',
-      `from and to are more than ${maxBuckets} steps apart: take a wider step`,
-    );
+  if ((to - from) / stepMinutes[step] > most) {
+    throw new ApiError('invalid_query', `from and to are more than ${most} steps apart: take a wider step`);
   }
   // Where data may be rolled up, a range has whole buckets: the same ones before and after the roll-up.
   const horizons = horizonsAt(now, retention);

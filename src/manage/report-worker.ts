@@ -6,6 +6,8 @@ import { watchLoop } from '../loop-delay.ts';
 import type { Reading } from '../store/snapshot.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { logThreadConsole } from '../worker-log.ts';
+import { type ExportRequest, makeExport } from './exports/make-export.ts';
+import { type Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
@@ -15,6 +17,13 @@ export interface ReportWorkerStart {
   readonly data: string;
   /** Memory of the histogram in which it counts how late it is. */
   readonly delays: ArrayBufferLike;
+}
+
+/** A chunk of an export: the next one, or the first one of what `begin` names. */
+export interface ChunkRequest {
+  /** Chosen by the caller. */
+  readonly id: number;
+  readonly begin?: ExportRequest;
 }
 
 export interface ReportRequest {
@@ -34,11 +43,38 @@ const store = openUsageStore(data);
 const reports = createReports(store);
 const turns = new ReadingTurns(store.lmdb, systemClock);
 
+/** The exports that are under way. Between two chunks nothing of them is open. */
+const underWay = new Map<number, Chunks>();
+
 /** Makes a report, and takes turns with others that are being made. */
-export async function make({ name, task }: ReportRequest): Promise<ReportOutcome<unknown>> {
+export function make({ name, task }: ReportRequest): Promise<ReportOutcome<unknown>> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
+  return outcomeOf(() => turns.finish(start(task)));
+}
+
+/** Reads a chunk of an export. The last one ends it, and so does a failure. */
+export function chunk({ id, begin }: ChunkRequest): Promise<ReportOutcome<Chunk>> {
+  if (begin !== undefined) underWay.set(id, new Chunks(makeExport(store, begin)));
+  return outcomeOf(async () => {
+    let isLast = true;
+    try {
+      const made = await turns.finish(underWay.get(id)!.next());
+      isLast = made.isLast;
+      return made;
+    } finally {
+      if (isLast) underWay.delete(id);
+    }
+  });
+}
+
+/** Ends an export before its end, between two chunks. */
+export function stopExport(id: number): void {
+  underWay.delete(id);
+}
+
+async function outcomeOf<T>(work: () => Promise<T>): Promise<ReportOutcome<T>> {
   try {
-    return { ok: true, made: await turns.finish(start(task)) };
+    return { ok: true, made: await work() };
   } catch (error) {
     if (!(error instanceof ApiError || isStoreFailure(error))) throw error;
     const { code, message } = error as ApiError | (Error & { code: number });

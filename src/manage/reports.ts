@@ -12,20 +12,26 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
+import { written } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { measurementColumns } from './exports/measurements.ts';
+import { usageColumns } from './exports/usage.ts';
 import { overPoints } from './point-budget.ts';
 import { type ReportingDeps, tooManyReports } from './report-pool.ts';
-import { readReportRange, reportRange } from './report-range.ts';
+import { anyLength, readReportRange, reportRange } from './report-range.ts';
 import { MeasurementsReport, UsageReport } from './report-shapes.ts';
 
 export interface ReportDeps extends ReportingDeps {
   readonly retention: Retention;
 }
 
-const query = { environment: EnvironmentName, ...reportRange };
+const query = { environment: EnvironmentName, ...reportRange, ...format };
 
 const description = `Without \`to\` the report ends now; without \`from\` it is a day long. Where data is rolled up to hours or days by now, the
 range is widened to whole ones. The report has everything that was answered 202 or 200 before the request; on several machines, what others answered is in it until
-\`completeThrough\`.`;
+\`completeThrough\`.
+
+In rows, the earliest come first, and the range may have any number of buckets.`;
 
 const refuses = {
   invalid_query: environmentMissing,
@@ -46,13 +52,17 @@ export const reports: Group<ReportDeps> = {
       description,
       counted: true,
       query: { ...query, feature: Type.Optional(text('Only this feature.')) },
-      answers: { 200: jsonAnswer(UsageReport, 'The report.') },
+      answers: { 200: orInRows(jsonAnswer(UsageReport, 'The report.'), usageColumns) },
       refuses,
-      async handle({ completeThrough, directory, application, query }, { reports, retention }: ReportDeps) {
+      async handle(call, { reports, retention }: ReportDeps) {
+        const { completeThrough, directory, application, query, request } = call;
         const environment = findEnvironment(application.environments, query.environment);
-        const range = readReportRange(query, directory.clock.now(), retention);
+        const rows = rowsWanted(query, request);
+        const range = readReportRange(query, directory.clock.now(), retention, rows && anyLength);
         const task = { environment, range, only: query.feature, completeThrough };
-        return ok(await reports.make(application.teamId, 'usage', task));
+        const { teamId } = application;
+        if (rows === undefined) return ok(await reports.make(teamId, 'usage', task));
+        return written(rows.type, await reports.export(teamId, 'usage', task, rows.format));
       },
     }),
     endpoint('GET /applications/:id/measurements', {
@@ -62,14 +72,18 @@ export const reports: Group<ReportDeps> = {
       description,
       counted: true,
       query: { ...query, metric: Type.Optional(text('Only this metric.')) },
-      answers: { 200: jsonAnswer(MeasurementsReport, 'The report.') },
+      answers: { 200: orInRows(jsonAnswer(MeasurementsReport, 'The report.'), measurementColumns) },
       refuses,
-      async handle({ completeThrough, directory, application, query }, { reports, retention }: ReportDeps) {
+      async handle(call, { reports, retention }: ReportDeps) {
+        const { completeThrough, directory, application, query, request } = call;
         const environment = findEnvironment(application.environments, query.environment);
-        const range = readReportRange(query, directory.clock.now(), retention);
+        const rows = rowsWanted(query, request);
+        const range = readReportRange(query, directory.clock.now(), retention, rows && anyLength);
         const gauges = gaugesOf(directory, application);
         const task = { environment, range, only: query.metric, gauges, completeThrough };
-        return ok(await reports.make(application.teamId, 'measurements', task));
+        const { teamId } = application;
+        if (rows === undefined) return ok(await reports.make(teamId, 'measurements', task));
+        return written(rows.type, await reports.export(teamId, 'measurements', task, rows.format));
       },
     }),
   ],

@@ -52,9 +52,22 @@ export interface Answer {
 }
 
 export async function send(dispatch: Dispatch, target: string, parts?: RequestDeps): Promise<Answer> {
-  const { status, headers = {}, body = '' }: Reply = await dispatch(requestOf(target, parts));
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-  return { status, headers, text, json: text === '' ? undefined : JSON.parse(text) };
+  const reply = await dispatch(requestOf(target, parts));
+  const { status, headers = {} } = reply;
+  const text = await textOf(reply);
+  const isJson =
+    text !== '' &&
+    (headers['content-type'] ?? 'json').includes('json') &&
+    !headers['content-type']?.includes('ndjson');
+  return { status, headers, text, json: isJson ? JSON.parse(text) : undefined };
+}
+
+async function textOf({ body = '', pieces }: Reply): Promise<string> {
+  if (pieces === undefined) return typeof body === 'string' ? body : new TextDecoder().decode(body);
+  const all: Uint8Array[] = [];
+  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next()) all.push(piece);
+  pieces.stop();
+  return Buffer.concat(all).toString();
 }
 
 export interface Client {

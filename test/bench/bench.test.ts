@@ -72,6 +72,14 @@ describe('the benchmarks', () => {
     }
   });
 
+  it('measure exports', async () => {
+    const figures = (await result('export')) as Record<string, unknown>;
+    // Twenty flags of three variants, in 48 hours.
+    expect(figures).toMatchObject({ csv: { rows: 2880 }, ndjson: { rows: 2880 } });
+    for (const { rowsPerSecond } of Object.values(figures) as { rowsPerSecond: number }[])
+      expect(rowsPerSecond).toBeGreaterThan(0);
+  });
+
   it('measure packets beside pages that look on', async () => {
     const { answered, ...figures } = await result('watchers');
     expect(answered).toBeGreaterThan(0);

@@ -61,6 +61,7 @@ export function testContext(options: ContextOptions = {}): TestContext {
     person: options.answers === undefined ? undefined : { ask, askSecret: ask },
     bold: false,
     width: undefined,
+    drained: async () => {},
     openBrowser: (url) => {
       openBrowser?.(url);
       return openBrowser !== undefined;

@@ -35,6 +35,38 @@ async function run(command: string): Promise<{ out: string; err: string }> {
 
 const here = '--app Here --environment Production';
 
+describe('rows', () => {
+  it.each([
+    ['csv', /^time,environment,feature,variant,checks,used,viewed\r\n\S+Z,Production,checkout,on,3,2,1\r\n$/],
+    ['ndjson', /^\{"time":"\S+Z","environment":"Production","feature":"checkout","variant":"on","checks":3,/],
+  ])('are printed as %s, and nothing else', async (format, rows) => {
+    expect(await send({ f: { checkout: { on: [3, 2, 1] } } })).toBe(202);
+    const { out, err } = await run(`usage ${here} --format ${format}`);
+    expect(out).toMatch(rows);
+    expect(err).toBe('');
+  });
+
+  it('are refused in words', async () => {
+    await expect(run(`usage ${here} --format csv --to 1d --from 1h`)).rejects.toThrow(
+      /from must be before to/,
+    );
+    await expect(run(`usage ${here} --format csv --json`)).rejects.toThrow(UsageError);
+  });
+
+  it('that break off are a failure', async () => {
+    const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
+    const context = testContext({ clock: running.clock, env });
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
+    const cut = {
+      ...context,
+      fetch: async (url: string, init: RequestInit) =>
+        url.includes('format=') ? new Response(broken) : fetch(url, init),
+    };
+    const argv = ['--app', admin.application, '--environment', 'Production', '--format', 'csv'];
+    await expect(runReport('usage', argv, cut)).rejects.toThrow(/rows are missing/);
+  });
+});
+
 describe('usage', () => {
   it('has a line for each feature, and one for each of its variants', async () => {
     expect(await send({ f: { checkout: { on: [3, 2, 1], off: [10] } } })).toBe(202);

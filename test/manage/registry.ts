@@ -11,6 +11,8 @@ import { type EnvironmentSeries, SeriesDictionary } from '../../src/commit/serie
 import { Histogram } from '../../src/histogram.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
+import { makeExport } from '../../src/manage/exports/make-export.ts';
+import { Chunks } from '../../src/manage/exports/rows.ts';
 import { featureNotes } from '../../src/manage/feature-notes.ts';
 import { featureVerdict } from '../../src/manage/feature-verdict.ts';
 import { features } from '../../src/manage/features.ts';
@@ -20,7 +22,7 @@ import type { ReportPool } from '../../src/manage/report-pool.ts';
 import { reports } from '../../src/manage/reports.ts';
 import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
 import type { Reading } from '../../src/store/snapshot.ts';
-import { openUsageStore } from '../../src/store/usage.ts';
+import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
 import { addPacket } from '../../src/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/telemetry/packet.ts';
 import type { Answer, RequestDeps } from '../auth/fixture.ts';
@@ -57,7 +59,7 @@ export async function openRegistry(): Promise<Registry> {
     freshen: () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(0, 0),
-    reports: reportsInThisThread(createReports(store)),
+    reports: reportsInThisThread(store),
     clock,
     staleAfter: 30,
     accounts: fixture.store,
@@ -117,13 +119,27 @@ export async function openRegistry(): Promise<Registry> {
 }
 
 /** What crosses to the thread of the reports and back is copied here too. */
-function reportsInThisThread(reports: ReturnType<typeof createReports>): ReportPool {
+function reportsInThisThread(store: UsageStore): ReportPool {
+  const reports = createReports(store);
   return {
     make: async (_teamId, name, task) => {
       const reading = reports[name](structuredClone(task) as never) as Reading<never>;
       return structuredClone(finish(reading));
     },
     delays: new Histogram(),
+    export: async (_teamId, name, task, format) => {
+      const chunks = new Chunks(makeExport(store, { name, task: structuredClone(task), format }));
+      let isLast = false;
+      return {
+        async next() {
+          if (isLast) return undefined;
+          const chunk = finish(chunks.next());
+          isLast = chunk.isLast;
+          return chunk.bytes;
+        },
+        stop: () => {},
+      };
+    },
     close: async () => {},
   };
 }

@@ -102,7 +102,7 @@ function strayBody(
   const type = headers['content-type'] ?? '';
   if (content[type] === undefined) return [`content type ${type} is not documented`];
   const validate = closed.responseValidator(operation, status, type);
-  validate(type.includes('json') ? JSON.parse(text) : text);
+  validate(type.endsWith('json') && !type.endsWith('ndjson') ? JSON.parse(text) : text);
   return errorsOf(validate);
 }
 

@@ -1,7 +1,7 @@
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
 import { readTls } from '../tls.ts';
-import type { Engine, ListenOptions, Reply } from '../types.ts';
+import type { Engine, ListenOptions, Pieces, Reply } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
 import { type BodyReader, BunRequest, type RawRequest, type Server } from './bun-request.ts';
 import { type Answer, routesFor, strayPath } from './bun-routes.ts';
@@ -73,10 +73,36 @@ async function stop(server: Server, graceMs: number): Promise<void> {
 /** @param closing tells the client that the connection is not kept */
 function respond(request: BunRequest, reply: Reply, closing: boolean): Response {
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
+  if (reply.pieces !== undefined) return respondInPieces(request, reply, reply.pieces, closing);
   if (closing) reply = { ...reply, headers: { ...reply.headers, connection: 'close' } };
   if (reply.cookies !== undefined)
     return new Response(reply.body as Uint8Array<ArrayBuffer>, { ...reply, headers: withCookies(reply) });
   return new Response(reply.body as Uint8Array<ArrayBuffer>, reply as ResponseInit);
+}
+
+/** Bun takes a piece when the socket has room, and closes a connection on which nothing moves for its idle timeout. */
+function respondInPieces({ method }: BunRequest, reply: Reply, pieces: Pieces, closing: boolean): Response {
+  const headers = withCookies(reply);
+  if (closing) headers.set('connection', 'close');
+  if (method === 'HEAD') {
+    pieces.stop();
+    return new Response(null, { status: reply.status, headers });
+  }
+  const source = {
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+      try {
+        const piece = await pieces.next();
+        if (piece !== undefined) return controller.enqueue(piece);
+        pieces.stop();
+        controller.close();
+      } catch {
+        pieces.stop();
+        controller.error(undefined); // Bun resets the connection; an error it would print.
+      }
+    },
+    cancel: () => pieces.stop(),
+  };
+  return new Response(new ReadableStream(source, { highWaterMark: 0 }), { status: reply.status, headers });
 }
 
 function withCookies({ headers, cookies = [] }: Reply): Headers {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { problem } from '../problem.ts';
-import type { ByteBudget, Dispatch, Reply, Request } from '../types.ts';
+import type { ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
 import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault } from './head.ts';
@@ -38,6 +38,8 @@ export class UwsExchange implements Request, Arriving {
   #bytesInIdleTime = 0;
   /** Set while the client of a refused body may go on sending. */
   #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
+  /** Ends the wait for a client that has gone. */
+  #released = () => {};
   /** `#res` must not be used any more. */
   #over = false;
 
@@ -126,21 +128,68 @@ export class UwsExchange implements Request, Arriving {
   }
 
   #reply(reply: Reply): void {
-    if (this.#over) return;
+    if (this.#over) {
+      reply.pieces?.stop();
+      return;
+    }
     if (this.#inbox.refused) {
       this.#replyAndDrain(reply);
     } else {
       this.#inbox.flow();
-      this.#end(reply, this.#server.closing);
+      if (reply.pieces === undefined) this.#end(reply, this.#server.closing);
+      else void this.#sendPieces(reply, reply.pieces);
     }
   }
 
-  #end({ status, headers, cookies, body }: Reply, close: boolean): void {
+  /** Ends with the last piece, and breaks the connection when a piece fails. */
+  async #sendPieces({ status, headers, cookies }: Reply, pieces: Pieces): Promise<void> {
+    const head = { status, ...(headers && { headers }), ...(cookies && { cookies }) };
+    try {
+      if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
+      this.#res.cork(() => this.#writeHead(head));
+      for (;;) {
+        const piece = await pieces.next();
+        if (this.#over) return;
+        if (piece === undefined) break;
+        let took = true;
+        this.#res.cork(() => {
+          took = this.#res.write(piece);
+        });
+        if (!took) await this.#writable();
+        if (this.#over) return;
+      }
+      this.#res.cork(() => this.#res.end(undefined, this.#server.closing));
+      this.#finish();
+    } catch {
+      this.#close();
+    } finally {
+      pieces.stop();
+    }
+  }
+
+  /** Resolves when the client has taken what was written, or has gone. */
+  #writable(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#released = resolve;
+      this.#res.onWritable(() => {
+        resolve();
+        return true;
+      });
+    });
+  }
+
+  #writeHead({ status, headers, cookies }: Reply): void {
     const res = this.#res;
+    res.writeStatus(statusLine(status));
+    for (const name in headers) res.writeHeader(name, oneLine(headers[name]!));
+    if (cookies !== undefined) for (const cookie of cookies) res.writeHeader('set-cookie', oneLine(cookie));
+  }
+
+  #end(reply: Reply, close: boolean): void {
+    const res = this.#res;
+    const { status, body } = reply;
     res.cork(() => {
-      res.writeStatus(statusLine(status));
-      for (const name in headers) res.writeHeader(name, oneLine(headers[name]!));
-      if (cookies !== undefined) for (const cookie of cookies) res.writeHeader('set-cookie', oneLine(cookie));
+      this.#writeHead(reply);
       if (status === 204 || status === 304) endBare(res, undefined, close);
       else if (this.method === 'HEAD') endBare(res, body ?? '', close);
       else res.end(body, close);
@@ -191,6 +240,7 @@ export class UwsExchange implements Request, Arriving {
     this.#over = true;
     this.#server.deadlines.end(this);
     clearTimeout(this.#draining?.late);
+    this.#released();
     this.#server.finished();
   }
 }

@@ -26,6 +26,10 @@ export interface HttpRequest {
 export interface HttpResponse {
   onAborted(handler: () => void): void;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void;
+  /** @returns false when the client has not taken what was written before */
+  write(chunk: Uint8Array): boolean;
+  /** Called when the client has taken it. */
+  onWritable(handler: (offset: number) => boolean): void;
   cork(write: () => void): void;
   writeStatus(status: string | Uint8Array): void;
   writeHeader(name: string, value: string): void;

@@ -58,6 +58,49 @@ export function replies({ open, ask }: Target): void {
     });
   });
 
+  describe.concurrent('a reply in pieces', () => {
+    const told = async (query: string) => json(await ask(get(`/pieces/${query}`)));
+
+    it('comes whole, on a connection that stays open, and is stopped', async () => {
+      const client = await open();
+      client.write(get('/pieces?whole'));
+      const { status, headers, body } = await client.read();
+      expect([status, headers.get('content-type'), body.length]).toEqual([200, 'text/x', 20 * 65_536]);
+      expect([body[0], body.at(-1)]).toEqual([1, 20]);
+      client.write(get('/pieces/whole'));
+      expect(json(await client.read())).toEqual({ pieces: 20, stops: 1 });
+    });
+
+    it('breaks the connection when a piece fails, so that a part is never taken for the whole', async () => {
+      const client = await open();
+      client.write(get('/pieces?fails'));
+      await client.ended;
+      expect(client.unread).not.toContain('\r\n0\r\n\r\n');
+      expect((await told('fails')).stops).toBeGreaterThan(0);
+    });
+
+    it('waits for a client that does not read, and stops when it goes away', async () => {
+      const client = await open();
+      client.socket.pause();
+      client.write(get('/many-pieces?slow'));
+      let before = -1;
+      for (let now = 0; now !== before || now === 0; ) {
+        before = now;
+        await ask(get('/slow'));
+        now = (await told('slow')).pieces;
+      }
+      expect(before).toBeLessThan(400);
+      client.close();
+      while ((await told('slow')).stops === 0);
+      expect((await told('slow')).pieces).toBeLessThan(400);
+    });
+
+    it('has no body for HEAD', async () => {
+      const { status, body } = await ask(get('/pieces?head').replace('GET', 'HEAD'), 'HEAD');
+      expect([status, body.length, await told('head')]).toEqual([200, 0, { pieces: 0, stops: 1 }]);
+    });
+  });
+
   describe.concurrent('a reply', () => {
     it('without a body has length 0', async () => {
       const { status, headers } = await ask(get('/accept'));

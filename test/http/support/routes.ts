@@ -50,7 +50,26 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     const headers = names.map((name) => request.header(name) ?? null);
     return json({ method, path, query, remoteAddress, headers });
   };
+  /** What became of bodies in pieces, by the query of their request. */
+  const taken = new Map<string, { pieces: number; stops: number }>();
+  const piecesOf = ({ query }: Request, count: number): Reply => {
+    const told = { pieces: 0, stops: 0 };
+    taken.set(query, told);
+    const next = async () => {
+      if (query.startsWith('fails') && told.pieces === 3) throw new Error('a piece failed');
+      if (told.pieces === count) return undefined;
+      told.pieces += 1;
+      return new Uint8Array(65_536).fill(told.pieces);
+    };
+    const stop = () => {
+      told.stops += 1;
+    };
+    return { status: 200, headers: { 'content-type': 'text/x' }, pieces: { next, stop } };
+  };
   const routes: Route[] = [
+    { method: 'GET', path: '/pieces', handle: (request) => piecesOf(request, 20) },
+    { method: 'GET', path: '/many-pieces', handle: (request) => piecesOf(request, 100_000) },
+    { method: 'GET', path: '/pieces/:query', handle: (_, { query }) => json(taken.get(query!)) },
     { method: 'GET', path: '/describe', handle: describe },
     { method: 'POST', path: '/describe', handle: describe },
     { method: 'PUT', path: '/describe', handle: describe },

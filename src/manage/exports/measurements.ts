@@ -1,0 +1,101 @@
+import { mergeMeasurement } from '../../aggregate/merge.ts';
+import { type Measurement, measurementCodec } from '../../store/cells.ts';
+import { seriesOf } from '../../store/series.ts';
+import { fromSnapshot, type Reading } from '../../store/snapshot.ts';
+import type { UsageStore } from '../../store/usage.ts';
+import type { MeasurementsTask } from '../make-report.ts';
+import { PointBudget } from '../point-budget.ts';
+import { sumUp } from '../sum-up.ts';
+import type { Columns, RowWriter } from './row-writer.ts';
+import { type Rows, RowText } from './rows.ts';
+import { compare, ofSeries } from './usage.ts';
+
+export const measurementColumns = {
+  ...ofSeries,
+  metric: { description: 'Name of the metric.', example: 'purchases' },
+  feature: { description: 'Name of the feature, if the metric is one of a feature.', example: null },
+  variant: { description: 'Name of the variant of the feature.', example: null },
+  kind: { description: '`counter` or `gauge`.', example: 'counter' },
+  value: { description: 'The sum of a counter, the last number of a gauge.', example: 3 },
+  sum: { description: 'The sum of all numbers.', example: 3 },
+  count: { description: 'How many numbers came.', example: 2 },
+  last: { description: 'The last number.', example: 1 },
+  lastAt: { description: 'When the last number was measured.', example: '2026-01-31T12:00:30.000Z' },
+  min: { description: 'The smallest number.', example: 1 },
+  max: { description: 'The largest number.', example: 2 },
+} satisfies Columns;
+
+/** A metric's series: its place in the order of the rows, and what its rows have in common. */
+interface NamedMetric {
+  readonly place: number;
+  readonly text: string;
+  readonly isGauge: boolean;
+}
+
+type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
+
+/** What was measured in an environment by time and metric. At most a day of buckets is in memory. */
+export function* measurementRows(
+  store: UsageStore,
+  { environment, range, only, gauges }: MeasurementsTask,
+  writer: RowWriter,
+): Rows {
+  const series = yield* metricsInOrder(store, environment, only, gauges, writer);
+  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
+  const source = { ...cells, series, budget: new PointBudget(Number.POSITIVE_INFINITY) };
+  const width = range.step === 'day' ? 1440 : 60;
+  for (let from = range.from; from < range.to; ) {
+    const to = Math.min(range.to, (Math.floor(from / width) + 1) * width);
+    const points: Point[] = [];
+    yield* sumUp(source, environment.number, { ...range, from, to }, (ordinal, _, found) => {
+      for (const [t, cell] of found) points.push([t, series.get(ordinal)!, cell]);
+    });
+    yield* pointRows(points, writer);
+    from = to;
+  }
+}
+
+function metricsInOrder(
+  store: UsageStore,
+  environment: MeasurementsTask['environment'],
+  only: string | undefined,
+  gauges: ReadonlySet<string>,
+  writer: RowWriter,
+): Reading<ReadonlyMap<number, NamedMetric>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const named: { ordinal: number; name: readonly string[] }[] = [];
+    for (const { ordinal, name } of seriesOf(store, environment.number, at)) {
+      yield;
+      if (name.length !== 2 && (only === undefined || name[0] === only)) named.push({ ordinal, name });
+    }
+    named.sort(({ name: a }, { name: b }) => {
+      const [first = '', second = ''] = [a[1], b[1]];
+      return compare(a[0]!, b[0]!) || compare(first, second) || compare(a[2] ?? '', b[2] ?? '');
+    });
+    const metrics = named.map(({ ordinal, name: [metric = '', feature = null, variant = null] }, place) => {
+      const isGauge = gauges.has(metric);
+      const text = writer.part(1, [
+        environment.name,
+        metric,
+        feature,
+        variant,
+        isGauge ? 'gauge' : 'counter',
+      ]);
+      return [ordinal, { place, text, isGauge }] as const;
+    });
+    return new Map(metrics);
+  });
+}
+
+function* pointRows(points: Point[], writer: RowWriter): Rows {
+  const text = new RowText();
+  points.sort(([a, one], [b, other]) => a - b || one.place - other.place);
+  for (const [t, metric, { sum, count, last, lastAt, min, max }] of points) {
+    const time = writer.part(0, [new Date(t * 1000).toISOString()]);
+    const value = metric.isGauge ? last : sum;
+    const numbers = [value, sum, count, last, new Date(lastAt).toISOString(), min, max];
+    const full = text.add(writer.row(time, metric.text, writer.part(6, numbers)));
+    if (full !== undefined) yield full;
+  }
+  yield text.rest();
+}

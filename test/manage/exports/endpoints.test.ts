@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { readTable } from '../../support/read-csv.ts';
+import { openRegistry } from '../registry.ts';
+
+const usage = '/usage?environment=Production';
+
+/** What every caller of rows is answered is held against the OpenAPI document by `ask`. */
+test.each([
+  [`${usage}&format=csv`, {}, 'text/csv'],
+  [`${usage}&format=ndjson`, {}, 'application/x-ndjson'],
+  [usage, { accept: 'text/csv' }, 'text/csv'],
+  [usage, { accept: 'application/x-ndjson, */*;q=0.1' }, 'application/x-ndjson'],
+  [usage, { accept: '*/*' }, 'application/json'],
+  [`${usage}&format=json`, { accept: 'text/csv' }, 'application/json'],
+  [`${usage}&format=csv`, { accept: 'application/json' }, 'text/csv'],
+])('%s with %j is answered as %s', async (path, headers, type) => {
+  const registry = await openRegistry();
+  registry.see({ f: { checkout: { on: [3, 2, 1] } } });
+  const answer = await registry.ask('GET', path, undefined, headers);
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, type]);
+});
+
+test.each([
+  ['/usage?environment=Production', { feature: 'checkout', variant: 'on', checks: '3', viewed: '1' }],
+  ['/measurements?environment=Production', { metric: 'sales', feature: '', value: '5', count: '1' }],
+  ['/features', { name: 'checkout', declared: 'false', stale: 'false', description: '' }],
+  ['/metrics', { name: 'sales', kind: 'counter', unit: '', declared: 'false' }],
+])('%s has rows', async (path, row) => {
+  const registry = await openRegistry();
+  registry.see({ f: { checkout: { on: [3, 2, 1] } }, m: { sales: 5 } });
+  const { text } = await registry.ask('GET', path, undefined, { accept: 'text/csv' });
+  const rows = readTable(text);
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatchObject(row);
+});
+
+test.each([
+  ['/usage', 'step=minute'],
+  ['/measurements', 'step=hour'],
+])('%s in rows may have more buckets than in JSON', async (path, step) => {
+  const registry = await openRegistry();
+  const query = `${path}?environment=Production&${step}&from=2020-01-01T00:00:00Z`;
+  expect((await registry.ask('GET', query)).status).toBe(400);
+  expect((await registry.ask('GET', `${query}&format=csv`)).text).toMatch(
+    /^time,environment,[a-zA-Z,]+\r\n$/,
+  );
+});
+
+test('a wrong format is refused, and so is a wrong query in rows', async () => {
+  const registry = await openRegistry();
+  expect((await registry.ask('GET', `${usage}&format=xlsx`)).json).toMatchObject({ code: 'invalid_query' });
+  expect((await registry.ask('GET', '/usage?environment=None&format=csv')).json).toMatchObject({
+    code: 'unknown_environment',
+  });
+});

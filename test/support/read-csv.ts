@@ -1,0 +1,21 @@
+/** Reads CSV as RFC 4180 has it: rows end in CR LF, the last one too. */
+export function readCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
+  for (let row: string[] = []; cell.lastIndex < text.length; ) {
+    const found = cell.exec(text);
+    if (found === null) throw new Error(`No CSV: ${text}`);
+    const [, quoted, plain, end] = found;
+    row.push(quoted?.replaceAll('""', '"') ?? plain ?? '');
+    if (end === ',') continue;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+/** The rows by the names in the header row. */
+export function readTable(text: string): Record<string, string>[] {
+  const [names = [], ...rows] = readCsv(text);
+  return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? ''])));
+}

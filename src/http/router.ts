@@ -11,6 +11,7 @@ import {
   type Dispatch,
   type Handler,
   type Params,
+  type Pieces,
   type Reply,
   type Request,
   type Route,
@@ -85,18 +86,9 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
       if (isSlow) slow.answered(answered);
       accessLog?.answered(answered);
     }
-    return named(watched(reply, { requestId, route: row.route }), requestId);
-  }
-
-  /** Tells of a body that fails while it is sent: nothing else can. */
-  function watched(reply: Reply, about: { readonly requestId: string; readonly route: string }): Reply {
-    const { pieces } = reply;
-    if (pieces === undefined) return reply;
-    const told = (error: unknown): never => {
-      if (!(error instanceof ApiError)) hooks.failed?.(error, about);
-      throw error;
-    };
-    return { ...reply, pieces: { next: () => pieces.next().catch(told), stop: () => pieces.stop() } };
+    if (reply.pieces === undefined) return named(reply, requestId);
+    const failed = (error: unknown) => hooks.failed?.(error, { requestId, route: row.route });
+    return named(watched(reply, reply.pieces, failed), requestId);
   }
 
   return (request) => {
@@ -115,6 +107,15 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
       return finish(request, endpoint, began, fail(error, request, endpoint));
     }
   };
+}
+
+/** Tells of a body that fails while it is sent: nothing else can. */
+function watched(reply: Reply, pieces: Pieces, failed: (error: unknown) => void): Reply {
+  const told = (error: unknown): never => {
+    if (!(error instanceof ApiError)) failed(error);
+    throw error;
+  };
+  return { ...reply, pieces: { next: () => pieces.next().catch(told), stop: () => pieces.stop() } };
 }
 
 function named(reply: Reply, requestId: string): Reply {

@@ -20,6 +20,7 @@ export interface RowWriter {
   row(first: string, second?: string, third?: string): string;
 }
 
+/** The writer of a format. */
 export function writerOf(format: RowFormat, columns: Columns): RowWriter {
   const names = Object.keys(columns);
   return format === 'csv' ? csvWriter(names) : ndjsonWriter(names);

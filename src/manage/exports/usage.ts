@@ -69,6 +69,7 @@ function seriesInOrder(
   });
 }
 
+/** The order of names in rows. */
 export function compare(a: string, b: string): number {
   return Number(a > b) - Number(a < b);
 }

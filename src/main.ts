@@ -17,6 +17,8 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
   admin: async () => (await import('./commands/admin.ts')).admin,
+  backup: async () => (await import('./commands/backup.ts')).backup,
+  restore: async () => (await import('./commands/restore.ts')).restore,
   verify: async () => (await import('./commands/verify.ts')).verify,
   engine: async () => (await import('./commands/engine.ts')).engine,
   login: () => client(async () => (await import('./cli/login.ts')).login),

@@ -97,7 +97,7 @@ function readOperand({ name, operand }: Command, given: readonly string[]): stri
     const taken = operand === undefined ? 'no argument but flags' : `only one, ${operand.name}`;
     throw new UsageError(`Cannot use the argument '${surplus}': ${name} takes ${taken}`);
   }
-  if (operand === undefined) return value;
+  if (operand === undefined || (operand.optional && value === '')) return value;
   if (value === '') throw new UsageError(`Cannot use ${name} without ${operand.name}`);
   if (operand.values?.includes(value) === false)
     throw new UsageError(`Cannot use ${name} with ${value}: must be ${either(operand.values)}`);

@@ -14,9 +14,11 @@ import {
   engineStatusCommand,
 } from './engine-commands.ts';
 import {
+  backupCommand,
   demoCommand,
   initCommand,
   resetPasswordCommand,
+  restoreCommand,
   rotateCommand,
   serveCommand,
   verifyCommand,
@@ -45,12 +47,30 @@ no other settings: neither those of the environment nor those of a file.
     'A data directory that is already prepared is left unchanged, with exit code 1.\n',
   ),
   admin: simple(resetPasswordCommand, 'Stop the server first: it holds the lock of the data directory.\n'),
+  backup: simple(
+    backupCommand,
+    `
+Both stores are copied as they are at one point in time, and a server that uses them goes on. Run
+it as the user of the server, on the same machine and in the same container. The file gets its name
+when it is whole and on disk; one that was there before stays until then.
+
+A node of several machines has no backup of its own: back up the PostgreSQL.
+`,
+  ),
+  restore: simple(
+    restoreCommand,
+    `
+All of the backup is checked before anything is written, and a directory that has data is refused.
+Interrupted, it leaves the directory as it was.
+`,
+  ),
   verify: simple(
     verifyCommand,
     `
-Every page of both files is checked, and that counts of minutes, hours and days add up. No service
-may be using them: stop it, or verify a copy.
-Exit code 1: a file is damaged. The output says which one, and what to do.
+Every page and every record is checked, what they refer to, and that counts of minutes, hours and
+days add up. No service may be using the directory: stop it, or verify a backup. A backup is
+restored beside its file for that, which takes as much room again, and nothing of that stays.
+Exit code 1: something is damaged. The output says what, and what to do.
 `,
   ),
   engine: {

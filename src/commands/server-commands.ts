@@ -83,6 +83,19 @@ export const rotateCommand: Command = {
 
 export const verifyCommand: Command = {
   name: 'verify',
-  summary: 'Check the files of a data directory for damage',
+  summary: 'Check everything in a data directory, or in a backup, for damage',
+  operand: { name: 'FILE', optional: true, description: 'A backup' },
   flags: dataFlags,
+};
+
+export const backupCommand: Command = {
+  name: 'backup',
+  summary: 'Write everything in a data directory to a file, also while a server uses it',
+  flags: [flag('to FILE', 'The backup; - is standard output', { file: true, required: true }), ...dataFlags],
+};
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  summary: 'Make a data directory of a backup',
+  flags: [flag('from FILE', 'The backup; - is standard input', { file: true, required: true }), ...dataFlags],
 };

@@ -1,10 +1,12 @@
+import type { Given } from '../cli/command.ts';
 import { type Config, loadConfig } from '../config.ts';
 import type { Terminal } from '../terminal.ts';
 
 const names = ['data', 'config', 'engine', 'engine-file', 'engine-key-file'];
 
 /** The settings of a command on a data directory or an engine, which come from its flags. */
-export function configOf(flags: ReadonlyMap<string, string>, terminal: Terminal): Config {
+export function configOf(flags: ReadonlyMap<string, string> | Given, terminal: Terminal): Config {
   const given = names.filter((name) => flags.has(name));
-  return loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
+  const value = (name: string) => ('get' in flags ? flags.get(name) : flags.value(name));
+  return loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${value(name)}`) });
 }

@@ -1,79 +1,76 @@
-import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
-import { join } from 'node:path';
-import { checkCarried } from '../aggregate/check-carried.ts';
-import { systemClock } from '../clock.ts';
-import { readFlags } from '../flags.ts';
-import { checkPages } from '../store/check-pages.ts';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { checkDirectory, type Finding } from '../backup/check-directory.ts';
+import type { Pace } from '../backup/pace.ts';
+import { readBackup } from '../backup/read-backup.ts';
+import { unpack } from '../backup/restore.ts';
+import { checkRoom } from '../backup/write-file.ts';
+import { readGiven } from '../cli/command.ts';
+import { UsageError } from '../flags.ts';
 import { checkPresence, dataFilesIn, remedy } from '../store/data-file.ts';
-import { openIfCurrent, usageLayout } from '../store/layout.ts';
-import { openTable } from '../store/lmdb.ts';
 import { lockDataDirectory } from '../store/lock.ts';
-import { fromSnapshot } from '../store/snapshot.ts';
 import type { Terminal } from '../terminal.ts';
+import { longWork } from './long-work.ts';
 import { verifyCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
 
-const tellEveryMs = 2000;
-
 /**
- * Checks all files of a data directory for damage. No service may use them at the same time.
- * @returns exit code: 0 when they are in order, 1 when one is damaged
+ * Checks all files of a data directory, or a backup. No service may use the directory at the same time.
+ * @returns exit code: 0 when all is in order, 1 when something is damaged
  * @throws {UsageError} for wrong flags
- * @throws {Error} when the directory is not prepared, or is in use
+ * @throws {Error} when the directory is not prepared, or is in use, or the backup is not whole
  */
-export function verify(argv: readonly string[], terminal: Terminal): number {
-  const flags = readFlags(argv, verifyCommand.flags);
-  const { data } = configOf(flags, terminal);
-  const files = dataFilesIn(data);
-  if (files.length === 0)
+export async function verify(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const given = readGiven(verifyCommand, argv);
+  const { operand } = given;
+  if (operand !== '' && given.has('data'))
+    throw new UsageError(`Cannot verify ${operand} with --data: leave out one`);
+  return operand === ''
+    ? verifyData(configOf(given, terminal).data, terminal)
+    : verifyBackup(operand, terminal);
+}
+
+async function verifyData(data: string, terminal: Terminal): Promise<number> {
+  if (dataFilesIn(data).length === 0)
     throw new Error(`Cannot verify ${data}: it is not a prepared data directory; name one with --data`);
   const lock = lockDataDirectory(data);
   try {
     checkPresence(data);
-    const damaged = files.filter((file) => !isInOrder(file, terminal));
-    if (damaged.length === 0 && countsAddUp(data, terminal)) return 0;
-    terminal.err(`Do not start a service on ${data}: ${remedy}.\n`);
-    return 1;
+    const isSound = await longWork(terminal, 'checking', (pace) =>
+      checkDirectory(data, pace, sayIn(terminal)),
+    );
+    if (!isSound) terminal.err(`Do not start a service on ${data}: ${remedy}.\n`);
+    return isSound ? 0 : 1;
   } finally {
     lock.release();
   }
 }
 
-function isInOrder(file: string, { out, err }: Terminal): boolean {
-  const descriptor = openSync(file, 'r');
+/** It is restored into a directory beside it, which is removed: what can be restored and is in order then is a good backup. */
+async function verifyBackup(file: string, terminal: Terminal): Promise<number> {
+  const isSound = await longWork(terminal, 'checking', async (pace) => {
+    const { at, program } = await readBackup(file, {}, pace);
+    terminal.out(`${file}: whole, from flagmeter ${program}, of ${at}\n`);
+    return checkRestored(file, terminal, pace);
+  });
+  if (!isSound) terminal.err(`Do not restore ${file}: take another backup.\n`);
+  return isSound ? 0 : 1;
+}
+
+async function checkRestored(file: string, terminal: Terminal, pace: Pace): Promise<boolean> {
+  checkRoom(resolve(file), statSync(file).size);
+  const directory = mkdtempSync(`${resolve(file)}.verify-`);
+  const say = sayIn(terminal);
   try {
-    let seen = 0;
-    let toldAt = systemClock.monotonic();
-    const looking = checkPages(descriptor);
-    let step = looking.next();
-    for (; !step.done; step = looking.next()) {
-      seen += 1;
-      if (systemClock.monotonic() - toldAt < tellEveryMs) continue;
-      toldAt = systemClock.monotonic();
-      err(`${file}: ${seen} pages checked, of ${fstatSync(descriptor).size} bytes\n`);
-    }
-    out(`${file}: ${step.value ?? `in order, ${seen} pages in use`}\n`);
-    return step.value === undefined;
+    await unpack(file, directory, pace);
+    return await checkDirectory(directory, pace, (finding) =>
+      say({ ...finding, file: finding.file.replace(directory, file) }),
+    );
   } finally {
-    closeSync(descriptor);
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** Counts of each minute are also in those of its hour, and these in those of its day. A store of an earlier layout has none of that. */
-function countsAddUp(data: string, { out }: Terminal): boolean {
-  const file = join(data, 'usage/data.mdb');
-  const lmdb = existsSync(file) ? openIfCurrent(data, usageLayout) : undefined;
-  if (lmdb === undefined) return true;
-  const [counts, carried, series] = [
-    openTable(lmdb, 'counts'),
-    openTable(lmdb, 'carried'),
-    openTable(lmdb, 'series'),
-  ];
-  const checking = fromSnapshot(lmdb, (at) => checkCarried({ counts, carried, series }, at));
-  let step = checking.next();
-  while (!step.done) step = checking.next();
-  void lmdb.close();
-  if (step.value === undefined) return true;
-  out(`${file}: ${step.value}\n`);
-  return false;
+function sayIn({ out }: Terminal): (finding: Finding) => void {
+  return ({ file, words }) => out(`${file}: ${words}\n`);
 }

@@ -118,7 +118,7 @@ export interface AccountStore extends Tables {
  */
 export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountStore {
   const fullyChecked = checkDataFiles(data, clock);
-  return openTables(openLaidOut(data, accountsLayout), fullyChecked);
+  return openAccountTables(openLaidOut(data, accountsLayout), fullyChecked);
 }
 
 /**
@@ -129,10 +129,11 @@ export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> =
 export function attachAccountStore(data: string): AccountStore {
   if (!existsSync(join(data, 'accounts/data.mdb')))
     throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
-  return openTables(attachLaidOut(data, accountsLayout), false);
+  return openAccountTables(attachLaidOut(data, accountsLayout));
 }
 
-function openTables(lmdb: LmdbEnvironment, fullyChecked: boolean): AccountStore {
+/** Opens the tables of accounts in an LMDB environment, and makes those that are missing. */
+export function openAccountTables(lmdb: LmdbEnvironment, fullyChecked = false): AccountStore {
   const tables = Object.entries(namesInFile).map(([table, name]) => [table, openRecords(lmdb, name)]);
   return { fullyChecked, lmdb, ...(Object.fromEntries(tables) as Tables) };
 }

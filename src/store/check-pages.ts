@@ -1,5 +1,5 @@
 import { fstatSync, readSync } from 'node:fs';
-import { findDamagedPage } from './find-damaged-page.ts';
+import { findDamagedPage, type Pages } from './find-damaged-page.ts';
 import { type Meta, metaBytes, readMeta } from './lmdb-page.ts';
 import type { Reading } from './snapshot.ts';
 
@@ -11,18 +11,34 @@ const maxMissing = 2 ** 20;
  * @returns the fault; `undefined` when the file is sound
  */
 export function* checkPages(descriptor: number): Reading<string | undefined> {
-  const { size } = fstatSync(descriptor);
-  if (size === 0) return 'it is empty';
+  if (fstatSync(descriptor).size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);
   if (meta === undefined)
     return 'it is damaged, or not from this version: it does not start with the pages of a store';
-  const { pageSize, lastPage, roots } = meta;
+  return yield* checkPagesOf(descriptor, meta);
+}
+
+/**
+ * Checks all pages of one state of a data file and pauses after each. A reader of that state must keep them from being reused.
+ * @param used is told of consecutive pages that hold something
+ * @returns the fault; `undefined` when they are sound
+ */
+export function* checkPagesOf(
+  descriptor: number,
+  { pageSize, lastPage, roots }: Meta,
+  used: Pages['used'] = () => {},
+): Reading<string | undefined> {
+  const { size } = fstatSync(descriptor);
   const count = Math.floor(size / pageSize);
+  // Most reads are of one page, which is done with before the next one is read.
+  const memory = Buffer.alloc(pageSize);
   if (lastPage > count + maxMissing) return `it is damaged, or cut off after ${size} bytes`;
   const pages = {
     count,
     end: Math.max(lastPage + 1, count),
-    read: (page: number, many: number) => read(descriptor, page * pageSize, many * pageSize),
+    read: (page: number, many: number) =>
+      read(descriptor, page * pageSize, many === 1 ? memory : Buffer.alloc(many * pageSize)),
+    used,
   };
   const damaged = yield* findDamagedPage(pages, roots);
   if (damaged === undefined) return undefined;
@@ -36,15 +52,15 @@ export function endsEarly(descriptor: number): boolean {
 }
 
 /** The meta page of the last commit; `undefined` unless both meta pages are valid. */
-function newestMeta(descriptor: number): Meta | undefined {
-  const first = readMeta(read(descriptor, 0, metaBytes));
-  const second = first && readMeta(read(descriptor, first.pageSize, metaBytes));
+export function newestMeta(descriptor: number): Meta | undefined {
+  const first = readMeta(read(descriptor, 0, Buffer.alloc(metaBytes)));
+  const second = first && readMeta(read(descriptor, first.pageSize, Buffer.alloc(metaBytes)));
   if (first === undefined || second?.pageSize !== first.pageSize) return undefined;
   return second.transaction > first.transaction ? second : first;
 }
 
-/** Up to `length` bytes from `position`: fewer at the end of the file. */
-function read(descriptor: number, position: number, length: number): Buffer {
-  const buffer = Buffer.alloc(length);
-  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position));
+/** What fits into `buffer`, from `position`: less at the end of the file. */
+function read(descriptor: number, position: number, buffer: Buffer): Buffer {
+  const bytes = readSync(descriptor, buffer, 0, buffer.length, position);
+  return bytes === buffer.length ? buffer : buffer.subarray(0, bytes);
 }

@@ -17,6 +17,8 @@ export interface Pages {
   readonly end: number;
   /** Consecutive pages. */
   read(first: number, count: number): Buffer;
+  /** Is told of consecutive pages that hold something: those of the trees, and of long values. */
+  used?(first: number, count: number): void;
 }
 
 interface Step extends Reference {
@@ -59,6 +61,7 @@ function checkTreePage(pages: Pages, { page, ofFreeList }: Step, take: Take, wai
   const bytes = pages.read(page, 1);
   const references = referencesOf(bytes, page);
   if (references === undefined) return false;
+  pages.used?.(page, 1);
   for (const reference of references) waiting.push({ ...reference, ofFreeList });
   if (!ofFreeList) return true;
   const lists = listsOf(bytes, page);
@@ -71,6 +74,7 @@ function checkValue(pages: Pages, { page, bytes = 0, ofFreeList }: Step, take: T
   const count = pagesOfValue(pages.read(page, 1), page, bytes);
   if (count === 0 || page + count > pages.count) return false;
   for (let each = page; each < page + count; each += 1) if (!take(each)) return false;
+  pages.used?.(page, count);
   if (!ofFreeList) return true;
   return pagesOfList(contentOf(pages.read(page, count), bytes), pages.end)?.every(take) ?? false;
 }

@@ -8,6 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
 import * as lmdb from 'lmdb';
 import { dataFilesIn } from './data-file.ts';
 
@@ -54,6 +55,39 @@ function lockPath(path: string): number {
   closeSync(descriptor);
   if (error === constants.errno.EWOULDBLOCK) throw new Error(`${holderOf(path)} is using it`);
   throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
+}
+
+/**
+ * Makes sure that this process can open the stores of a data directory beside a service that may be using it. LMDB knows other
+ * processes by their locks on its lock file. A service without them, or in another container, would not notice this process.
+ * @throws {Error} that says what to do
+ */
+export function checkSharable(directory: string): void {
+  if (!isLocked(directory)) return;
+  const unlocked = dataFilesIn(directory).filter((file) => !isLockFileHeld(join(dirname(file), 'lock.mdb')));
+  if (unlocked.length === 0) return;
+  throw new Error(
+    `Cannot use ${directory} beside the service that is using it: it is an earlier version of flagmeter, or runs in another container; run this in its container, or stop it first`,
+  );
+}
+
+function isLocked(path: string): boolean {
+  const descriptor = openSync(path, 'r');
+  const error = tryLock(descriptor);
+  closeSync(descriptor);
+  return error !== 0;
+}
+
+/** As Linux shows it, for the processes of this container. */
+function isLockFileHeld(path: string): boolean {
+  try {
+    const { ino } = statSync(path);
+    return new RegExp(`POSIX +ADVISORY +READ \\d+ \\w+:\\w+:${ino} `).test(
+      readFileSync('/proc/locks', 'latin1'),
+    );
+  } catch {
+    return false;
+  }
 }
 
 /** flock(2) from the add-on that the build compiles, because neither runtime offers it. Returns the errno, 0 for success. */

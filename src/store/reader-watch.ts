@@ -40,6 +40,8 @@ export class ReaderWatch {
 
   /** Looks at the readers again. Call it every few seconds. */
   look(): ReaderAge {
+    // A process that was killed while it read, such as a backup, has left its reader behind.
+    this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
     // A reader of the latest state holds no page back. Without this rule, short-lived readers would look like one old one.
     if (oldest === undefined || oldest.lag === 0) {

@@ -40,6 +40,7 @@ export const house = [
   ...['src/main.ts', 'src/commands', 'src/console', 'src/snippet', 'src/console-host'],
   ...['src/grpc', 'src/telemetry', 'src/reports', 'src/identities', 'src/manage', 'src/auth', 'src/ingest'],
   ...[
+    'src/backup',
     'src/upkeep',
     'src/ledger',
     'src/cluster',

@@ -1,0 +1,122 @@
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkCarried } from '../aggregate/check-carried.ts';
+import { type AccountStore, openAccountTables } from '../store/accounts.ts';
+import { checkPages } from '../store/check-pages.ts';
+import { dataFilesIn } from '../store/data-file.ts';
+import { accountsLayout, openIfCurrent, usageLayout } from '../store/layout.ts';
+import { fromSnapshot, type Reading } from '../store/snapshot.ts';
+import { openUsageTables } from '../store/usage.ts';
+import { checkAccounts } from './check-accounts.ts';
+import { checkUsageTable, usageTables } from './check-usage.ts';
+import type { Pace } from './pace.ts';
+
+/** What was found in a file of a data directory. */
+export interface Finding {
+  readonly file: string;
+  readonly isSound: boolean;
+  readonly words: string;
+}
+
+/**
+ * Checks everything in a data directory: each page of its files, each record of their tables, what records refer to, and
+ * that counts add up. Nothing else may use the directory. The tables of a store with another layout than this program's are not read.
+ * @param found is told of each finding at once
+ * @returns whether all is sound
+ */
+export async function checkDirectory(
+  data: string,
+  pace: Pace,
+  found: (finding: Finding) => void,
+): Promise<boolean> {
+  let isSound = true;
+  const tell = (finding: Finding) => {
+    isSound &&= finding.isSound;
+    found(finding);
+  };
+  for (const file of dataFilesIn(data)) tell(await checkFile(file, pace));
+  // What is in a damaged file cannot be read.
+  if (isSound) await checkTables(data, pace, tell);
+  return isSound;
+}
+
+async function checkFile(file: string, pace: Pace): Promise<Finding> {
+  const descriptor = openSync(file, 'r');
+  try {
+    let pages = 0;
+    const total = fstatSync(descriptor).size;
+    const checking = checkPages(descriptor);
+    for (let step = checking.next(); ; step = checking.next()) {
+      if (step.done)
+        return {
+          file,
+          isSound: step.value === undefined,
+          words: step.value ?? `in order, ${pages} pages in use`,
+        };
+      pages += 1;
+      if (pace.isDue()) await pace.rest({ done: Math.min(total, pages * 4096), total });
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function checkTables(data: string, pace: Pace, tell: (finding: Finding) => void): Promise<void> {
+  const lmdb = openIfCurrent(data, accountsLayout);
+  if (lmdb === undefined) return;
+  const accounts = openAccountTables(lmdb);
+  const file = join(data, 'accounts/data.mdb');
+  try {
+    const fault = await finish(checkAccounts(accounts), pace);
+    tell({ file, isSound: fault === undefined, words: fault ?? 'every record is in order' });
+    if (fault === undefined) await checkUsage(data, environmentsOf(accounts), pace, tell);
+  } finally {
+    await lmdb.close();
+  }
+}
+
+function environmentsOf(accounts: AccountStore): ReadonlySet<number> {
+  const numbers = Array.from(accounts.applications.getRange(), ({ value }) =>
+    value.environments.map(({ number }) => number),
+  );
+  return new Set(numbers.flat());
+}
+
+async function checkUsage(
+  data: string,
+  environments: ReadonlySet<number>,
+  pace: Pace,
+  tell: (finding: Finding) => void,
+): Promise<void> {
+  const file = join(data, 'usage/data.mdb');
+  const lmdb = existsSync(file) ? openIfCurrent(data, usageLayout) : undefined;
+  if (lmdb === undefined) return;
+  const store = openUsageTables(lmdb);
+  try {
+    const faults = [
+      await finish(
+        fromSnapshot(lmdb, (at) => checkCarried(store, at)),
+        pace,
+      ),
+    ];
+    for (const table of usageTables)
+      faults.push(
+        await finish(
+          fromSnapshot(lmdb, (at) => checkUsageTable(store, table, environments, at)),
+          pace,
+        ),
+      );
+    for (const fault of faults) if (fault !== undefined) tell({ file, isSound: false, words: fault });
+    if (faults.every((fault) => fault === undefined))
+      tell({ file, isSound: true, words: 'every record is in order, and counts add up' });
+  } finally {
+    await lmdb.close();
+  }
+}
+
+async function finish<T>(reading: Reading<T>, pace: Pace): Promise<T> {
+  for (let step = reading.next(); ; step = reading.next()) {
+    if (step.done) return step.value;
+    if (pace.isDue()) await pace.rest();
+  }
+}

@@ -1,0 +1,69 @@
+/*
+ * src/backup: copies of a data directory. write-backup.ts copies both stores at one point while a service writes to them,
+ * read-backup.ts checks a copy, restore.ts makes a data directory of one, and check-directory.ts checks everything in a directory.
+ */
+import { createHash } from 'node:crypto';
+
+/**
+ * The format of a backup. It begins with `magic`; blocks follow. A block is its kind (u8), three zeros, the length of its content
+ * (u32, little-endian), the content, and a SHA-256 of the digest of the block before (none for the first), the eight bytes and the
+ * content: so no block can be changed, left out, repeated or moved.
+ *
+ * The first block is a `Description` as JSON. Blocks of pages follow, each with the number of its store (u32, little-endian), the
+ * number of its first page (f64, little-endian), and the pages, in ascending order. The last block is the `End` as JSON.
+ */
+export const magic = Buffer.from('flagmeter backup');
+export const formatNumber = 1;
+export const blockKind = { description: 1, pages: 2, end: 3 } as const;
+export const headBytes = 8;
+export const digestBytes = 32;
+export const pagesHeadBytes = 12;
+
+/** The most that pages take in a block, and the most that a block may hold. */
+export const maxPagesBytes = 1024 * 1024;
+export const maxContentBytes = 2 * maxPagesBytes;
+
+/** What a backup says of itself. */
+export interface Description {
+  readonly format: number;
+  /** The version of the program that made it. */
+  readonly program: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly stores: readonly StoreDescription[];
+}
+
+export interface StoreDescription {
+  readonly store: 'accounts' | 'usage';
+  readonly layout: number;
+  readonly pageSize: number;
+  /** One less than the pages that the file has. */
+  readonly lastPage: number;
+  /** How many of them are in the backup. */
+  readonly pages: number;
+}
+
+export interface End {
+  readonly pages: number;
+}
+
+/** Digests blocks, one after another. */
+export class BlockChain {
+  #before = Buffer.alloc(0);
+
+  /** @param parts of a block before its digest */
+  digest(parts: readonly Buffer[]): Buffer {
+    const hash = createHash('sha256').update(this.#before);
+    for (const part of parts) hash.update(part);
+    this.#before = hash.digest();
+    return this.#before;
+  }
+}
+
+/** The bytes before a block's content. */
+export function headOf(kind: number, length: number): Buffer {
+  const head = Buffer.alloc(headBytes);
+  head[0] = kind;
+  head.writeUInt32LE(length, 4);
+  return head;
+}

@@ -1,0 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+
+/** How much of a long work is done. */
+export interface Done {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What a long work is interrupted by. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+
+  constructor() {
+    super('interrupted');
+  }
+}
+
+export interface PaceDeps {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Whether the work has to end. */
+  isOver(): boolean;
+  /** Is told how far the work is. */
+  tell?(done: Done): void;
+}
+
+/** How long a work goes on before it looks whether it has to end, ms. */
+const turnMs = 10;
+
+/** The turns of a long work on a thread: between two of them signals and messages arrive. */
+export class Pace {
+  readonly #deps: PaceDeps;
+  #restAt = 0;
+
+  constructor(deps: PaceDeps) {
+    this.#deps = deps;
+  }
+
+  isDue(): boolean {
+    return this.#deps.clock.monotonic() >= this.#restAt;
+  }
+
+  /** @throws {Interrupted} when the work has to end */
+  async rest(done?: Done): Promise<void> {
+    if (done !== undefined) this.#deps.tell?.(done);
+    if (!this.isDue()) return;
+    await nextTurn();
+    if (this.#deps.isOver()) throw new Interrupted();
+    this.#restAt = this.#deps.clock.monotonic() + turnMs;
+  }
+}

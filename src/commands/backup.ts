@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { checkPrepared } from '../accounts/prepare.ts';
+import type { Pace } from '../backup/pace.ts';
+import { type Sink, type Written, writeBackup } from '../backup/write-backup.ts';
+import { writeFileWhole } from '../backup/write-file.ts';
+import { readGiven } from '../cli/command.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { attachAccountStore } from '../store/accounts.ts';
+import { readCopyState } from '../store/copy-state.ts';
+import { checkSharable } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
+import { longWork } from './long-work.ts';
+import { backupCommand } from './server-commands.ts';
+import { configOf } from './server-flags.ts';
+
+const standardOutput = '-';
+
+/**
+ * Backs up a data directory, also while a service uses it.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when there is nothing to back up, or it cannot be written; the file is as it was then
+ */
+export async function backup(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const given = readGiven(backupCommand, argv);
+  const config = configOf(given, terminal);
+  const { data } = config;
+  await checkOwnData(config);
+  const to = given.value('to')!;
+  const began = systemClock.monotonic();
+  const written = await longWork(terminal, 'backing up', (pace) => writeTo(to, data, pace));
+  terminal.err(summary(written, to, systemClock.monotonic() - began));
+  return 0;
+}
+
+function writeTo(to: string, data: string, pace: Pace): Promise<Written> {
+  const at = new Date(systemClock.now());
+  if (to === standardOutput) return writeBackup(data, at, toStandardOutput, pace);
+  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace));
+}
+
+const toStandardOutput: Sink = {
+  async write(parts) {
+    for (const part of parts)
+      await new Promise<void>((written, failed) =>
+        process.stdout.write(part, (error) => (error ? failed(error) : written())),
+      );
+  },
+};
+
+/**
+ * Refuses what belongs to a node of several machines.
+ * @throws {Error} that says what to back up instead
+ */
+export async function checkOwnData({ data, engine }: Pick<Config, 'data' | 'engine'>): Promise<void> {
+  const instead = 'back up the PostgreSQL, which has what all nodes have counted (docs/cluster.md)';
+  if (engine !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);
+  checkPrepared(data);
+  checkSharable(data);
+  const accounts = attachAccountStore(data);
+  const isCopy = readCopyState(accounts.lmdb) !== undefined || existsSync(join(data, 'spool'));
+  await accounts.lmdb.close();
+  if (isCopy) throw new Error(`Cannot back up ${data}: it belongs to a node of several machines; ${instead}`);
+}
+
+function summary({ bytes, at }: Written, to: string, ms: number): string {
+  const where = to === standardOutput ? 'standard output' : to;
+  const rate = Math.round(bytes / 1e6 / (Math.max(1, ms) / 1000));
+  return `${where} has the state of ${at}: ${(bytes / 2 ** 20).toFixed(1)} MiB, ${rate} MB/s\n`;
+}

@@ -1,0 +1,30 @@
+import { restore as restoreFrom } from '../backup/restore.ts';
+import { readGiven } from '../cli/command.ts';
+import { lockDataDirectory } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
+import { longWork } from './long-work.ts';
+import { restoreCommand } from './server-commands.ts';
+import { configOf } from './server-flags.ts';
+
+/**
+ * Makes a data directory of a backup.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the backup is not whole, or the directory has data; nothing has changed then
+ */
+export async function restore(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const given = readGiven(restoreCommand, argv);
+  const { data } = configOf(given, terminal);
+  const from = given.value('from')!;
+  const lock = lockDataDirectory(data);
+  try {
+    const { at, program } = await longWork(terminal, 'restoring', (pace) => restoreFrom(from, data, pace));
+    terminal.err(`${data} is as it was at ${at}, when flagmeter ${program} made this backup.\n${sinceThen}`);
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+const sinceThen = `Access tokens that were invalidated since then are valid again until they expire, and sessions that
+ended since then go on: flagmeter keys rotate and new passwords end them.
+`;

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import {
+  type Binary,
+  binaryPath,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+  usage,
+} from '../support/binary.ts';
+import { canMount } from '../support/mount.ts';
+import { openSender } from '../support/packet-sender.ts';
+import { runBinary, runProgram } from '../support/run-binary.ts';
+
+afterAll(cleanUp);
+
+async function openShop(service: Binary, credentials: Awaited<ReturnType<typeof prepare>>) {
+  const access = await token(service.http, credentials);
+  const application = await createApplication(service.http, access, { name: 'Shop' });
+  const { key } = await createKey(service.http, access, application, 'Frontend');
+  return { access, application, key };
+}
+
+/** Changes an account and sends a packet in turn, each after the answer to the one before, until it is told to end. */
+function writeBoth(http: string, { access, application, key }: Awaited<ReturnType<typeof openShop>>) {
+  const sender = openSender(http);
+  let isOver = false;
+  let done = 0;
+  const path = `/api/v2/applications/${application}/features`;
+  const ended = (async () => {
+    for (; !isOver; done += 1) {
+      await manage(http, access, 'POST', path, 201, { name: `feature-${done}` });
+      const packet = { k: key, e: 'Production', f: { counted: { on: [1] } } };
+      expect(await sender.send(packet)).toBe(202);
+    }
+    sender.close();
+  })();
+  return {
+    done: () => done,
+    end: () => {
+      isOver = true;
+      return ended;
+    },
+  };
+}
+
+async function countsOf(data: string, credentials: Awaited<ReturnType<typeof prepare>>, application: string) {
+  const service = await startBinary({ data });
+  const access = await token(service.http, credentials);
+  const path = `/api/v2/applications/${application}/features?limit=200`;
+  let changes = 0;
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = (await manage(
+      service.http,
+      access,
+      'GET',
+      cursor === '' ? path : `${path}&cursor=${cursor}`,
+      200,
+    )) as {
+      items: { name: string; declared: boolean }[];
+      nextCursor: string | null;
+    };
+    changes += page.items.filter(({ declared }) => declared).length;
+    cursor = page.nextCursor;
+  }
+  const to = new Date(Date.now() + 60_000);
+  const query = {
+    environment: 'Production',
+    from: new Date(to.getTime() - 86_400_000),
+    to,
+    step: 'day',
+  } as const;
+  const report = await usage(service.http, access, application, query);
+  await stop(service);
+  return { changes, packets: report.features.find(({ feature }) => feature === 'counted')?.checks ?? 0 };
+}
+
+test('a backup beside a busy server has both stores at one point, with all that was answered before', async () => {
+  const directory = freshDirectory();
+  const data = join(directory, 'data');
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  const shop = await openShop(service, credentials);
+  const writing = writeBoth(service.http, shop);
+  const answered: number[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    await expect.poll(writing.done).toBeGreaterThan(20 * round);
+    answered.push(writing.done());
+    const { code, stderr } = await runBinary(['backup', '--data', data, '--to', join(directory, `${round}`)]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('has the state of') });
+  }
+  await writing.end();
+  await stop(service);
+  for (const [round, before] of answered.entries()) {
+    const file = join(directory, `${round}`);
+    expect(await runBinary(['verify', file])).toMatchObject({ code: 0 });
+    const target = join(directory, `restored-${round}`);
+    expect(await runBinary(['restore', '--from', file, '--data', target])).toMatchObject({ code: 0 });
+    const { changes, packets } = await countsOf(target, credentials, shop.application);
+    expect(packets).toBeGreaterThanOrEqual(before);
+    expect([packets, packets + 1]).toContain(changes);
+  }
+});
+
+async function readerLag(http: string): Promise<number> {
+  const metrics = await (await fetch(`http://${http}/metrics`)).text();
+  return Number(/^flagmeter_oldest_reader_commits\{store="usage"\} (\d+)$/m.exec(metrics)?.[1]);
+}
+
+test('a backup that is killed leaves no reader behind', async () => {
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  const { key } = await openShop(service, credentials);
+  const sender = openSender(service.http);
+  const send = (feature: number) =>
+    sender.send({ k: key, e: 'Production', f: { [`${feature}`.padEnd(200, 'x')]: { on: [1] } } });
+  for (let feature = 0; feature < 200; feature += 1) expect(await send(feature)).toBe(202);
+  // It is more than a pipe holds, so the backup waits for its reader.
+  const backup = spawn(binaryPath, ['backup', '--data', data, '--to', '-'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await new Promise((resolve) => backup.stdout.once('readable', resolve));
+  expect(await send(0)).toBe(202);
+  expect(await readerLag(service.http)).toBeGreaterThan(0);
+  const ended = new Promise((resolve) => backup.once('exit', resolve));
+  backup.kill('SIGKILL');
+  await ended;
+  expect(await send(0)).toBe(202);
+  expect(await readerLag(service.http)).toBe(0);
+  sender.close();
+  await stop(service);
+});
+
+test.runIf(canMount())('a disk without room keeps the backup before, and the server serves', async () => {
+  const directory = freshDirectory();
+  const disk = join(directory, 'disk');
+  mkdirSync(disk);
+  const data = join(directory, 'data');
+  await prepare(data);
+  const service = await startBinary({ data });
+  const script = `mount -t tmpfs -o size=1m none "${disk}" && echo before >"${disk}/backup"
+    "${binaryPath}" backup --data "${data}" --to "${disk}/backup"; echo code $?; ls "${disk}"; cat "${disk}/backup"`;
+  const { stdout, stderr } = await runProgram('unshare', ['--mount', '--map-root-user', 'sh', '-c', script]);
+  expect(stdout).toBe('code 1\nbackup\nbefore\n');
+  expect(stderr).toContain(`Cannot write ${disk}/backup: its disk has no room`);
+  expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
+  await stop(service);
+});
+
+test('a server that other processes cannot see in its lock file is not joined', async () => {
+  const service = await startBinary();
+  const lockFile = join(service.data, 'usage/lock.mdb');
+  // A process in another container sees none of its locks, and neither does one that looks at another file.
+  rmSync(lockFile);
+  copyFileSync(join(service.data, 'accounts/lock.mdb'), lockFile);
+  const { code, stderr } = await runBinary([
+    'backup',
+    '--data',
+    service.data,
+    '--to',
+    join(freshDirectory(), 'x'),
+  ]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('beside the service that is using it'),
+  });
+  await stop(service);
+});
+
+test('a directory in use is not restored into, and one of several machines is not backed up', async () => {
+  const service = await startBinary();
+  const file = join(freshDirectory(), 'backup');
+  expect(await runBinary(['backup', '--data', service.data, '--to', file])).toMatchObject({ code: 0 });
+  expect(await runBinary(['restore', '--from', file, '--data', service.data])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is using it'),
+  });
+  const env = { FLAGMETER_ENGINE: 'postgres://flagmeter@127.0.0.1:1/flagmeter' };
+  expect(await runBinary(['backup', '--data', service.data, '--to', file], env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Cannot back up a node of several machines: back up the PostgreSQL'),
+  });
+  await stop(service);
+  expect(await runBinary(['restore', '--from', file, '--data', service.data])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('it has data'),
+  });
+});

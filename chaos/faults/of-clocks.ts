@@ -9,7 +9,7 @@ const headerMs = 2_500;
 /** Its clock jumps some times, as far as two clocks may differ; now and then it starts with such a clock. */
 const clockSkewed: Fault = {
   claims: ['node'],
-  weight: 3,
+  weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
     for (let times = dice.between(1, 4); times > 0; times--) {

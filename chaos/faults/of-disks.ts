@@ -6,7 +6,7 @@ import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
 /** The disk of a node is full for a while. It counts again by itself when there is room. */
 const diskFull: Fault = {
   claims: ['node'],
-  weight: 3,
+  weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
     await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
@@ -33,7 +33,7 @@ const diskFull: Fault = {
 /** The disk of the primary is full for a while: commits fail, or the server ends. Now and then the standby takes its place. */
 const primaryDiskFull: Fault = {
   claims: ['database'],
-  weight: 3,
+  weight: 2,
   async run(stage) {
     const { dice, journal } = stage;
     const database = databaseOf(stage);

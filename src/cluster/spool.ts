@@ -97,7 +97,7 @@ export class Spool {
     };
   }
 
-  /** Bytes of the file that are in use. It costs some microseconds. */
+  /** See `bytesOfSpool`. It costs some microseconds. */
   get bytes(): number {
     this.#refresh();
     return bytesOfSpool(this.store);
@@ -131,8 +131,11 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
   store.deltas.putSync(pairKey(number, seq), value);
 }
 
-/** Bytes of a spool's file that are in use. */
-export function bytesOfSpool({ lmdb: _, streams, meta, ...tables }: SpoolStore): number {
+/**
+ * Bytes of a spool's file that wait for the engine, or are kept for it. Names of series and messages of the last minutes are not
+ * among them: they stay when all was shipped, so a spool that is full by them would stay full.
+ */
+export function bytesOfSpool({ lmdb: _, streams, meta, series, messages, ...tables }: SpoolStore): number {
   return Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
 }
 

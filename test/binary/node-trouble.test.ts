@@ -142,11 +142,10 @@ test('a spool that is full takes no packets until the engine takes data again, a
   const node = await startNode('--spool-max', '1MiB');
   const shop = await openShop(node.http, credentials);
   const sender = openSender(node.http);
-  const features = Array.from({ length: 200 }, (_, at) => `feature-${at}`);
+  const features = Array.from({ length: 2000 }, (_, at) => `feature-${at}`);
   let accepted = 0;
   const send = async () => {
-    const variant = `${accepted}-${'x'.repeat(80)}`;
-    const f = Object.fromEntries(features.map((feature) => [feature, { [variant]: [1] }]));
+    const f = Object.fromEntries(features.map((feature) => [feature, { [accepted]: [1] }]));
     const status = await sender.send({ k: shop.key, e: 'Production', f });
     if (status === 202) accepted += 1;
     return status;

@@ -61,6 +61,25 @@ test('a delta that the engine has is kept until an hour later, and then removed'
   await spool.close();
 });
 
+test('a spool of which all was shipped is empty, however many names of series it keeps', async () => {
+  const { spool, aggregator, step, seqs } = openSpool({ maxBytes: 2 ** 20 });
+  const batch = new Batch();
+  for (let ordinal = 0; ordinal < 8000; ordinal += 1) {
+    batch.series.push({ environment: 1, ordinal, name: ['checkout', String(ordinal)] });
+    batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
+  }
+  aggregator.write(batch.seal());
+  while (!step().done);
+  expect(spool.bytes).toBeGreaterThan(0);
+  const seq = seqs().at(-1)!;
+  step({ acknowledged: [{ stream: 'one', seq, at: 1 }] });
+  step({ removeBefore: 2 });
+  expect(seqs()).toEqual([]);
+  expect(spool.store.series.getKeysCount()).toBe(8000);
+  expect(spool.bytes).toBe(0);
+  await spool.close();
+});
+
 test('of the acknowledgements of a minute the last is kept', async () => {
   const { spool, step, sealMany } = openSpool();
   sealMany(3);

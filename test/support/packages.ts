@@ -9,6 +9,7 @@ const packages = {
   iproute2: hasProgram('ip'),
   nftables: hasProgram('nft'),
   nginx: hasProgram('nginx'),
+  prometheus: hasProgram('prometheus') && hasProgram('promtool'),
   postgresql: whyNoPostgres === undefined,
   spin: hasProgram('spin'),
 } as const;

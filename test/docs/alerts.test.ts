@@ -1,0 +1,257 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { needing } from '../support/needing.ts';
+import { metricsIn, promtool, readPanels, readRules, rulesPath } from '../support/promtool.ts';
+
+const rules = readRules();
+const paper = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+
+/** Every name that `GET /metrics` can have: docs/metrics.test.ts compares the paper with the code. */
+const known = new Set(
+  [...paper('metrics.md').matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].flatMap(([, name, type]) =>
+    type === 'histogram' ? ['_bucket', '_sum', '_count'].map((ending) => `${name}${ending}`) : [name!],
+  ),
+).add('up');
+
+test('metricsIn finds the metrics of an expression, and nothing else', () => {
+  const expr =
+    'sum by (le, x) (rate(a_bucket{le="no"}[5m])) / on (y) b or time() - c_total > 1e9 and d offset 5m';
+  expect(metricsIn(expr.replace(' offset 5m', ''))).toEqual(['a_bucket', 'b', 'c_total', 'd']);
+});
+
+test.each([
+  ...rules.map(({ alert, expr }) => ({ name: alert, expr })),
+  ...readPanels().map(({ title, expr }) => ({ name: title, expr })),
+])('$name names metrics that there are', ({ expr }) => {
+  const names = metricsIn(expr);
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('each alert has a runbook, and each runbook an alert', () => {
+  const headings = [...paper('alerts.md').matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
+  expect(rules.map(({ alert }) => alert)).toEqual(headings);
+  for (const { alert, annotations } of rules)
+    expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
+});
+
+/** One sample a minute, as promtool writes series: `0+60x10` grows by 60, `0x10` stays. */
+interface Condition {
+  readonly series: Readonly<Record<string, string>>;
+  /** It fires at this minute, and does not at that one. */
+  readonly fires: number;
+  readonly quiet: number;
+  /** What the alert has beside its severity. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const node = { job: 'flagmeter', instance: 'n1' };
+const { instance } = node;
+const of = (name: string, labels: Readonly<Record<string, string>> = {}) =>
+  `${name}{${Object.entries({ ...node, ...labels }).map(([key, value]) => `${key}="${value}"`)}}`;
+
+/** A histogram all of whose values are in the bucket that ends at `bound`, ten a minute. */
+function slow(
+  name: string,
+  bound: number,
+  labels: Readonly<Record<string, string>> = {},
+): Condition['series'] {
+  const below = { [of(`${name}_bucket`, { ...labels, le: String(bound / 2) })]: '0x40' };
+  const within = [String(bound), '+Inf'].map((le) => [of(`${name}_bucket`, { ...labels, le }), '0+10x40']);
+  return { ...below, ...Object.fromEntries(within) };
+}
+
+const conditions: Readonly<Record<string, Condition>> = {
+  FlagmeterDown: { series: { [of('up')]: '1 0x10' }, quiet: 2, fires: 4, labels: node },
+  FlagmeterNotReady: { series: { [of('flagmeter_ready')]: '1 0x10' }, quiet: 1, fires: 3, labels: node },
+  FlagmeterNotManaging: {
+    series: { [of('flagmeter_managing')]: '1 0x10' },
+    quiet: 5,
+    fires: 7,
+    labels: node,
+  },
+  FlagmeterRefusesForLackOfRoom: {
+    series: { [of('flagmeter_ingest_refusals_total', { code: 'backpressure' })]: '0x5 1+1x20' },
+    ...{ quiet: 8, fires: 13, labels: { instance } },
+  },
+  FlagmeterCommitsFail: {
+    series: { [of('flagmeter_failed_commits_total')]: '0x5 1x10' },
+    ...{ quiet: 4, fires: 7, labels: node },
+  },
+  FlagmeterCommitsSlow: {
+    series: slow('flagmeter_commit_duration_seconds', 1),
+    ...{ quiet: 8, fires: 14, labels: { instance } },
+  },
+  FlagmeterChangesSlow: {
+    series: slow('flagmeter_account_commit_duration_seconds', 2.5),
+    ...{ quiet: 8, fires: 14, labels: { instance } },
+  },
+  FlagmeterRequestsFail: {
+    series: { [of('flagmeter_http_requests_total', { status: '500', route: '/x' })]: '0+1x20' },
+    ...{ quiet: 4, fires: 8, labels: { instance } },
+  },
+  FlagmeterRequestsSlow: {
+    series: slow('flagmeter_http_request_duration_seconds', 2.5, { route: '/connect/token' }),
+    ...{ quiet: 8, fires: 14, labels: { instance } },
+  },
+  FlagmeterRefusesMuch: {
+    series: {
+      [of('flagmeter_ingest_refusals_total', { code: 'unknown_key' })]: '0+10x40',
+      [of('flagmeter_packets_committed_total')]: '0+30x40',
+    },
+    ...{ quiet: 10, fires: 20, labels: { instance } },
+  },
+  FlagmeterThreadLate: {
+    series: slow('flagmeter_event_loop_delay_seconds', 1, { thread: 'main' }),
+    ...{ quiet: 8, fires: 14, labels: { instance, thread: 'main' } },
+  },
+  FlagmeterDiskAlmostFull: {
+    series: { [of('flagmeter_disk_free_bytes')]: '2e9 9e8x20', [of('flagmeter_disk_size_bytes')]: '1e10x20' },
+    ...{ quiet: 4, fires: 8, labels: node },
+  },
+  FlagmeterDiskFillsUp: {
+    series: { [of('flagmeter_disk_free_bytes')]: '1e11-1e8x200' },
+    ...{ quiet: 30, fires: 90, labels: node },
+  },
+  FlagmeterOldReader: {
+    series: { [of('flagmeter_oldest_reader_seconds', { store: 'usage' })]: '0+60x20' },
+    ...{ quiet: 5, fires: 9, labels: { ...node, store: 'usage' } },
+  },
+  FlagmeterRestarts: {
+    series: { [of('process_start_time_seconds')]: '1 1 2 2 3 4 4 4 4' },
+    ...{ quiet: 4, fires: 6, labels: node },
+  },
+  FlagmeterEngineAway: {
+    series: { [of('flagmeter_engine_connected')]: '1 0x10' },
+    ...{ quiet: 1, fires: 3, labels: node },
+  },
+  FlagmeterNodeSilent: {
+    series: { [of('flagmeter_nodes', { state: 'silent' })]: '0 1x10' },
+    ...{ quiet: 2, fires: 4, labels: { job: 'flagmeter' } },
+  },
+  FlagmeterSpoolWaits: {
+    series: { [of('flagmeter_spool_oldest_seconds')]: '0+60x20' },
+    ...{ quiet: 5, fires: 9, labels: node },
+  },
+  FlagmeterReportsBehind: {
+    series: { [of('flagmeter_complete_through_timestamp_seconds')]: '0x20' },
+    ...{ quiet: 6, fires: 9, labels: node },
+  },
+  FlagmeterLogLag: {
+    series: { [of('flagmeter_log_lag_entries')]: '0 2000x20' },
+    ...{ quiet: 9, fires: 12, labels: node },
+  },
+  FlagmeterCountsLost: {
+    series: { [of('flagmeter_gaps')]: '0x5 1x20' },
+    ...{ quiet: 4, fires: 7, labels: node },
+  },
+  FlagmeterRowsRefused: {
+    series: { [of('flagmeter_refused_rows')]: '0 3x20' },
+    ...{ quiet: 5, fires: 8, labels: node },
+  },
+};
+
+test('each alert has a condition here', () => {
+  expect(Object.keys(conditions)).toEqual(rules.map(({ alert }) => alert));
+});
+
+needing('prometheus').describe('with promtool', () => {
+  test('the rules can be loaded', () => {
+    expect(promtool(['check', 'rules', rulesPath])).toMatch(/SUCCESS/);
+  });
+
+  test('each alert fires once its condition has lasted, and not before; healthy figures fire none', () => {
+    promtool(['test', 'rules', 'tests.yml'], { 'tests.yml': JSON.stringify(unitTests()) });
+  });
+
+  test('promtool notices an alert that does not fire', () => {
+    const wrong = unitTests();
+    wrong.tests[0]!.input_series[0]!.values = '1x20';
+    expect(() => promtool(['test', 'rules', 'tests.yml'], { 'tests.yml': JSON.stringify(wrong) })).toThrow(
+      /FlagmeterDown/,
+    );
+  });
+});
+
+/** The tests as promtool reads them: JSON is YAML. */
+function unitTests() {
+  const fired = Object.entries(conditions).map(([alertname, { series, fires, quiet, labels }]) => ({
+    interval: '1m',
+    input_series: seriesOf(series),
+    alert_rule_test: [
+      { eval_time: `${quiet}m`, alertname, exp_alerts: [] as unknown[] },
+      { eval_time: `${fires}m`, alertname, exp_alerts: [expected(alertname, labels)] },
+    ],
+  }));
+  const healthy = {
+    interval: '1m',
+    input_series: seriesOf(wellAndBusy),
+    alert_rule_test: rules.map(({ alert }) => ({
+      eval_time: '120m',
+      alertname: alert,
+      exp_alerts: [] as unknown[],
+    })),
+  };
+  return { rule_files: [rulesPath], evaluation_interval: '30s', tests: [...fired, healthy] };
+}
+
+const seriesOf = (series: Condition['series']) =>
+  Object.entries(series).map(([name, values]) => ({ series: name, values }));
+
+/** A node that does what it should, with some refusals and a full second now and then. */
+const wellAndBusy: Condition['series'] = {
+  [of('up')]: '1x120',
+  [of('flagmeter_ready')]: '1x120',
+  [of('flagmeter_managing')]: '1x120',
+  [of('flagmeter_ingest_refusals_total', { code: 'unknown_key' })]: '0+10x120',
+  [of('flagmeter_packets_committed_total')]: '0+1000x120',
+  [of('flagmeter_failed_commits_total')]: '0x120',
+  [of('flagmeter_http_requests_total', { status: '202', route: '/x' })]: '0+1000x120',
+  ...slow('flagmeter_commit_duration_seconds', 0.005),
+  ...slow('flagmeter_http_request_duration_seconds', 0.01, { route: '/api/frontend/telemetry' }),
+  [of('flagmeter_disk_free_bytes')]: '1e11-1e5x120',
+  [of('flagmeter_disk_size_bytes')]: '2e11x120',
+  [of('flagmeter_oldest_reader_seconds', { store: 'usage' })]: '0 2 0x118',
+  [of('process_start_time_seconds')]: '1x120',
+  [of('flagmeter_engine_connected')]: '1x120',
+  [of('flagmeter_nodes', { state: 'silent' })]: '0x120',
+  [of('flagmeter_spool_oldest_seconds')]: '1x120',
+  [of('flagmeter_complete_through_timestamp_seconds')]: '0+60x120',
+  [of('flagmeter_gaps')]: '1x120',
+  [of('flagmeter_refused_rows')]: '0x120',
+};
+
+function expected(alertname: string, labels: Condition['labels']) {
+  const rule = rules.find(({ alert }) => alert === alertname)!;
+  const summary = rule.annotations.summary.replace(
+    /\{\{ \$labels\.(\w+) \}\}/g,
+    (_, name) => labels[name] ?? '',
+  );
+  return {
+    exp_labels: { ...labels, severity: rule.labels.severity },
+    exp_annotations: { ...rule.annotations, summary },
+  };
+}
+
+describe('the dashboard', () => {
+  test('shows every metric that is no constant', () => {
+    const shown = new Set(readPanels().flatMap(({ expr }) => metricsIn(expr)));
+    const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '');
+    const all = new Set([...known].map(base));
+    for (const { expr } of readPanels()) for (const name of metricsIn(expr)) all.delete(base(name));
+    expect([...all].sort()).toEqual(notShown);
+    expect(shown.size).toBeGreaterThan(20);
+  });
+});
+
+/** What an alert or another metric tells better. */
+const notShown = [
+  ...['flagmeter_applications', 'flagmeter_build_info', 'flagmeter_disk_size_bytes'],
+  ...[
+    'flagmeter_engine_failovers_total',
+    'flagmeter_failed_commits_total',
+    'flagmeter_oldest_reader_commits',
+  ],
+  ...['flagmeter_queue_bytes', 'flagmeter_rebases_total', 'flagmeter_spool_oldest_seconds'],
+  ...['process_start_time_seconds', 'up'],
+];

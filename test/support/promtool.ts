@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** The files that operators load. */
+export const rulesPath = join(import.meta.dirname, '../../docs/alerts/flagmeter.yml');
+export const dashboardPath = join(import.meta.dirname, '../../docs/dashboards/flagmeter.json');
+
+/** A rule as the file has it. */
+export interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+export function readRules(): readonly AlertRule[] {
+  const { groups } = parse(readFileSync(rulesPath, 'utf8')) as { groups: { rules: AlertRule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+/** The expressions of the dashboard, with its variables filled in. */
+export function readPanels(): readonly { readonly title: string; readonly expr: string }[] {
+  const { panels } = JSON.parse(readFileSync(dashboardPath, 'utf8')) as {
+    panels: { title: string; targets?: { expr: string }[] }[];
+  };
+  return panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ title, expr: filledIn(expr) })),
+  );
+}
+
+function filledIn(expr: string): string {
+  const values = { $__rate_interval: '1m', $instance: '.*', $job: 'flagmeter' };
+  return Object.entries(values).reduce((text, [name, value]) => text.replaceAll(name, value), expr);
+}
+
+/** The names of the metrics that an expression reads. */
+export function metricsIn(expr: string): readonly string[] {
+  const bare = expr
+    .replace(/"[^"]*"/g, '')
+    .replace(/\{[^}]*\}|\[[^\]]*\]/g, '')
+    .replace(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, '');
+  const names = bare.match(/(?<![\w.])[a-zA-Z_:][\w:]*(?!\w*\s*\()/g) ?? [];
+  return [...new Set(names)].filter((name) => !['and', 'or', 'unless', 'bool', 'offset'].includes(name));
+}
+
+/** Runs promtool on files that are written for it. @throws {Error} with what it says when it is not content */
+export function promtool(args: readonly string[], files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'flagmeter-promtool-'));
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return execFileSync('promtool', args, {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`promtool ${args.join(' ')}: ${stdout}${stderr}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

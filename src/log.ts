@@ -1,11 +1,13 @@
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { type LogLine, logText } from './log-text.ts';
 
 export type LogLevel = Config['logLevel'];
+export type LogFormat = NonNullable<Config['logFormat']>;
 /** The fields of a line beside its message. A field whose name suggests a secret is redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes one JSON object a line. A message is fixed text; variable parts are fields. */
+/** Writes one line at a time. A message is fixed text; variable parts are fields. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -17,16 +19,22 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const maxDepth = 4;
 
 /**
- * Makes the log. A line is `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC.
+ * Makes the log. A line is the object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or a text of the same.
  * @param level the lowest level that is written
  * @param write takes one line with its newline
  */
-export function createLog(level: LogLevel, write: (line: string) => void, clock: Pick<Clock, 'now'>): Log {
+export function createLog(
+  level: LogLevel,
+  write: (line: string) => void,
+  clock: Pick<Clock, 'now'>,
+  format: LogFormat = 'json',
+): Log {
+  const written = format === 'json' ? (line: LogLine) => JSON.stringify(line) : logText;
   const at = (own: LogLevel) => {
     if (levels.indexOf(own) < levels.indexOf(level)) return () => {};
     return (message: string, fields: LogFields = {}) => {
       const head = { time: new Date(clock.now()).toISOString(), level: own, msg: message };
-      write(`${JSON.stringify({ ...head, ...plainFields(fields, 0), ...head })}\n`);
+      write(`${written({ ...head, ...plainFields(fields, 0), ...head })}\n`);
     };
   };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

@@ -1,11 +1,24 @@
 import { writeSync } from 'node:fs';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { systemClock } from './clock.ts';
 import { logConsole } from './console-log.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log, type LogFormat, type LogLevel } from './log.ts';
 
 const standardError = 2;
+const name = 'flagmeter log format';
 
-/** Writes console output of a worker thread, which has no log of its own, to standard error in the format of the log. */
+/** Threads that are started from now on write their log in this format. */
+export function shareLogFormat(format: LogFormat): void {
+  setEnvironmentData(name, format);
+}
+
+/** The log of a worker thread: to standard error, in the format of the process. */
+export function threadLog(level: LogLevel): Log {
+  const format = (getEnvironmentData(name) as LogFormat | undefined) ?? 'json';
+  return createLog(level, (line) => writeSync(standardError, line), systemClock, format);
+}
+
+/** Writes console output of a worker thread to the log. */
 export function logThreadConsole(): void {
-  logConsole(createLog('info', (line) => writeSync(standardError, line), systemClock));
+  logConsole(threadLog('info'));
 }

@@ -54,6 +54,8 @@ describe('loadConfig', () => {
       keepAudit: 400,
       shutdownGrace: 10,
       logLevel: 'info',
+      slowRequest: 5_000,
+      slowCommit: 1_000,
     });
   });
 

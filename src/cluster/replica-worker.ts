@@ -1,14 +1,13 @@
-import { writeSync } from 'node:fs';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { systemClock } from '../clock.ts';
 import { Histogram } from '../histogram.ts';
-import { createLog, type LogLevel } from '../log.ts';
+import type { LogLevel } from '../log.ts';
 import { watchLoop } from '../loop-delay.ts';
 import { Connection } from '../postgres/connection.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkEngine } from '../postgres/layout.ts';
 import { openReplicaStore } from '../store/replica-store.ts';
-import { logThreadConsole } from '../worker-log.ts';
+import { logThreadConsole, threadLog } from '../worker-log.ts';
 import type { NodeFacts } from './join.ts';
 import { PortCalls } from './port-calls.ts';
 import { Replica } from './replica.ts';
@@ -35,13 +34,12 @@ export interface StoreFailure {
   readonly code: unknown;
 }
 
-const standardError = 2;
 const deadlineMs = 5000;
 
 logThreadConsole();
 const start = workerData as ReplicaWorkerStart & { readonly port: MessagePort };
 const { data, address, facts, settings, snapshotBytes, logLevel, port } = start;
-const log = createLog(logLevel, (line) => writeSync(standardError, line), systemClock);
+const log = threadLog(logLevel);
 const clock = systemClock;
 watchLoop(new Histogram(undefined, start.delays), clock);
 

@@ -6,13 +6,14 @@ import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
+import { SlowRequests } from '../http/slow-requests.ts';
 import { checkTlsTime, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
 import type { Dispatch, Engine } from '../http/types.ts';
 import { notStarted } from '../ingest/not-started.ts';
 import type { Log } from '../log.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
-import { type Host, type HostListener, listen, urlOf } from './listeners.ts';
+import { type HostListener, listen, type Served, urlOf } from './listeners.ts';
 
 export interface BindDeps {
   readonly config: Config;
@@ -26,7 +27,7 @@ export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
   /** Starts serving: each listener with the dispatch of its hosts, gRPC takes the reports. */
-  serve(dispatches: ReadonlyMap<readonly Host[], Dispatch>, reports: ReportKinds): void;
+  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds): void;
   /**
    * Reads the TLS files again, for new connections.
    * @returns whether TLS is configured
@@ -44,7 +45,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   const { config, engine } = parts;
   const files = tlsFilesOf(config);
   const tls = files && readValidTls(files, parts.clock);
-  const current: { dispatches: ReadonlyMap<readonly Host[], Dispatch> } = { dispatches: new Map() };
+  const current: { dispatches: ReadonlyMap<readonly Served[], Dispatch> } = { dispatches: new Map() };
   const listeners = await listen(engine, config, files, (hosts) => {
     return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
   });
@@ -67,7 +68,8 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
         const pair = readValidTls(files, parts.clock);
         warnOfNames(parts, listeners, files, pair);
         grpc.renewTls(pair);
-        await Promise.all(listeners.map(({ listener }) => listener.renew(graceMs)));
+        const secured = listeners.filter(({ hosts }) => !hosts.includes('ops'));
+        await Promise.all(secured.map(({ listener }) => listener.renew(graceMs)));
         return true;
       },
       async close(graceMs) {
@@ -94,7 +96,7 @@ function listenReports(
   tls: TlsPair | undefined,
   listeners: readonly HostListener[],
 ): Promise<GrpcListener> {
-  const { grpcListen, maxReport } = config;
+  const { grpcListen, maxReport, slowRequest } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
   return listenGrpc({
     ...parseAddress(grpcListen),
@@ -102,6 +104,7 @@ function listenReports(
     maxReport,
     clock,
     onError,
+    slow: new SlowRequests(slowRequest, log, clock),
     httpPort: listeners.find(({ hosts }) => hosts.includes('metrics'))?.listener.port,
   });
 }

@@ -143,6 +143,7 @@ class ClusterStorage implements Storage {
       signIns: this.#link.connect('sign-ins'),
       directory: this.#openSpool(parts).directory,
       key: this.#key,
+      slow: { fromMs: config.slowCommit, log },
       repair: () => planAfterLoss(clock, config.signingAlg),
     });
     const started = engine.start();

@@ -19,6 +19,7 @@ import { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
 import { openReportKinds, type ReportKinds } from '../reports/kinds.ts';
+import type { SlowCommits } from '../store/commit-watch.ts';
 import { explainDamage } from '../store/data-file.ts';
 import type { LmdbEnvironment } from '../store/lmdb.ts';
 import { messageLifeMs, messagesSince } from '../store/messages.ts';
@@ -88,7 +89,10 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     storage.openUsage(parts, { ...accounts, health, laneOf: (application) => intake.laneOf(application) }),
   );
   const { store: usage } = usageEngine;
-  const intake = new Intake(usageEngine.committers, health, clock, config, debugLog(parts));
+  const intake = new Intake(usageEngine.committers, health, clock, config, {
+    log: debugLog(parts),
+    slow: slowCommits(parts),
+  });
   await storage.ready?.();
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageEngine, health, intake });
@@ -139,6 +143,11 @@ function threadsOf({ committers, delays = {} }: UsageEngine, reports: ReportPool
 /** The log for every commit and request, which costs too much time unless one is debugging; else `undefined`. */
 export function debugLog({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): Log | undefined {
   return config.logLevel === 'debug' ? log : undefined;
+}
+
+/** From when on the log warns of a commit. */
+export function slowCommits({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): SlowCommits {
+  return { fromMs: config.slowCommit, log };
 }
 
 /** Commits what is waiting, ends the threads and closes the stores. */

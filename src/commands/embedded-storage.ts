@@ -7,7 +7,8 @@ import type { Storage } from './storage.ts';
 
 /** One machine: everything is in the data directory. */
 export const embeddedStorage: Storage = {
-  openEngine: ({ accounts, clock }, health) => new EmbeddedEngine(accounts, health, clock),
+  openEngine: ({ accounts, clock, config, log }, health) =>
+    new EmbeddedEngine(accounts, health, clock, { fromMs: config.slowCommit, log }),
   openUsage({ config, workerFile, randomBytes }, { health, laneOf }) {
     const store = openUsageStore(config.data);
     const committers = Array.from({ length: config.workers }, () =>

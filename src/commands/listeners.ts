@@ -8,9 +8,12 @@ import type { Dispatch, Engine } from '../http/types.ts';
 export const hosts = ['auth', 'api', 'metrics'] as const;
 export type Host = (typeof hosts)[number];
 
+/** What a listener serves beside the health routes: `ops` is the metrics of the service, alone. */
+export type Served = Host | 'ops';
+
 export interface HostListener {
   readonly listener: RenewableListener;
-  readonly hosts: readonly Host[];
+  readonly hosts: readonly Served[];
 }
 
 /** Where packets and reports come in. */
@@ -20,31 +23,35 @@ function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
 }
 
 /** Which hosts share which address: those without an address of their own share `--listen`. */
-export function assignHosts(config: Config): readonly { address: string; hosts: readonly Host[] }[] {
+export function assignHosts(config: Config): readonly { address: string; hosts: readonly Served[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
   const shared = hosts.filter((host) => own[host] === undefined);
   const single = hosts.flatMap((host) =>
     own[host] === undefined ? [] : [{ address: own[host], hosts: [host] }],
   );
-  return shared.length === 0 ? single : [{ address: config.listen, hosts: shared }, ...single];
+  const ops = config.opsListen === undefined ? [] : [{ address: config.opsListen, hosts: ['ops' as const] }];
+  const common = shared.length === 0 ? [] : [{ address: config.listen, hosts: shared }];
+  return [...common, ...single, ...ops];
 }
 
 /**
- * Opens every HTTP listener. The first one is `--listen`, unless every host has its own.
+ * Opens every HTTP listener. The first one is `--listen`, unless every host has its own. That of the metrics has no TLS: what
+ * scrapes it is near, and asks for an address that no certificate names.
  * @param dispatchOf what answers the requests of a listener, by the hosts that it serves
  */
 export async function listen(
   engine: Engine,
   config: Config,
   tls: TlsFiles | undefined,
-  dispatchOf: (hosts: readonly Host[]) => Dispatch,
+  dispatchOf: (hosts: readonly Served[]) => Dispatch,
 ): Promise<readonly HostListener[]> {
   const open: HostListener[] = [];
   const busyPaths = busyPathsOf(config);
   try {
     for (const { address, hosts } of assignHosts(config)) {
       const dispatch = dispatchOf(hosts);
-      const options = { ...parseAddress(address), dispatch, busyPaths, ...(tls && { tls }) };
+      const secured = tls !== undefined && !hosts.includes('ops') ? { tls } : {};
+      const options = { ...parseAddress(address), dispatch, busyPaths, ...secured };
       open.push({ listener: await listenRenewably(engine, options), hosts });
     }
     return open;

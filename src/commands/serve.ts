@@ -7,10 +7,11 @@ import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
 import { logConsole } from '../console-log.ts';
 import { loadEngine } from '../http/engines/runtime.ts';
-import { createLog, type Log } from '../log.ts';
+import { createLog, type Log, type LogFormat } from '../log.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
+import { shareLogFormat } from '../worker-log.ts';
 import { type BoundListeners, bindListeners } from './bound-listeners.ts';
 import { builtIn } from './built-in.ts';
 import type { ServiceDeps } from './core.ts';
@@ -29,7 +30,9 @@ import { stopService } from './stop-service.ts';
  */
 export async function serve(argv: readonly string[], terminal: Terminal): Promise<number> {
   const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
-  const log = createLog(config.logLevel, terminal.err, systemClock);
+  const format = logFormatOf(config, terminal);
+  shareLogFormat(format);
+  const log = createLog(config.logLevel, terminal.err, systemClock, format);
   const putConsoleBack = logConsole(log);
   try {
     warnOfServiceLinks(terminal, log);
@@ -37,6 +40,11 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   } finally {
     putConsoleBack();
   }
+}
+
+/** People read the log at a terminal, programs read it elsewhere. */
+function logFormatOf({ logFormat }: Config, { interactive }: Terminal): LogFormat {
+  return logFormat ?? (interactive ? 'text' : 'json');
 }
 
 interface Serving {

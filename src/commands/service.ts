@@ -10,6 +10,7 @@ import { health } from '../http/health.ts';
 import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
+import { SlowRequests } from '../http/slow-requests.ts';
 import type { Dispatch } from '../http/types.ts';
 import { watchLoop } from '../loop-delay.ts';
 import { runUpkeep } from '../upkeep/upkeep.ts';
@@ -26,7 +27,7 @@ import {
   refreshSigningKeys,
   type ServiceDeps,
 } from './core.ts';
-import type { Host } from './listeners.ts';
+import type { Served } from './listeners.ts';
 import type { Tallies } from './request-metrics.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
@@ -142,17 +143,18 @@ function routersOf(
   bound: BoundListeners,
   tallies: Tallies,
   status: ServiceStatus,
-): Map<readonly Host[], Dispatch> {
+): Map<readonly Served[], Dispatch> {
   const { listeners } = bound;
   const routes = routesOf(core, bound, status, tallies.tokens);
   const hooks = { ...hooksOf(core), tally: tallies.requests };
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The metrics are for operators: with separate hosts, the metrics host is open to everyone.
+  const host = core.config.opsListen === undefined ? 'api' : 'ops';
   const forOperators = [...healthRoutes, ...routesFrom([exposition], serviceMetrics(core, tallies))];
   return new Map(
     listeners.map(({ hosts }) => {
-      const own = hosts.flatMap((host) => routes[host]);
-      const operations = hosts.includes('api') ? forOperators : healthRoutes;
+      const own = hosts.flatMap((each) => (each === 'ops' ? [] : routes[each]));
+      const operations = hosts.includes(host) ? forOperators : healthRoutes;
       return [hosts, createRouter([...operations, ...own], hooks)];
     }),
   );
@@ -165,6 +167,7 @@ function hooksOf(core: Core): RouterHooks {
     ids: new RequestIds(randomBytes),
     failed: (error, about) => log.error('a request failed', { ...about, error }),
     clock,
+    slow: new SlowRequests(core.config.slowRequest, log, clock),
     ...(debug && {
       accessLog: { answered: (answered) => debug.debug('request', { ...answered }) },
     }),

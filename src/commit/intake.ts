@@ -2,6 +2,7 @@ import { QueueMonitor } from '../admission/queue-monitor.ts';
 import type { Clock } from '../clock.ts';
 import { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
+import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { Committer } from './committer.ts';
 import { Lane } from './lane.ts';
@@ -23,6 +24,13 @@ export interface IntakeLimits {
  */
 const collectEvery = 128;
 
+/** Where commits are logged. */
+export interface CommitLogs {
+  /** Every commit. */
+  readonly log?: Pick<Log, 'debug'> | undefined;
+  readonly slow?: SlowCommits;
+}
+
 /** Up to the largest batch: see `--batch-packets`. */
 const batchSizes = [1, 4, 16, 64, 256, 1024, 4096];
 
@@ -34,11 +42,10 @@ export class Intake {
   /** Packets and reports in them. */
   committedPackets = 0;
   failedCommits = 0;
-  /** What commits took, seconds. */
-  readonly commitTimes = new Histogram();
   /** Packets and reports of each. */
   readonly batchSizes = new Histogram(batchSizes);
   #admissions = 0;
+  readonly #watch: CommitWatch;
   readonly #committers: readonly Committer[];
   readonly #lanes: readonly Lane[];
   readonly #health: StoreHealth;
@@ -49,8 +56,9 @@ export class Intake {
     health: StoreHealth,
     clock: Clock,
     limits: IntakeLimits,
-    log?: Pick<Log, 'debug'>,
+    { log, slow }: CommitLogs = {},
   ) {
+    this.#watch = new CommitWatch('usage', slow);
     this.#committers = committers;
     this.#health = health;
     this.monitor = new QueueMonitor({
@@ -62,7 +70,7 @@ export class Intake {
       committed: (packets: number, ms: number) => {
         this.commits += 1;
         this.committedPackets += packets;
-        this.commitTimes.observe(ms / 1000);
+        this.#watch.took(ms, { packets });
         this.batchSizes.observe(packets);
         log?.debug('committed', { packets, ms });
       },
@@ -74,6 +82,11 @@ export class Intake {
     this.#lanes = committers.map(
       (committer) => new Lane(committer, this.monitor, clock, limits.batchPackets, listener),
     );
+  }
+
+  /** What commits took, seconds. */
+  get commitTimes(): Histogram {
+    return this.#watch.times;
   }
 
   /** An application belongs to one lane: its packets are committed in the order they came. */

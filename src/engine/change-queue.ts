@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { ApiError, engineAway } from '../errors.ts';
-import type { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
+import type { CommitWatch } from '../store/commit-watch.ts';
 import type { AccountChange } from './account-change.ts';
 import { type Availability, patienceMs } from './availability.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -31,8 +31,8 @@ export interface ChangeQueueDeps {
   readonly codec: RecordCodec;
   readonly availability: Availability;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** What transactions took that changed something, seconds. */
-  readonly commitTimes: Histogram;
+  /** Is told what transactions took that changed something. */
+  readonly watch: CommitWatch;
   readonly log: Log;
   readonly randomBytes: (length: number) => Uint8Array;
   /** What has to follow from a loss of the engine, as a plan. */
@@ -155,7 +155,7 @@ export class ChangeQueue {
 
   /** @returns whether to go on at once */
   async #takeTurn(): Promise<boolean> {
-    const { connection, copy, availability, catchUp, clock, commitTimes } = this.#deps;
+    const { connection, copy, availability, catchUp, clock, watch } = this.#deps;
     const began = clock.monotonic();
     let turn: Turn | undefined;
     try {
@@ -171,7 +171,7 @@ export class ChangeQueue {
       else await catchUp.replace().catch((cause) => availability.failed(cause));
       return false;
     }
-    if (turn?.own !== undefined) commitTimes.observe((clock.monotonic() - began) / 1000);
+    if (turn?.own !== undefined) watch.took(clock.monotonic() - began, { writes: turn.own.writes.length });
     availability.answered();
     this.#unsettled = [];
     await this.#finishing; // No more than one transaction is ahead of what the disk of this node has.

@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
-import { Histogram } from '../histogram.ts';
+import type { Histogram } from '../histogram.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { Committed } from './committed.ts';
 import type { Engine, EngineStatus, Plan, Write } from './engine.ts';
@@ -22,10 +23,10 @@ const maxWaiting = 10_000;
 export class EmbeddedEngine extends Committed implements Engine {
   readonly version = 0;
   readonly throttles = new PlannedThrottles(this);
-  readonly commitTimes = new Histogram();
   readonly #store: AccountStore;
   readonly #health: Health;
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #watch: CommitWatch;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
   #onItsWay: Group | undefined;
   #gathering: Group;
@@ -36,11 +37,17 @@ export class EmbeddedEngine extends Committed implements Engine {
    * Reads what is kept in memory. No other engine may write to the store meanwhile.
    * @param health is told of commits that fail; while it is not ready, changes are refused
    */
-  constructor(store: AccountStore, health: Health, clock: Pick<Clock, 'monotonic'> = systemClock) {
+  constructor(
+    store: AccountStore,
+    health: Health,
+    clock: Pick<Clock, 'monotonic'> = systemClock,
+    slow?: SlowCommits,
+  ) {
     super(store);
     this.#store = store;
     this.#health = health;
     this.#clock = clock;
+    this.#watch = new CommitWatch('accounts', slow);
     this.#gathering = new Group(this);
   }
 
@@ -51,6 +58,10 @@ export class EmbeddedEngine extends Committed implements Engine {
 
   status(): EngineStatus {
     return { kind: 'embedded', trouble: undefined, version: this.version };
+  }
+
+  get commitTimes(): Histogram {
+    return this.#watch.times;
   }
 
   onCommit(listener: (writes: readonly Write[]) => void): void {
@@ -103,7 +114,7 @@ export class EmbeddedEngine extends Committed implements Engine {
       const began = this.#clock.monotonic();
       try {
         await write(this.#store, writes);
-        this.commitTimes.observe((this.#clock.monotonic() - began) / 1000);
+        this.#watch.took(this.#clock.monotonic() - began, { writes: writes.length });
       } catch (error) {
         this.#refuse(group, error);
         continue;

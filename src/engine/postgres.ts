@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { Histogram } from '../histogram.ts';
+import type { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { Availability } from './availability.ts';
 import { CatchUp } from './catch-up.ts';
@@ -26,6 +27,7 @@ export interface PostgresEngineDeps {
   readonly key: EngineKey | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
+  readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Makes the plan that follows when the engine has lost changes: nothing of what was lost may be valid again. */
   readonly repair: () => Promise<Plan<void>>;
@@ -41,7 +43,7 @@ const forgetEveryMs = 10 * 60_000;
  */
 export class PostgresEngine extends Copy implements Engine {
   readonly throttles: PostgresThrottles;
-  readonly commitTimes = new Histogram();
+  readonly #watch: CommitWatch;
   readonly #availability: Availability;
   readonly #catchUp: CatchUp;
   readonly #queue: ChangeQueue;
@@ -61,8 +63,13 @@ export class PostgresEngine extends Copy implements Engine {
     this.#deps = deps;
     this.#availability = availability;
     this.#catchUp = catchUp;
-    this.#queue = new ChangeQueue({ ...shared, connection: changes, commitTimes: this.commitTimes });
+    this.#watch = new CommitWatch('accounts', deps.slow);
+    this.#queue = new ChangeQueue({ ...shared, connection: changes, watch: this.#watch });
     this.#read = new SharedRead({ ...shared, repaired: () => this.#queue.repaired() });
+  }
+
+  get commitTimes(): Histogram {
+    return this.#watch.times;
   }
 
   get version(): number {

@@ -11,7 +11,10 @@ export const exposition: Group<readonly ServiceMetric[]> = {
     {
       method: 'GET',
       path: '/metrics',
-      access: { credential: 'None', who: 'Everybody who reaches the base host' },
+      access: {
+        credential: 'None',
+        who: 'Everybody who reaches the base host, or the listener of --ops-listen',
+      },
       bind: (metrics) => () => ({ status: 200, headers, body: expositionText(metrics) }),
     },
   ],

@@ -8,6 +8,9 @@ export const addresses = {
   authListen: Type.Optional(address('HTTP: the token host alone')),
   apiListen: Type.Optional(address('HTTP: the management API alone')),
   metricsListen: Type.Optional(address('HTTP: the metrics host alone')),
+  opsListen: Type.Optional(
+    address('HTTP without TLS: /healthz, /readyz and /metrics alone; /metrics is nowhere else then'),
+  ),
   authUrl: Type.Optional(url('Public URL of the token host: the issuer of its tokens')),
   baseUrl: Type.Optional(url('Public URL of the management API: the audience of the tokens')),
   metricsUrl: Type.Optional(url('Public URL of the metrics host')),

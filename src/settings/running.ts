@@ -19,4 +19,23 @@ export const running = {
     default: 'info',
     must: 'be debug, info, warn or error',
   }),
+  logFormat: Type.Optional(
+    Type.Enum(['json', 'text'], {
+      group: 'Running',
+      value: 'FORMAT',
+      description: 'Form of the log: json, one object a line, or text for people',
+      defaultText: 'text at a terminal, otherwise json',
+      must: 'be json or text',
+    }),
+  ),
+  slowRequest: whole('Running', 'Milliseconds from which on the log warns of a request; 0 is never', {
+    value: 'MS',
+    minimum: 0,
+    default: 5_000,
+  }),
+  slowCommit: whole('Running', 'Milliseconds from which on the log warns of a commit; 0 is never', {
+    value: 'MS',
+    minimum: 0,
+    default: 1_000,
+  }),
 };

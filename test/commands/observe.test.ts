@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
 import { parseExposition, type Sample } from '../support/exposition.ts';
 import { call, openClient } from '../support/grpc-call.ts';
+import { freePort } from '../support/postgres-program.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
 
@@ -153,6 +154,19 @@ describe('GET /metrics', () => {
     expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
     expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
     await apart.stop();
+  });
+
+  test('has a listener of its own with --ops-listen, and is nowhere else then', async () => {
+    const port = await freePort();
+    const service = await startLocal({ args: ['--ops-listen', `127.0.0.1:${port}`] });
+    const statusAt = async (http: string, path: string) => (await fetch(`http://${http}${path}`)).status;
+    const ops = `127.0.0.1:${port}`;
+    for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusAt(ops, path)).toBe(200);
+    for (const path of ['/api/v2/openapi.json', '/connect/openapi.json', '/swagger/v2/swagger.json', '/'])
+      expect(await statusAt(ops, path)).toBe(404);
+    expect(await statusAt(service.http, '/metrics')).toBe(404);
+    expect(await statusAt(service.http, '/readyz')).toBe(200);
+    await service.stop();
   });
 });
 

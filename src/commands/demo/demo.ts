@@ -11,6 +11,7 @@ import { logConsole } from '../../console-log.ts';
 import { UsageError } from '../../flags.ts';
 import { createLog, type Log } from '../../log.ts';
 import type { Terminal } from '../../terminal.ts';
+import { shareLogFormat } from '../../worker-log.ts';
 import { builtIn } from '../built-in.ts';
 import { urlOf } from '../listeners.ts';
 import { demoCommand } from '../server-commands.ts';
@@ -33,7 +34,9 @@ export async function demo(argv: readonly string[], terminal: Terminal): Promise
   const beganAt = systemClock.monotonic();
   const given = readGiven(demoCommand, argv);
   const seed = readSeed(given.value('seed'));
-  const log = createLog('warn', terminal.err, systemClock);
+  const format = terminal.interactive ? 'text' : 'json';
+  shareLogFormat(format);
+  const log = createLog('warn', terminal.err, systemClock, format);
   const putConsoleBack = logConsole(log);
   try {
     const signals = listenToSignals(terminal);

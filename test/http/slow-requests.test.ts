@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { RequestIds } from '../../src/http/request-ids.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { SlowRequests } from '../../src/http/slow-requests.ts';
+import type { Request } from '../../src/http/types.ts';
+
+/** A router whose one route takes as long as its query says, ms. */
+function openRouter(fromMs: number) {
+  const lines: Record<string, unknown>[] = [];
+  let now = 0;
+  const clock = { monotonic: () => now };
+  const log = { warn: (msg: string, fields = {}) => void lines.push({ msg, ...fields }) };
+  const answer = createRouter(
+    [
+      {
+        method: 'GET',
+        path: '/of/:person',
+        async handle({ query }) {
+          now += Number(query);
+          return { status: 202 };
+        },
+      },
+    ],
+    { slow: new SlowRequests(fromMs, log, clock), clock, ids: new RequestIds(() => Buffer.alloc(6)) },
+  );
+  const ask = (ms: number, id?: string) =>
+    answer({ method: 'GET', path: '/of/ann', query: String(ms), header: () => id } as unknown as Request);
+  return { lines, ask, pass: (ms: number) => (now += ms) };
+}
+
+test('a slow request is logged by its route, with the id that its answer has', async () => {
+  const { lines, ask } = openRouter(100);
+  await ask(99);
+  expect(lines).toEqual([]);
+  const reply = await ask(100);
+  const requestId = reply.headers?.['x-request-id'];
+  expect(requestId).toMatch(/^0{12}-/);
+  expect(lines).toEqual([
+    {
+      ...{ msg: 'a request was slow', method: 'GET', route: '/of/:person', status: 202, code: undefined },
+      ...{ bytes: 0, ms: 100, requestId },
+    },
+  ]);
+});
+
+test('it keeps the id that it came with', async () => {
+  const { lines, ask } = openRouter(100);
+  await ask(100, 'from-a-proxy');
+  expect(lines).toMatchObject([{ requestId: 'from-a-proxy' }]);
+});
+
+test('when many are slow, one a second has a line, which tells how many had none', async () => {
+  const { lines, ask, pass } = openRouter(100);
+  for (let at = 0; at < 5; at += 1) await ask(100);
+  expect(lines).toHaveLength(1);
+  pass(1000);
+  await ask(100);
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toMatchObject({ others: 4 });
+});
+
+test('0 is never', async () => {
+  const { lines, ask } = openRouter(0);
+  await ask(1e9);
+  expect(lines).toEqual([]);
+});

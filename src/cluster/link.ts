@@ -63,12 +63,14 @@ export class Link {
     const { code, sqlstate } =
       error instanceof EngineError ? error : { code: error.name, sqlstate: undefined };
     const next = 'packets are counted into the spool; it is tried again';
-    this.#log.warn('the engine does not answer as it should', {
-      reason: error.message,
-      code,
-      sqlstate,
-      next,
-    });
+    // Who must not join is told so by the process, which ends.
+    if (!(error instanceof JoinRefused))
+      this.#log.warn('the engine does not answer as it should', {
+        reason: error.message,
+        code,
+        sqlstate,
+        next,
+      });
     if (this.#state === 'down') this.#reason = error.message;
     else this.#change('down', error.message);
   }

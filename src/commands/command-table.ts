@@ -46,7 +46,10 @@ no other settings: neither those of the environment nor those of a file.
     initCommand,
     'A data directory that is already prepared is left unchanged, with exit code 1.\n',
   ),
-  admin: simple(resetPasswordCommand, 'Stop the server first: it holds the lock of the data directory.\n'),
+  admin: simple(
+    resetPasswordCommand,
+    'Stop the server of a data directory first: it holds the lock. Nodes of an engine may run.\n',
+  ),
   backup: simple(
     backupCommand,
     `

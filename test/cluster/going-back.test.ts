@@ -175,6 +175,7 @@ describe('a process', () => {
     const copy = await start(url, { data, name: 'right' });
     expect(copy.told?.refusal).toContain('another process, node left,');
     expect(copy.told?.refusal).toContain(data);
+    expect(logged(copy, 'warn')).toEqual([]);
     expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
   });
 
@@ -195,6 +196,28 @@ describe('a process', () => {
     one.count('f', 1000);
     await expectCounts(one, { f: 1111 });
     await expect.poll(() => one.told?.stopped).toMatchObject([{ reason: 'aside' }]);
+  });
+
+  it('that said goodbye is not listed for good', async () => {
+    const url = await engine();
+    const session = connect(url);
+    onTestFinished(() => session.close());
+    const add = (directory: string, state: string, days: number) =>
+      session.query({
+        text: `INSERT INTO fm_node (directory, state, beat_at) VALUES ($1, $2, now() - $3 * interval '1 day')`,
+        values: [directory, state, days],
+      });
+    await add('left', 'done', 8);
+    await add('left lately', 'done', 6);
+    await add('forgotten', 'forgotten', 8);
+    await add('silent', 'up', 8);
+    await add('not shipped', 'done', 8);
+    await session.query({
+      text: `INSERT INTO fm_stream (stream, directory) VALUES ('open', 'not shipped')`,
+    });
+    await trimLog(session);
+    const { rows } = await session.query({ text: 'SELECT directory FROM fm_node ORDER BY 1' });
+    expect(rows.map(({ directory }) => directory)).toEqual(['left lately', 'not shipped', 'silent']);
   });
 
   it('that was forgotten keeps what it counts', async () => {

@@ -27,7 +27,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   apps: () => onResource('apps'),
   keys: async () => (await import('./commands/keys.ts')).keys,
   envs: () => onResource('envs'),
-  features: () => onResource('features'),
+  features: async () => (await import('./commands/features.ts')).features,
   metrics: () => onResource('metrics'),
   usage: () => reporting('usage'),
   measurements: () => reporting('measurements'),

@@ -3,6 +3,7 @@ import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
 import { type ResourceName, resources } from '../cli/resources.ts';
+import { scanCommand } from '../cli/scan/scan-command.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { capital } from '../cli/show.ts';
 import {
@@ -129,7 +130,16 @@ valid until they expire; its private part is deleted.
 `,
   },
   envs: entryOf('envs'),
-  features: entryOf('features'),
+  features: {
+    summary: `${entryOf('features').summary}; scan a source tree`,
+    commands: [...entryOf('features').commands, scanCommand],
+    notes: `
+features scan reads the files that git would take: not what .gitignore names, no binary file, none
+over 1 MiB. A feature is in the code where its name stands as a word or quoted; the first argument
+of a call that asks for a feature is one. Exit code 0, also if something is found: --fail-if-any
+makes it 8, and so it does with features list.
+${tableNotes}`,
+  },
   metrics: entryOf('metrics'),
   usage: simple(commandOf(reports.usage), tableNotes),
   measurements: simple(commandOf(reports.measurements), tableNotes),

@@ -80,7 +80,7 @@ Exit codes
   5   not found (404)
   6   conflicts with what is there (409, 412)
   7   the server cannot be reached, or takes nothing now (429, 502 to 504): try again later
-  8   found: --fail-if-any, or features scan, found something
+  8   found something: only with --fail-if-any
   130 interrupted by Ctrl-C
 `;
 }

@@ -1,0 +1,77 @@
+import { statSync } from 'node:fs';
+import { UsageError } from '../../flags.ts';
+import { connect, type Item } from '../api.ts';
+import { readGiven } from '../command.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { findApplication } from '../find.ts';
+import { column, cut, printJson, printTable } from '../print.ts';
+import type { Column } from '../resource.ts';
+import { usualCalls } from './names-in-text.ts';
+import { sarifOf } from './sarif.ts';
+import { type Finding, type KnownFeature, type Scanned, scan } from './scan.ts';
+import { scanCommand } from './scan-command.ts';
+import { type FileTally, sourceFiles } from './source-files.ts';
+
+/**
+ * Scans a source tree.
+ * @throws {UsageError} for wrong arguments
+ * @throws {Failure} when the server refuses, or something is found that the caller wants to know of
+ */
+export async function runScan(argv: readonly string[], context: Context): Promise<number> {
+  const given = readGiven(scanCommand, argv);
+  checkDirectory(given.operand);
+  const api = connect(context, given);
+  const { id } = await findApplication(api, given.value('app') ?? '');
+  const features = (await api.list(['applications', String(id), 'features'])).map(featureOf);
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  const calls = [...usualCalls, ...given.all('call')];
+  const scanned = scan(sourceFiles(given.operand, tally), features, calls);
+  if (given.has('sarif')) printJson(context, sarifOf(scanned.findings));
+  else if (given.has('json')) printJson(context, { ...scanned, ...tally });
+  else print(context, scanned, tally);
+  const { length } = scanned.findings;
+  if (given.has('fail-if-any') && length > 0)
+    throw new Failure('found', `${length === 1 ? '1 name differs' : `${length} names differ`} from the code`);
+  return 0;
+}
+
+function checkDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new UsageError(`Cannot scan ${path}: it is no directory`);
+}
+
+function featureOf({ name, declared, archived, lastSeenAt }: Item): KnownFeature {
+  const seen = typeof lastSeenAt === 'string' ? lastSeenAt : null;
+  return { name: String(name), declared: declared === true, archived: archived === true, lastSeenAt: seen };
+}
+
+const columns: readonly Column[] = [
+  {
+    title: 'FINDING',
+    of: ({ kind }) => ({ never_seen: 'never seen', not_in_code: 'not in the code' })[`${kind}`],
+  },
+  column('NAME', 'name', cut),
+  column('WHERE', 'where', cut),
+  column('LAST SEEN', 'lastSeenAt'),
+  column('NEAREST', 'nearest', cut),
+];
+
+function print(context: Context, { findings, inCode }: Scanned, tally: FileTally): void {
+  if (findings.length > 0) printTable(context, columns, findings.map(rowOf));
+  const { files, binary, large, unreadable } = tally;
+  const left = [
+    binary > 0 && `${binary} binary`,
+    large > 0 && `${large} over 1 MiB`,
+    unreadable > 0 && `${unreadable} unreadable`,
+  ].filter(Boolean);
+  const without =
+    left.length === 0 ? '' : `, without ${new Intl.ListFormat('en-GB').format(left as string[])}`;
+  context.err(`Read ${files} files${without}; ${inCode} features that were seen are in the code\n`);
+}
+
+function rowOf(finding: Finding): Item {
+  const [first] = finding.places;
+  const more = finding.count > 1 ? ` and ${finding.count - 1} more` : '';
+  return { ...finding, where: first === undefined ? null : `${first.file}:${first.line}${more}` };
+}

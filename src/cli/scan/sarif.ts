@@ -1,0 +1,71 @@
+import { version } from '../../../package.json' with { type: 'json' };
+import type { Finding, FindingKind } from './scan.ts';
+
+const rules: Readonly<
+  Record<FindingKind, { readonly level: string; readonly text: string; readonly help: string }>
+> = {
+  never_seen: {
+    level: 'warning',
+    text: 'The code asks for a feature that was never seen',
+    help: 'Look for a typing error. Code that is not released yet is no mistake.',
+  },
+  not_in_code: {
+    level: 'note',
+    text: 'A feature was seen, but is not in the code',
+    help: 'Other code may ask for it. Otherwise archive it.',
+  },
+};
+
+const kinds = Object.keys(rules) as FindingKind[];
+
+/** The findings as SARIF 2.1.0, which code hosts and editors show beside the code. */
+export function sarifOf(findings: readonly Finding[]): object {
+  return {
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'flagmeter', version, rules: kinds.map(ruleOf) } },
+        columnKind: 'utf16CodeUnits',
+        results: findings.map(resultOf),
+      },
+    ],
+  };
+}
+
+function ruleOf(kind: FindingKind): object {
+  const { level, text, help } = rules[kind];
+  return {
+    id: kind,
+    shortDescription: { text },
+    help: { text: help },
+    defaultConfiguration: { level },
+  };
+}
+
+function resultOf(finding: Finding): object {
+  const { kind, name, places } = finding;
+  const logicalLocations = [{ name, kind: 'feature' }];
+  const locations = places.map(({ file, line, column }) => ({
+    physicalLocation: {
+      artifactLocation: { uri: file.split('/').map(encodeURIComponent).join('/') },
+      region: { startLine: line, startColumn: column, endColumn: column + name.length },
+    },
+    logicalLocations,
+  }));
+  return {
+    ruleId: kind,
+    ruleIndex: kinds.indexOf(kind),
+    level: rules[kind].level,
+    message: { text: messageOf(finding) },
+    locations: locations.length > 0 ? locations : [{ logicalLocations }],
+    partialFingerprints: { 'feature/v1': `${kind} ${name}` },
+  };
+}
+
+/** A finding in a sentence. */
+export function messageOf({ kind, name, declared, lastSeenAt, nearest }: Finding): string {
+  if (kind === 'not_in_code') return `${name} was last seen at ${lastSeenAt}, but is nowhere in the code`;
+  const hint = nearest === null ? '' : `; the nearest known one is ${nearest}`;
+  return `${name} was never seen${declared ? ', though it is declared' : ''}${hint}`;
+}

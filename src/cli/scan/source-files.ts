@@ -1,0 +1,130 @@
+import {
+  closeSync,
+  type Dirent,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+
+/** A larger file is hardly written by people. */
+export const maxFileBytes = 1024 * 1024;
+
+/** Bytes in which a binary file has a zero byte: git looks as far. */
+const sniffed = 8000;
+
+export interface SourceFile {
+  /** Below the directory, with `/`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What was read, and what was left out. */
+export interface FileTally {
+  files: number;
+  bytes: number;
+  binary: number;
+  large: number;
+  unreadable: number;
+}
+
+/** The rules of a `.gitignore`, and the directory that they are for. */
+interface Rules {
+  readonly directory: string;
+  readonly ignore: Ignore;
+}
+
+/**
+ * The texts below a directory, one at a time, as git would take them: without what a `.gitignore` names, in the directory, below it,
+ * or above it up to the top of the repository. Links are not followed.
+ */
+export function* sourceFiles(directory: string, tally: FileTally): Generator<SourceFile> {
+  const top = resolve(directory);
+  const waiting: { readonly path: string; readonly rules: readonly Rules[] }[] = [
+    { path: top, rules: rulesAbove(top) },
+  ];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const rules = withRulesOf(next.path, next.rules);
+    const folders: string[] = [];
+    for (const entry of entriesOf(next.path, tally)) {
+      const path = join(next.path, entry.name);
+      if (entry.name === '.git' || isIgnored(path, entry.isDirectory(), rules)) continue;
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile()) yield* readSource(path, top, tally);
+    }
+    for (const path of folders.reverse()) waiting.push({ path, rules });
+  }
+}
+
+function entriesOf(path: string, tally: FileTally): Dirent[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
+  } catch {
+    tally.unreadable += 1;
+    return [];
+  }
+}
+
+function* readSource(path: string, top: string, tally: FileTally): Generator<SourceFile> {
+  try {
+    const { size } = statSync(path);
+    if (size > maxFileBytes) tally.large += 1;
+    else if (isBinary(path)) tally.binary += 1;
+    else {
+      const text = readFileSync(path, 'utf8');
+      tally.files += 1;
+      tally.bytes += size;
+      yield { path: slashed(relative(top, path)), text };
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    tally.unreadable += 1;
+  }
+}
+
+function isBinary(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const begin = Buffer.alloc(sniffed);
+    return begin.subarray(0, readSync(file, begin, 0, sniffed, 0)).includes(0);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The rules of the directories above, from the top of the repository on. */
+function rulesAbove(directory: string): readonly Rules[] {
+  const above: string[] = [];
+  for (let at = directory; !existsSync(join(at, '.git')); at = dirname(at)) {
+    if (dirname(at) === at) return [];
+    above.unshift(dirname(at));
+  }
+  return above.reduce<readonly Rules[]>((rules, each) => withRulesOf(each, rules), []);
+}
+
+function withRulesOf(directory: string, rules: readonly Rules[]): readonly Rules[] {
+  const file = join(directory, '.gitignore');
+  try {
+    return [...rules, { directory, ignore: ignore().add(readFileSync(file, 'utf8')) }];
+  } catch {
+    return rules;
+  }
+}
+
+/** The rules nearest to the file decide, as far as they say anything. */
+function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
+  for (const { directory, ignore } of rules.toReversed()) {
+    const { ignored, unignored } = ignore.test(slashed(relative(directory, path)) + (isDirectory ? '/' : ''));
+    if (ignored || unignored) return ignored;
+  }
+  return false;
+}
+
+function slashed(path: string): string {
+  return sep === '/' ? path : path.replaceAll(sep, '/');
+}

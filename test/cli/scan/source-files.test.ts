@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type FileTally, maxFileBytes, sourceFiles } from '../../../src/cli/scan/source-files.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const files = {
+  '.gitignore': 'node_modules/\n*.log\n!keep.log\n/only-here.txt\nbuild/**/out\n# a comment\nspaced\\ \n',
+  'src/main.ts': 'a',
+  'src/only-here.txt': 'a',
+  'only-here.txt': 'a',
+  'src/.gitignore': '/generated\n!again.log\n',
+  'src/generated/x.ts': 'a',
+  'src/deep/generated/x.ts': 'a',
+  'src/deep/.gitignore': '*\n!.gitignore\n!kept.ts\n',
+  'src/deep/kept.ts': 'a',
+  'src/deep/lost.ts': 'a',
+  'src/error.log': 'a',
+  'src/again.log': 'a',
+  'keep.log': 'a',
+  'node_modules/package/index.js': 'a',
+  'src/node_modules/package/index.js': 'a',
+  'build/a/b/out/file.ts': 'a',
+  'build/a/b/in/file.ts': 'a',
+  'spaced ': 'a',
+  'name with spaces.ts': 'a',
+};
+
+function read(directory: string) {
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  return { paths: Array.from(sourceFiles(directory, tally), ({ path }) => path).sort(), tally };
+}
+
+/** A repository with these files. */
+function repository(contents: Readonly<Record<string, string | Buffer>>): string {
+  const directory = temporaryDirectory();
+  execFileSync('git', ['init', '-q', directory]);
+  for (const [path, content] of Object.entries(contents)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), content);
+  }
+  return directory;
+}
+
+test('the files are those that git would take', () => {
+  const directory = repository(files);
+  const args = ['-C', directory, 'ls-files', '-z', '--others', '--exclude-standard'];
+  const taken = execFileSync('git', args).toString().split('\0').slice(0, -1);
+  expect(taken).toContain('src/deep/kept.ts');
+  expect(taken).not.toContain('src/generated/x.ts');
+  expect(read(directory).paths).toEqual(taken.sort());
+  const within = taken.filter((path) => path.startsWith('src/')).map((path) => path.slice(4));
+  expect(read(join(directory, 'src')).paths).toEqual(within);
+});
+
+test('binary and large files are left out and counted, and links are not followed', () => {
+  const directory = repository({
+    'image.bin': Buffer.from([1, 2, 0, 3]),
+    'large.ts': 'a'.repeat(maxFileBytes + 1),
+    'fits.ts': 'a'.repeat(maxFileBytes),
+    'empty.ts': '',
+  });
+  symlinkSync('/', join(directory, 'everything'));
+  symlinkSync('fits.ts', join(directory, 'link.ts'));
+  const { paths, tally } = read(directory);
+  expect(paths).toEqual(['empty.ts', 'fits.ts']);
+  expect(tally).toEqual({ files: 2, bytes: maxFileBytes, binary: 1, large: 1, unreadable: 0 });
+});
+
+test('a directory that is in no repository has the rules that are in it', () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, '.gitignore'), '*.log\n');
+  writeFileSync(join(directory, 'a.log'), 'a');
+  writeFileSync(join(directory, 'a.ts'), 'a');
+  expect(read(directory).paths).toEqual(['.gitignore', 'a.ts']);
+});

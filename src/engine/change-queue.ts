@@ -60,6 +60,8 @@ interface Turn {
   readonly answers: readonly (() => void)[];
   /** Those of the plans that run for the first time. */
   readonly fresh: readonly WaitingPlan[];
+  /** Those whose change is not in, and that are to run after these plans. */
+  readonly later: readonly WaitingPlan[];
   /** Earlier changes that are in. */
   readonly found: readonly Unsettled[];
   /** What follows from a loss is done with it. */
@@ -84,6 +86,8 @@ export class ChangeQueue {
   /** Those of a transaction that is on its way. */
   #underWay: readonly WaitingPlan[] = [];
   #unsettled: Unsettled[] = [];
+  /** So many plans are still to run in transactions of their own, because one of them is refused by the engine. */
+  #apart = 0;
   #working: Promise<void> | undefined;
   /** The last transaction, whose changes are being applied here. */
   #finishing: Promise<void> = Promise.resolve();
@@ -166,6 +170,10 @@ export class ChangeQueue {
       });
     } catch (error) {
       this.#underWay = [];
+      if (turn?.plans.length && isOfData(error)) {
+        this.#refusePlan(turn, error);
+        return true;
+      }
       if (turn !== undefined) this.#keepUnsettled(turn, error);
       if (!(error instanceof NotInHistory)) availability.failed(error);
       else await catchUp.replace().catch((cause) => availability.failed(cause));
@@ -174,6 +182,8 @@ export class ChangeQueue {
     if (turn?.own !== undefined) watch.took(clock.monotonic() - began, { writes: turn.own.writes.length });
     availability.answered();
     this.#unsettled = [];
+    this.#waiting.unshift(...turn!.later); // This commit confirms that theirs were not made.
+    this.#apart = Math.max(0, this.#apart - turn!.plans.length);
     await this.#finishing; // No more than one transaction is ahead of what the disk of this node has.
     this.#finishing = this.#finish(turn!);
     if (turn!.repairs) await this.#finishing;
@@ -197,8 +207,12 @@ export class ChangeQueue {
   /** Runs the plans on what the engine has. */
   #plan(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<Turn, 'era'> {
     const found = this.#unsettled.filter(({ own }) => has(history, own));
-    const fresh = this.#waiting.splice(0, maxTogether).filter(({ isSettled }) => !isSettled);
-    const plans = [...this.#plansOnceMore(found), ...fresh];
+    const again = this.#plansOnceMore(found);
+    const isApart = this.#apart > 0;
+    const [first, later] = isApart ? [again.slice(0, 1), again.slice(1)] : [again, []];
+    const room = isApart ? 1 - first.length : maxTogether;
+    const fresh = this.#waiting.splice(0, room).filter(({ isSettled }) => !isSettled);
+    const plans = [...first, ...fresh];
     this.#underWay = plans;
     const drafted = new Layer(below);
     const { lossOpen, lossMark = 0 } = this.#deps.copy.state;
@@ -207,7 +221,7 @@ export class ChangeQueue {
     const answers = plans.map((plan) => plan.run(drafted, this.#deps.copy.canKeep));
     const { change: own, statement } = this.#ownChange(history, drafted) ?? {};
     const changes = own === undefined ? foreign : [...foreign, own];
-    return { changes, own, statement, plans, answers, fresh, found, repairs };
+    return { changes, own, statement, plans, answers, fresh, later, found, repairs };
   }
 
   /** A plan whose change is in does not run again; one whose change is not in does. */
@@ -246,6 +260,19 @@ export class ChangeQueue {
     else this.#waiting.unshift(...fresh);
   }
 
+  /** The engine refuses what some plan writes: which one is found by running them one by one. */
+  #refusePlan({ plans, fresh }: Turn, error: EngineError): void {
+    if (plans.length > 1) {
+      this.#apart = plans.length;
+      this.#waiting.unshift(...fresh);
+      return;
+    }
+    const { message, sqlstate } = error;
+    this.#deps.log.error('the engine refuses a change; others are made', { error: message, sqlstate });
+    this.#apart = Math.max(0, this.#apart - 1);
+    for (const plan of plans) plan.refuse(engineAway());
+  }
+
   #refuseOld(): void {
     const before = this.#deps.clock.monotonic() - patienceMs;
     const all = [this.#waiting, this.#underWay, ...this.#unsettled.map(({ plans }) => plans)];
@@ -256,6 +283,11 @@ export class ChangeQueue {
 function put(layer: Layer, { table, key, value }: AccountChange['writes'][number]): void {
   if (value === undefined) layer.remove(table, key);
   else layer.put(table, key, value);
+}
+
+/** What was written is at fault, and not the server: invalid data, a constraint, a limit of the server's. */
+function isOfData(error: unknown): error is EngineError {
+  return error instanceof EngineError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }
 
 function pause(): Promise<void> {

@@ -6,6 +6,11 @@ export function auditKey(number: number): string {
   return String(number).padStart(16, '0');
 }
 
+/** An entry as it is shown to those who may read it. */
+export function showEntry({ number, at, actor, action, teamId, target }: AuditEntry) {
+  return { id: String(number), at: new Date(at).toISOString(), actor, action, teamId, target };
+}
+
 /**
  * Some entries of the audit log, the latest first.
  * @param before the number of the entry that comes just after the first one; without it there is none later

@@ -13,6 +13,8 @@ export interface SweepDeps {
   readonly clock: Clock;
   /** How long the audit log is kept, ms. */
   readonly auditMs: number;
+  /** Copies the audit log elsewhere; gives the number of the last entry that is there. Without it there is no copy. */
+  readonly exportAudit?: (() => Promise<number>) | undefined;
   /** Resolves after `ms`; false when the service is stopping, and the sweep with it. */
   pause(ms: number): Promise<boolean>;
   /** A step failed; the sweep goes on with the next round. */
@@ -44,13 +46,30 @@ export async function sweepExpired(deps: SweepDeps): Promise<void> {
  * @throws {ApiError} `store_unavailable`
  */
 export async function sweepRound(deps: SweepDeps): Promise<void> {
-  for (const step of stepsAt(deps, deps.clock.now())) {
+  const exported = await exportAudit(deps);
+  for (const step of stepsAt(deps, deps.clock.now(), exported)) {
     for (let after = await step(undefined); after !== undefined; after = await step(after))
       if (!(await deps.pause(betweenStepsMs))) return;
   }
 }
 
-function stepsAt({ accounts, engine, auditMs }: SweepDeps, now: number): readonly SweepStep[] {
+/** @returns the number of the last entry of the audit log that may go */
+async function exportAudit({ exportAudit, failed }: SweepDeps): Promise<number> {
+  if (exportAudit === undefined) return Number.POSITIVE_INFINITY;
+  try {
+    return await exportAudit();
+  } catch (error) {
+    failed(new Error('The audit log could not be exported: nothing of it is removed', { cause: error }));
+    return -1;
+  }
+}
+
+/** @param exported the number of the last entry of the audit log that may go */
+function stepsAt(
+  { accounts, engine, auditMs }: SweepDeps,
+  now: number,
+  exported: number,
+): readonly SweepStep[] {
   const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, engine, sweep);
   return [
     steps({
@@ -71,6 +90,10 @@ function stepsAt({ accounts, engine, auditMs }: SweepDeps, now: number): readonl
       isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
     (after = '') => sweepThrottles(engine.throttles, after, now),
-    steps({ table: 'audit', inOrder: true, isOver: (_, { at }) => now - at > auditMs }),
+    steps({
+      table: 'audit',
+      inOrder: true,
+      isOver: (_, { at, number }) => now - at > auditMs && number <= exported,
+    }),
   ];
 }

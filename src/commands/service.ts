@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { AuditExport } from '../accounts/audit-export.ts';
 import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
 import { TokenTally } from '../auth/token-tally.ts';
@@ -68,28 +69,40 @@ const lookAtReadersEveryMs = 10_000;
  * @throws {Error} when the usage store cannot be opened; the store is closed then, and the listeners are as they were
  */
 export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
-  const core = await openCore(parts);
+  const audit =
+    parts.config.auditExport === undefined ? undefined : AuditExport.open(parts.config.auditExport);
+  const core = await openCore(parts).catch((error) => {
+    audit?.close();
+    throw error;
+  });
   const tallies = { requests: new RequestTally(), calls: bound.grpc.tally, tokens: new TokenTally() };
   const status = new ServiceStatus(core, tallies.requests);
   tallies.tokens.watch(core.engine);
   try {
     bound.serve(routersOf(core, bound, tallies, status), core.reportKinds);
   } catch (error) {
+    audit?.close();
     await closeCore(core);
     throw error;
   }
-  const stopWork = startWork(core, bound.grpc, status);
+  const stopWork = startWork(core, bound.grpc, status, audit);
   return {
     async stop(graceMs) {
       const worked = stopWork();
       await Promise.all([bound.close(graceMs), worked]);
+      audit?.close();
       await closeCore(core);
     },
   };
 }
 
 /** Starts the background work. @returns ends it */
-function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () => Promise<unknown> {
+function startWork(
+  core: Core,
+  grpc: GrpcListener,
+  status: ServiceStatus,
+  audit: AuditExport | undefined,
+): () => Promise<unknown> {
   const { config, directory, intake, health, readers, log } = core;
   const stopping = new AbortController();
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
@@ -99,6 +112,7 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
     sweepExpired({
       ...core,
       auditMs: config.keepAudit * 86_400_000,
+      exportAudit: audit && (() => audit.run(core.accounts)),
       pause: rest,
       failed: (error) => log.warn('what has expired could not be removed', { error }),
     });

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { auditEntries } from '../accounts/audit-log.ts';
+import { auditEntries, showEntry } from '../accounts/audit-log.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import type { QueryOf } from '../http/query-reader.ts';
 import { oneOf, orNull, shape, text, time } from '../http/schema.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { AuditEntry as StoredEntry } from '../store/records.ts';
-import { exampleIds, exampleTime, page, timeText } from './answers.ts';
+import { exampleIds, exampleTime, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { type Page, paging, readCursor, writeCursor } from './lists.ts';
@@ -96,7 +96,7 @@ async function readPage(
       if (entry.at < from) return upTo(undefined);
       if (items.length === limit) return upTo(last);
       last = entry.number;
-      if (isShown(entry)) items.push(show(entry));
+      if (isShown(entry)) items.push(showEntry(entry));
     }
     if (entries.length < stride) return upTo(undefined);
     await new Promise((resolve) => setImmediate(resolve));
@@ -109,8 +109,4 @@ function filterOf({ to = Infinity, action, actor }: AuditQuery): (entry: StoredE
     entry.at < to &&
     (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
     (actor === undefined || entry.actor.id === actor);
-}
-
-function show({ number, at, actor, action, teamId, target }: StoredEntry): Static<typeof AuditEntry> {
-  return { id: String(number), at: timeText(at), actor, action, teamId, target };
 }

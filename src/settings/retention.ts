@@ -1,4 +1,5 @@
-import { whole } from './kinds.ts';
+import Type from 'typebox';
+import { file, whole } from './kinds.ts';
 
 /** How long counts and the audit log are stored. */
 export const retention = {
@@ -26,4 +27,13 @@ export const retention = {
     maximum: 36_500,
     default: 400,
   }),
+  auditExport: Type.Optional(
+    file(
+      'Retention',
+      'Directory that the audit log is copied to, a file a day, before --keep-audit takes it',
+      {
+        value: 'DIR',
+      },
+    ),
+  ),
 };

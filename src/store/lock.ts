@@ -47,6 +47,23 @@ export function lockDataDirectory(directory: string): DataLock {
   }
 }
 
+/**
+ * Locks another directory that only one process may write to, and makes it when it is missing.
+ * @param flag what it was given with
+ * @throws {Error} as `lockDataDirectory` does
+ */
+export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, file.R_OK | file.W_OK | file.X_OK);
+    const descriptor = lockPath(directory);
+    return { release: () => closeSync(descriptor) };
+  } catch (error) {
+    const reason = reasonOf(error).replace('--data', flag);
+    throw new Error(`Cannot use ${flag} ${directory}: ${reason}`, { cause: error });
+  }
+}
+
 /** @returns the descriptor that holds the lock */
 function lockPath(path: string): number {
   const descriptor = openSync(path, 'r');

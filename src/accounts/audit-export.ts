@@ -1,0 +1,121 @@
+import type { AccountStore } from '../store/accounts.ts';
+import { type DataLock, lockDirectory } from '../store/lock.ts';
+import type { AuditEntry } from '../store/records.ts';
+import { appendLines, auditFile, linesOf, syncDirectory } from './audit-files.ts';
+import { auditKey, showEntry } from './audit-log.ts';
+
+type Source = Pick<AccountStore, 'audit'>;
+
+/** Entries that are read before other requests have a turn. */
+const stride = 200;
+
+/**
+ * Copies the audit log to a directory: a file a day (UTC), a line of JSON an entry, as the API shows it. The files themselves say how far
+ * it has come, so neither a crash nor a restored backup makes it leave an entry out.
+ */
+export class AuditExport {
+  readonly #directory: string;
+  readonly #lock: Pick<DataLock, 'release'>;
+  /** The last entry that is in its file; `undefined` while the files have to tell. */
+  #last: AuditEntry | 'none' | undefined;
+
+  private constructor(directory: string, lock: Pick<DataLock, 'release'>) {
+    this.#directory = directory;
+    this.#lock = lock;
+  }
+
+  /**
+   * Makes the directory when it is missing, and locks it: two services that write to the same files would break them.
+   * @throws {Error} that names the directory and says why it cannot be used
+   */
+  static open(directory: string): AuditExport {
+    return new AuditExport(directory, lockDirectory(directory, '--audit-export'));
+  }
+
+  /**
+   * Copies what is new.
+   * @returns the number of the last entry that is in the files: those after it must not be removed yet
+   * @throws {Error} when the files cannot be written
+   */
+  async run(source: Source): Promise<number> {
+    try {
+      this.#last = this.#isStill(source) ? this.#last : await this.#find(source);
+      for (let more = true; more; ) more = await this.#copy(source);
+      return this.#number;
+    } catch (error) {
+      this.#last = undefined; // Some of the lines may be in their files.
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#lock.release();
+  }
+
+  get #number(): number {
+    return this.#last === undefined || this.#last === 'none' ? -1 : this.#last.number;
+  }
+
+  /** Whether the log goes on from the last entry: it does not when an older state of the store was put back. */
+  #isStill({ audit }: Source): boolean {
+    if (this.#last === undefined) return false;
+    if (this.#last === 'none') return true;
+    const { number } = this.#last;
+    const same = audit.get(auditKey(number));
+    if (same !== undefined) return lineOf(same) === lineOf(this.#last);
+    const [newest] = audit.getRange({ reverse: true, limit: 1 });
+    return newest === undefined || newest.value.number > number; // Retention has removed it.
+  }
+
+  /** The latest entry of the log that is in its file. */
+  async #find({ audit }: Source): Promise<AuditEntry | 'none'> {
+    const files = new Map<string, ReadonlySet<string>>();
+    for (let end: string | undefined; ; ) {
+      const start = end === undefined ? {} : { start: end, exclusiveStart: true };
+      const found = [...audit.getRange({ ...start, reverse: true, limit: stride })];
+      for (const { value } of found) {
+        const path = auditFile(this.#directory, value.at);
+        const lines = files.get(path) ?? (await linesOf(path));
+        files.set(path, lines);
+        if (lines.has(lineOf(value))) return value;
+      }
+      if (found.length < stride) return 'none';
+      end = found.at(-1)!.key;
+    }
+  }
+
+  /** Copies some entries. @returns whether there may be more */
+  async #copy({ audit }: Source): Promise<boolean> {
+    const range = { start: auditKey(this.#number + 1), limit: stride };
+    const entries = Array.from(audit.getRange(range), ({ value }) => value);
+    if (entries.length === 0) return false;
+    for (const { path, lines } of this.#runsOf(entries)) {
+      await appendLines(path, lines);
+      await syncDirectory(this.#directory);
+    }
+    this.#last = entries.at(-1);
+    return entries.length === stride;
+  }
+
+  /** Files are written in the order of the entries, so that after a crash none before the last one in a file is missing. */
+  #runsOf(entries: readonly AuditEntry[]): readonly Run[] {
+    const runs: Run[] = [];
+    for (const entry of entries) {
+      const path = auditFile(this.#directory, entry.at);
+      const run = runs.at(-1);
+      if (run?.path === path) run.lines.push(lineOf(entry));
+      else runs.push({ path, lines: [lineOf(entry)] });
+    }
+    return runs;
+  }
+}
+
+/** Lines for one file that follow one another. */
+interface Run {
+  readonly path: string;
+  readonly lines: string[];
+}
+
+function lineOf(entry: AuditEntry): string {
+  return JSON.stringify(showEntry(entry));
+}

@@ -1,0 +1,241 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { AuditExport } from '../../src/accounts/audit-export.ts';
+import { auditKey, showEntry } from '../../src/accounts/audit-log.ts';
+import { sweepRound } from '../../src/auth/sweep.ts';
+import type { AuditEntry } from '../../src/store/records.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { openFixture } from './fixture.ts';
+
+const dayMs = 86_400_000;
+
+type Exporting = Awaited<ReturnType<typeof open>>;
+
+/** An audit log, and a directory to export it to. */
+async function open() {
+  const fixture = await openFixture();
+  const { store } = fixture;
+  for (const { key } of [...store.audit.getRange({})]) await store.audit.remove(key);
+  const directory = join(temporaryDirectory(), 'audit');
+  const add = async (...entries: readonly AuditEntry[]) => {
+    for (const entry of entries) await store.audit.put(auditKey(entry.number), entry);
+  };
+  return { ...fixture, directory, add };
+}
+
+function entry(number: number, at: string, name = 'ann'): AuditEntry {
+  const actor = { type: 'user', id: 'u', name, address: '192.0.2.1' } as const;
+  const target = { type: 'team', id: 't', name: 'Team\n"é"' };
+  return { number, at: Date.parse(at), actor, action: 'team.changed', teamId: null, target };
+}
+
+/** What the files have, by their names. */
+function filesOf(directory: string): Record<string, unknown[]> {
+  const read = (name: string) =>
+    readFileSync(join(directory, name), 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  return Object.fromEntries(
+    readdirSync(directory)
+      .sort()
+      .map((name) => [name, read(name)]),
+  );
+}
+
+async function exportOnce({ store, directory }: Pick<Exporting, 'store' | 'directory'>) {
+  const audit = AuditExport.open(directory);
+  try {
+    return await audit.run(store);
+  } finally {
+    audit.close();
+  }
+}
+
+const first = entry(1, '2026-03-01T23:59:59.999Z');
+const second = entry(2, '2026-03-02T00:00:00.000Z');
+const late = entry(3, '2026-03-01T23:59:58.000Z');
+
+describe('the export', () => {
+  test('has a file a day, with a line of JSON an entry as the API shows it', async () => {
+    const fixture = await open();
+    await fixture.add(first, second, late);
+    expect(await exportOnce(fixture)).toBe(3);
+    expect(filesOf(fixture.directory)).toEqual({
+      'audit-2026-03-01.ndjson': [showEntry(first), showEntry(late)],
+      'audit-2026-03-02.ndjson': [showEntry(second)],
+    });
+  });
+
+  test('adds what is new, in the same process and in the next, and nothing twice', async () => {
+    const fixture = await open();
+    const audit = AuditExport.open(fixture.directory);
+    expect(await audit.run(fixture.store)).toBe(-1);
+    await fixture.add(first);
+    expect(await audit.run(fixture.store)).toBe(1);
+    expect(await audit.run(fixture.store)).toBe(1);
+    audit.close();
+    await fixture.add(second, late);
+    expect(await exportOnce(fixture)).toBe(3);
+    expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(3);
+  });
+
+  test('has every entry of a log of thousands once', async () => {
+    const fixture = await open();
+    const at = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 600_000).toISOString();
+    await fixture.add(...Array.from({ length: 1_001 }, (_, number) => entry(number, at(number))));
+    expect(await exportOnce(fixture)).toBe(1_000);
+    const all = Object.values(filesOf(fixture.directory)).flat() as { id: string }[];
+    expect(all.map(({ id }) => Number(id))).toEqual(Array.from({ length: 1_001 }, (_, number) => number));
+  });
+
+  const sameDay = [
+    { ...late, number: 2 },
+    { ...late, number: 3 },
+  ];
+  const [whole, torn] = sameDay.map((each) => JSON.stringify(showEntry(each)));
+  test.each([
+    ['a part of a line', whole!.slice(0, 20)],
+    ['a part of a character', Buffer.from(whole!).subarray(0, Buffer.from(whole!).lastIndexOf('é') + 1)],
+    ['a whole line', `${whole}\n`],
+    ['a whole line, and a part of one', `${whole}\n${torn!.slice(0, 40)}`],
+    ['all but the last line feed', `${whole}\n${torn}`],
+  ])('after a crash that has left %s goes on with no entry lost or twice', async (_, left) => {
+    const fixture = await open();
+    await fixture.add(first);
+    await exportOnce(fixture);
+    appendFileSync(join(fixture.directory, 'audit-2026-03-01.ndjson'), left);
+    await fixture.add(...sameDay);
+    expect(await exportOnce(fixture)).toBe(3);
+    expect(filesOf(fixture.directory)).toEqual({
+      'audit-2026-03-01.ndjson': [first, ...sameDay].map(showEntry),
+    });
+  });
+
+  test('after a crash between two files leaves out none of the second', async () => {
+    const fixture = await open();
+    const audit = AuditExport.open(fixture.directory);
+    await audit.run(fixture.store);
+    await fixture.add(first, second, late);
+    mkdirSync(join(fixture.directory, 'audit-2026-03-02.ndjson')); // So that file cannot be made.
+    await expect(audit.run(fixture.store)).rejects.toThrow();
+    rmSync(join(fixture.directory, 'audit-2026-03-02.ndjson'), { recursive: true });
+    expect(filesOf(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [showEntry(first)] });
+    expect(await audit.run(fixture.store)).toBe(3);
+    audit.close();
+    expect(filesOf(fixture.directory)).toEqual({
+      'audit-2026-03-01.ndjson': [showEntry(first), showEntry(late)],
+      'audit-2026-03-02.ndjson': [showEntry(second)],
+    });
+  });
+
+  test('of a store that went back has what was lost and what came instead', async () => {
+    const fixture = await open();
+    await fixture.add(first, second);
+    const audit = AuditExport.open(fixture.directory);
+    await audit.run(fixture.store);
+    const instead = entry(2, '2026-03-02T00:00:05.000Z', 'bob');
+    await fixture.add(instead);
+    expect(await audit.run(fixture.store)).toBe(2);
+    await fixture.store.audit.remove(auditKey(2));
+    expect(await audit.run(fixture.store)).toBe(1);
+    const again = entry(2, '2026-03-02T00:00:09.000Z', 'eve');
+    await fixture.add(again);
+    expect(await audit.run(fixture.store)).toBe(2);
+    audit.close();
+    expect(filesOf(fixture.directory)['audit-2026-03-02.ndjson']).toEqual(
+      [second, instead, again].map(showEntry),
+    );
+  });
+
+  test('goes on after retention has removed all that was exported', async () => {
+    const fixture = await open();
+    await fixture.add(first);
+    const audit = AuditExport.open(fixture.directory);
+    await audit.run(fixture.store);
+    await fixture.store.audit.remove(auditKey(1));
+    expect(await audit.run(fixture.store)).toBe(1);
+    await fixture.add(second);
+    expect(await audit.run(fixture.store)).toBe(2);
+    audit.close();
+    expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(2);
+  });
+
+  test('keeps others from the directory, and says so', async () => {
+    const fixture = await open();
+    const audit = AuditExport.open(fixture.directory);
+    expect(() => AuditExport.open(fixture.directory)).toThrow(
+      new RegExp(`^Cannot use --audit-export ${fixture.directory}: process \\d+ is using it$`),
+    );
+    audit.close();
+    AuditExport.open(fixture.directory).close();
+    const file = join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    expect(() => AuditExport.open(file)).toThrow(`Cannot use --audit-export ${file}: it is not a directory`);
+  });
+
+  test('is readable by its owner only', async () => {
+    const fixture = await open();
+    await fixture.add(first);
+    await exportOnce(fixture);
+    const { mode } = statSync(join(fixture.directory, 'audit-2026-03-01.ndjson'));
+    expect((mode & 0o777).toString(8)).toBe('600');
+  });
+});
+
+describe('retention', () => {
+  /** A round of retention when all entries are too old. */
+  async function sweep(
+    { store, engine, clock }: Exporting,
+    exportAudit: (() => Promise<number>) | undefined,
+  ): Promise<{ left: readonly number[]; failures: readonly unknown[] }> {
+    const failures: unknown[] = [];
+    const pause = async () => true;
+    const failed = (error: unknown) => void failures.push(error);
+    clock.advance(3650 * dayMs);
+    await sweepRound({ accounts: store, engine, clock, auditMs: 400 * dayMs, exportAudit, pause, failed });
+    return { left: [...store.audit.getRange({})].map(({ value }) => value.number), failures };
+  }
+
+  test('removes an entry only when it is in its file', async () => {
+    const fixture = await open();
+    await fixture.add(first, second, late);
+    const audit = AuditExport.open(fixture.directory);
+    const { left, failures } = await sweep(fixture, () => audit.run(fixture.store));
+    audit.close();
+    expect([left, failures]).toEqual([[], []]);
+    expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(3);
+  });
+
+  test('leaves what came while the export was made', async () => {
+    const fixture = await open();
+    await fixture.add(first, second);
+    const { left } = await sweep(fixture, async () => 1);
+    expect(left).toEqual([2]);
+  });
+
+  test('removes nothing while the files cannot be written, and says so', async () => {
+    const fixture = await open();
+    await fixture.add(first);
+    const { left, failures } = await sweep(fixture, async () => {
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    });
+    expect(left).toEqual([1]);
+    expect(failures).toMatchObject([{ message: /could not be exported/, cause: { code: 'ENOSPC' } }]);
+  });
+
+  test('without an export takes what is too old', async () => {
+    const fixture = await open();
+    await fixture.add(first);
+    expect((await sweep(fixture, undefined)).left).toEqual([]);
+  });
+});

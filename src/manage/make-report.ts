@@ -15,6 +15,7 @@ import { type OverviewTask, overviewReport } from './overview-report.ts';
 import type { OverviewShown } from './overview-shape.ts';
 import { type OverviewUsersTask, overviewUsersReport } from './overview-users-report.ts';
 import { packJson } from './pack-json.ts';
+import { type PrometheusTask, prometheusReport } from './prometheus-report.ts';
 import type { ReportRange } from './report-range.ts';
 import { type SendersTask, sendersReport } from './senders-report.ts';
 import type { PackedJson } from './shared-results.ts';
@@ -59,6 +60,7 @@ export function createReports(store: UsageStore) {
     sights: (task: SightTask) => sightsOf(store, task),
     overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases }, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
+    prometheus: (task: PrometheusTask) => prometheusReport(store, task),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
     scan: (task: ScanTask) => scan(store, task),
   };

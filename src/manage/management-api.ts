@@ -16,6 +16,7 @@ import { keys } from './keys.ts';
 import { members } from './members.ts';
 import { metrics } from './metrics.ts';
 import { type OverviewDeps, overview } from './overview.ts';
+import { prometheus } from './prometheus.ts';
 import { reports } from './reports.ts';
 import { sessions, type UserSessionDeps } from './sessions.ts';
 import { type StatusDeps, status } from './status.ts';
@@ -38,6 +39,6 @@ export type ManagementDeps = AuditDeps &
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
-  ...[metrics, overview, reports, ingest],
+  ...[metrics, overview, reports, prometheus, ingest],
   ...[identities, teams, members, apiKeys, clients, users, sessions, deletions, audit, status, unattributed],
 ];

@@ -89,7 +89,8 @@ export const reports: Group<ReportDeps> = {
   ],
 };
 
-function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
+/** Names of an application's metrics that are declared as gauges. */
+export function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
   const gauges = [...metricsOf(id).values()].filter(({ kind }) => kind === 'gauge');
   return new Set(gauges.map(({ name }) => name));
 }

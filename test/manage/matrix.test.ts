@@ -42,6 +42,7 @@ GET    /applications/:id/overview                          401  401   401  401  
 GET    /applications/:id/overview/users                    401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/usage                             401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/measurements                      401  401   401  401    401   404   200  200   200      200
+GET    /applications/:id/prometheus                        401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/ingest                            401  401   401  401    401   404   200  200   200      200
 GET    /applications/:id/identities/:identity/exposures    401  401   401  401    401   404   200  200   200      200
 DELETE /applications/:id/identities                        401  401   401  401    401   404   403  204   403      204

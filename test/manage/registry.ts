@@ -18,6 +18,7 @@ import { featureVerdict } from '../../src/manage/feature-verdict.ts';
 import { features } from '../../src/manage/features.ts';
 import { createReports } from '../../src/manage/make-report.ts';
 import { metrics } from '../../src/manage/metrics.ts';
+import { prometheus } from '../../src/manage/prometheus.ts';
 import type { ReportPool } from '../../src/manage/report-pool.ts';
 import { reports } from '../../src/manage/reports.ts';
 import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
@@ -66,7 +67,7 @@ export async function openRegistry(): Promise<Registry> {
     retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
   };
   const dispatch = createRouter(
-    routesFrom([features, featureNotes, featureVerdict, metrics, reports], parts),
+    routesFrom([features, featureNotes, featureVerdict, metrics, reports, prometheus], parts),
   );
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };

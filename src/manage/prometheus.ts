@@ -1,0 +1,61 @@
+import Type from 'typebox';
+import type { Group } from '../http/endpoint.ts';
+import { expositionType } from '../http/exposition-text.ts';
+import { endpoint } from './endpoint.ts';
+import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { written } from './exports/few-rows.ts';
+import { maxShown } from './prometheus-report.ts';
+import { tooManyReports } from './report-pool.ts';
+import { readReportRange } from './report-range.ts';
+import { gaugesOf, type ReportDeps } from './reports.ts';
+
+const example = `# HELP flagmeter_feature_checks_total How often a variant was asked for. Begins anew with each month (UTC).
+# TYPE flagmeter_feature_checks_total counter
+flagmeter_feature_checks_total{environment="Production",feature="checkout",variant="on"} 5
+`;
+
+/** `/api/v2/applications/{id}/prometheus`: usage for a Prometheus to scrape. */
+export const prometheus: Group<ReportDeps> = {
+  tag: 'Prometheus',
+  description: 'What was counted, for a Prometheus to scrape.',
+  endpoints: [
+    endpoint('GET /applications/:id/prometheus', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'scrapeUsage',
+      counted: true,
+      summary: 'Read what was counted, in the text format of Prometheus',
+      description: `Counters begin anew with each month (UTC). At most ${maxShown.features} variants and ${maxShown.metrics} metrics are shown, those that count most;
+\`flagmeter_series_left_out\` tells how many are not.`,
+      query: {
+        environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
+      },
+      answers: {
+        200: {
+          description: 'The metrics.',
+          headers: {},
+          content: { [expositionType]: { schema: { type: 'string' }, example } },
+        },
+      },
+      refuses: {
+        invalid_query: 'environment must not be empty',
+        unknown_environment: unknownEnvironment,
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, application, query }, { reports, retention }: ReportDeps) {
+        const { environments: all, teamId } = application;
+        const environments =
+          query.environment === undefined ? all : [findEnvironment(all, query.environment)];
+        const now = directory.clock.now();
+        const range = readReportRange({ from: monthOf(now), step: 'day' }, now, retention);
+        const task = { environments, gauges: gaugesOf(directory, application), range };
+        return written(expositionType, await reports.make(teamId, 'prometheus', task));
+      },
+    }),
+  ],
+};
+
+/** The beginning of a month, in UTC. */
+function monthOf(time: number): number {
+  const date = new Date(time);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+}

@@ -8,6 +8,7 @@ import { basename, extname } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { BuildOutput, BunPlugin } from 'bun';
 import { minifySync } from 'rolldown/utils';
+import { notePackages } from './build-contents.ts';
 import type { BundledFile, ConsoleBundle } from './src/console-host/bundle.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -51,9 +52,13 @@ const trimUplot: BunPlugin = {
   },
 };
 
-/** @throws {Error} when it does not compile, or has become too large */
-export async function buildConsole(root: string): Promise<ConsoleBundle> {
+/**
+ * @param inside gets the folders of the npm packages that are part of it
+ * @throws {Error} when it does not compile, or has become too large
+ */
+export async function buildConsole(root: string, inside: Set<string>): Promise<ConsoleBundle> {
   const output = await Bun.build({
+    metafile: true,
     entrypoints: [`${root}/src/console/main.tsx`],
     target: 'browser',
     // The names are shortened after, by a minifier that does it better.
@@ -64,6 +69,7 @@ export async function buildConsole(root: string): Promise<ConsoleBundle> {
     throw: false,
   });
   if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));
+  notePackages(output.metafile, inside);
   const files = await Promise.all(output.outputs.map(compress));
   const size = files.reduce((sum, { gzip }) => sum + Buffer.from(gzip, 'base64').length, 0);
   console.error(`console: ${files.length} files, ${(size / 1000).toFixed(1)} kB gzipped`);

@@ -63,6 +63,7 @@ const flags = [
   '-DMDB_USE_ROBUST',
   '-DNAPI_DISABLE_CPP_EXCEPTIONS',
   '-DBUILDING_NODE_EXTENSION',
+  `-ffile-prefix-map=${root}=.`, // The same bytes in whichever folder it is built.
 ];
 
 /**
@@ -79,7 +80,7 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   const { CC = 'gcc', CXX = 'g++' } = process.env;
   const { version } = JSON.parse(readFileSync(join(lmdb, 'package.json'), 'utf8')) as { version: string };
   const ours = [...own, ...patches].map((path) => readFileSync(path, 'utf8'));
-  const wanted = JSON.stringify([version, CC, CXX, flags, linking, ours]);
+  const wanted = JSON.stringify([version, CC, CXX, flags, linking, ours]).replaceAll(root, '.');
   if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
     const patched = join(folder, 'source');
     await patchSources(patched, version);

@@ -1,20 +1,26 @@
 /** Builds the sender for pages (`src/snippet`), which the metrics host serves. */
 import { gzipSync } from 'node:zlib';
+import { notePackages } from './build-contents.ts';
 import type { SnippetFiles } from './src/telemetry/snippet.ts';
 
 /** It stays below this, gzipped: every visitor of every page loads it. */
 const maxGzipBytes = 1536;
 
-/** @throws {Error} when it does not compile, or has become too large */
-export async function buildSnippet(root: string): Promise<SnippetFiles> {
+/**
+ * @param inside gets the folders of the npm packages that are part of it
+ * @throws {Error} when it does not compile, or has become too large
+ */
+export async function buildSnippet(root: string, inside: Set<string>): Promise<SnippetFiles> {
   const folder = `${root}/src/snippet`;
   const output = await Bun.build({
+    metafile: true,
     entrypoints: [`${folder}/snippet.ts`],
     target: 'browser',
     minify: true,
     throw: false,
   });
   if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));
+  notePackages(output.metafile, inside);
   const script = (await output.outputs[0]!.text()).trim();
   const { length } = gzipSync(script, { level: 9 });
   console.error(`snippet: ${length} bytes gzipped`);

@@ -2,12 +2,13 @@
  * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside, and
  * `dist/node/`, the same service for Node. `bun build.ts [--target linux-arm64]`.
  */
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
 import { buildConsole } from './build-console.ts';
+import { notePackages } from './build-contents.ts';
 import { buildLmdb } from './build-lmdb.ts';
 import { buildSnippet } from './build-snippet.ts';
 
@@ -57,18 +58,24 @@ interface ForBrowsers {
   readonly FLAGMETER_SNIPPET: string;
 }
 
-async function buildForBrowsers(): Promise<ForBrowsers> {
+async function buildForBrowsers(inside: Set<string>): Promise<ForBrowsers> {
   return {
-    FLAGMETER_CONSOLE: JSON.stringify(await buildConsole(root)),
-    FLAGMETER_SNIPPET: JSON.stringify(await buildSnippet(root)),
+    FLAGMETER_CONSOLE: JSON.stringify(await buildConsole(root, inside)),
+    FLAGMETER_SNIPPET: JSON.stringify(await buildSnippet(root, inside)),
   };
 }
 
-async function buildExecutable(target: string, outfile: string, forBrowsers: ForBrowsers): Promise<void> {
+/** @returns the folders of the npm packages inside */
+async function buildExecutable(
+  target: string,
+  outfile: string,
+  forBrowsers: ForBrowsers,
+): Promise<ReadonlySet<string>> {
   const platform = platforms[target];
   if (platform === undefined) throw new Error(`Cannot build on ${here}: it is not a known platform`);
   const addon = await buildLmdb(target, target === here);
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     entrypoints: [...entrypoints, 'node_modules/piscina/dist/worker.js'],
     target: 'bun',
     minify: { whitespace: true, syntax: true },
@@ -76,7 +83,13 @@ async function buildExecutable(target: string, outfile: string, forBrowsers: For
     format: 'esm',
     bytecode: target === here,
     external: ['uWebSockets.js'],
-    define: { FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`), ...forBrowsers },
+    define: {
+      FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`),
+      // Else the bundler writes where the sources of dependencies are: two builds of one commit would differ.
+      __dirname: JSON.stringify(embedded),
+      __filename: JSON.stringify(`${embedded}module.js`),
+      ...forBrowsers,
+    },
     plugins: [embedAddon(addon), embedPiscinaWorker],
     compile: {
       target: platform.bun,
@@ -87,7 +100,22 @@ async function buildExecutable(target: string, outfile: string, forBrowsers: For
       autoloadBunfig: false,
     },
   });
+  checkPaths(outfile);
   console.error(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
+  // Compiled C does not show among the modules.
+  const inside = new Set(['node_modules/lmdb']);
+  notePackages(metafile, inside);
+  return inside;
+}
+
+/** @throws {Error} when the executable tells where it was built: another folder would give other bytes */
+function checkPaths(outfile: string): void {
+  const bytes = readFileSync(outfile);
+  const path = ['node_modules', 'src', 'dist']
+    .map((name) => join(root, name, '/'))
+    .find((path) => bytes.includes(path));
+  if (path !== undefined)
+    throw new Error(`${outfile} has the path ${path} in it, so that builds elsewhere differ`);
 }
 
 async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
@@ -107,10 +135,11 @@ async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
   console.error('dist/node/ (node dist/node/main.js)');
 }
 
-async function build(config: Bun.BuildConfig): Promise<void> {
+async function build(config: Bun.BuildConfig): Promise<Bun.BuildOutput> {
   process.chdir(root);
   const result = await Bun.build({ ...config, throw: false });
   if (!result.success) throw new AggregateError(result.logs, result.logs.map(String).join('\n'));
+  return result;
 }
 
 function findRuntime(target: string, { runtime }: Platform): string {
@@ -162,8 +191,14 @@ const embedPiscinaWorker: BunPlugin = {
 
 try {
   const target = readTarget(process.argv.slice(2));
-  const forBrowsers = await buildForBrowsers();
-  await buildExecutable(target, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`, forBrowsers);
+  const outfile = target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`;
+  const forPages = new Set<string>();
+  const forBrowsers = await buildForBrowsers(forPages);
+  const inside = await buildExecutable(target, outfile, forBrowsers);
+  writeFileSync(
+    `${outfile}.packages.json`,
+    `${JSON.stringify([...new Set([...inside, ...forPages])].sort())}\n`,
+  );
   if (target === here) {
     writeFileSync('dist/console.json', forBrowsers.FLAGMETER_CONSOLE);
     writeFileSync('dist/snippet.json', forBrowsers.FLAGMETER_SNIPPET);

@@ -1,0 +1,27 @@
+{{- define "flagmeter.name" -}}
+{{- if contains "flagmeter" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-flagmeter{{ end }}
+{{- end }}
+
+{{- define "flagmeter.selector" -}}
+app.kubernetes.io/name: flagmeter
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "flagmeter.labels" -}}
+{{ include "flagmeter.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "flagmeter.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "flagmeter.config" -}}
+{{- $set := dict "data" "/var/lib/flagmeter" "listen" "0.0.0.0:8080" "grpc-listen" "0.0.0.0:8081" }}
+{{- if .Values.engine.existingSecret }}
+{{- $set = merge $set (dict "engine-file" "/run/secrets/engine/url" "engine-key-file" "/run/secrets/engine/key") }}
+{{- end }}
+{{- toJson (merge $set .Values.config) }}
+{{- end }}

@@ -1,0 +1,20 @@
+import { completion } from '../../src/commands/completion.ts';
+
+/** What `flagmeter completion` prints, for each shell. */
+export function completionScripts(): Readonly<Record<'bash' | 'zsh' | 'fish', string>> {
+  return { bash: scriptFor('bash'), zsh: scriptFor('zsh'), fish: scriptFor('fish') };
+}
+
+function scriptFor(shell: string): string {
+  let script = '';
+  completion([shell], {
+    out: (text) => {
+      script += text;
+    },
+    err: () => {},
+    interactive: false,
+    env: {},
+    readFile: () => '',
+  });
+  return script;
+}

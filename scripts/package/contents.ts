@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { sha256Of } from './checksums.ts';
+import { completionScripts } from './completions.ts';
+import { manPages } from './man-pages.ts';
+import { noticesText } from './notices.ts';
+import { partsOf } from './parts.ts';
+import { sbomText } from './sbom.ts';
+import type { Target } from './targets.ts';
+
+/** What each kind of package puts in its own places. */
+export interface Contents {
+  readonly root: string;
+  readonly version: string;
+  readonly epoch: number;
+  /** Path of the executable. */
+  readonly executable: string;
+  /** By file name, such as `flagmeter.1`. */
+  readonly manPages: Readonly<Record<string, string>>;
+  readonly completions: Readonly<Record<'bash' | 'zsh' | 'fish', string>>;
+  readonly notices: string;
+  readonly sbom: string;
+}
+
+export function contentsOf(of: {
+  readonly root: string;
+  readonly target: Target;
+  readonly executable: string;
+  readonly version: string;
+  readonly epoch: number;
+}): Contents {
+  const { root, executable, version, epoch } = of;
+  const parts = partsOf(root, executable);
+  return {
+    root,
+    version,
+    epoch,
+    executable,
+    manPages: manPages({ version, epoch }),
+    completions: completionScripts(),
+    notices: noticesText(parts),
+    sbom: sbomText(parts, { ...of, sha256: sha256Of(executable) }),
+  };
+}
+
+/** A file of the project, as text. */
+export function projectFile({ root }: Contents, path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** Without a time or a name inside, so that the same text gives the same bytes. */
+export function gzipped(text: string): Buffer {
+  return gzipSync(text, { level: 9 });
+}

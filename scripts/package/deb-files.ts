@@ -1,0 +1,56 @@
+import { type Contents, gzipped, projectFile } from './contents.ts';
+import type { Packed } from './stage.ts';
+
+/** Where the parts are on a Debian or Ubuntu. */
+export function filesOfDeb(contents: Contents): readonly Packed[] {
+  const { executable, manPages, completions, notices, sbom } = contents;
+  const doc = 'usr/share/doc/flagmeter';
+  return [
+    { path: 'usr/bin/flagmeter', content: { copyOf: executable }, mode: 0o755 },
+    { path: 'etc/flagmeter/flagmeter.json', content: projectFile(contents, 'packaging/flagmeter.json') },
+    {
+      path: 'lib/systemd/system/flagmeter.service',
+      content: projectFile(contents, 'packaging/flagmeter.service'),
+    },
+    { path: 'usr/share/bash-completion/completions/flagmeter', content: completions.bash },
+    { path: 'usr/share/zsh/vendor-completions/_flagmeter', content: completions.zsh },
+    { path: 'usr/share/fish/vendor_completions.d/flagmeter.fish', content: completions.fish },
+    {
+      path: 'usr/share/lintian/overrides/flagmeter',
+      content: projectFile(contents, 'packaging/deb/lintian-overrides'),
+    },
+    { path: `${doc}/copyright`, content: copyright },
+    { path: `${doc}/changelog.Debian.gz`, content: gzipped(changelog(contents)) },
+    { path: `${doc}/changelog.gz`, content: gzipped(projectFile(contents, 'CHANGELOG.md')) },
+    { path: `${doc}/THIRD-PARTY-NOTICES.gz`, content: gzipped(notices) },
+    { path: `${doc}/flagmeter.cdx.json.gz`, content: gzipped(sbom) },
+    ...Object.entries(manPages).map(([name, page]) => ({
+      path: `usr/share/man/man1/${name}.gz`,
+      content: gzipped(page),
+    })),
+  ];
+}
+
+/** In Debian's format for machines. */
+const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: flagmeter
+
+Files: *
+Copyright: 2026 the flagmeter authors
+License: Apache-2.0
+ On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
+Comment:
+ The executable contains parts by others: THIRD-PARTY-NOTICES.gz in this folder
+ has their licences, and flagmeter.cdx.json.gz lists them.
+`;
+
+/** Debian's changelog is of the packaging; what a version changes is in the other one. */
+function changelog({ version, epoch }: Contents): string {
+  const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
+  return `flagmeter (${version}-1) unstable; urgency=medium
+
+  * Version ${version}: changelog.gz tells what it changes.
+
+ -- flagmeter maintainers <maintainers@flagmeter.example>  ${date}
+`;
+}

@@ -1,0 +1,68 @@
+/**
+ * `npm run package`: builds what people install, in dist/packages: for each target a tar.gz, a .deb, an SBOM and the notices of
+ * what is inside, the Helm chart and the Containerfile, and SHA256SUMS of them all. Two runs on one commit give the same bytes.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import packageJson from '../../package.json' with { type: 'json' };
+import { epochOf } from './epoch.ts';
+import { makePackages } from './packages.ts';
+import { isTarget, type Target, targets } from './targets.ts';
+
+const usage = `npm run package [-- --target TARGET …] [--out DIR]
+
+  --target TARGET   ${Object.keys(targets).join(' or ')}; all that are named, or the one of this machine
+  --out DIR         where the packages go: dist/packages
+`;
+
+const root = join(import.meta.dirname, '../..');
+const here = `${process.platform}-${process.arch}`;
+
+/** @throws {Error} for an unknown option or target */
+function read(
+  argv: readonly string[],
+): { readonly out: string; readonly wanted: readonly Target[] } | undefined {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      help: { type: 'boolean' },
+      out: { type: 'string', default: join(root, 'dist/packages') },
+      target: { type: 'string', multiple: true, default: [here] },
+    },
+  });
+  if (values.help) return undefined;
+  const wanted = values.target.filter(isTarget);
+  const unknown = values.target.find((name) => !isTarget(name));
+  if (unknown !== undefined) throw new Error(`Cannot make packages for ${unknown}\n\n${usage}`);
+  return { out: values.out, wanted };
+}
+
+/** @returns the executable */
+function build(target: Target): string {
+  execFileSync('bun', ['build.ts', '--target', target], { cwd: root, stdio: 'inherit' });
+  return join(root, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);
+}
+
+try {
+  const given = read(process.argv.slice(2));
+  if (given === undefined) console.log(usage);
+  else {
+    const { out, wanted } = given;
+    rmSync(out, { recursive: true, force: true });
+    mkdirSync(out, { recursive: true });
+    const builds = wanted.map((target) => ({ target, executable: build(target) }));
+    const made = makePackages({
+      root,
+      builds,
+      version: packageJson.version,
+      epoch: epochOf(root),
+      out,
+    });
+    for (const file of made) console.log(file);
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

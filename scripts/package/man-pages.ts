@@ -1,0 +1,110 @@
+import {
+  type CommandName,
+  commandGroups,
+  commandTable,
+  isCommand,
+} from '../../src/commands/command-table.ts';
+import { helpText } from '../../src/commands/help.ts';
+
+interface Edition {
+  readonly version: string;
+  /** In seconds. */
+  readonly epoch: number;
+}
+
+/** The manual, from the help texts: `flagmeter(1)` with every command, and `flagmeter-serve(1)` with every setting. */
+export function manPages(edition: Edition): Readonly<Record<string, string>> {
+  return { 'flagmeter.1': overviewPage(edition), 'flagmeter-serve.1': servePage(edition) };
+}
+
+function overviewPage(edition: Edition): string {
+  const { opening, exitCodes } = partsOfOverview();
+  const groups = commandGroups.map(({ title, names }) => {
+    const commands = names.filter(isCommand).map(commandSection);
+    return `.SH ${quoted(title.toUpperCase())}\n${commands.join('')}`;
+  });
+  return `${head('flagmeter', edition)}.SH NAME
+flagmeter \\- OAuth tokens and durable usage telemetry for feature flags
+.SH SYNOPSIS
+.B flagmeter
+.I COMMAND
+[\\fIARGUMENT\\fR]
+[\\fB\\-\\-flag\\fR \\fIVALUE\\fR ...]
+.SH DESCRIPTION
+${roff(opening)}
+${groups.join('')}.SH "EXIT STATUS"
+${verbatim(exitCodes)}${files}.SH "SEE ALSO"
+.BR flagmeter\\-serve (1)
+`;
+}
+
+function servePage(edition: Edition): string {
+  return `${head('flagmeter-serve', edition)}.SH NAME
+flagmeter\\-serve \\- the settings of the flagmeter server
+.SH SYNOPSIS
+.B flagmeter serve
+[\\fB\\-\\-flag\\fR \\fIVALUE\\fR ...]
+.SH DESCRIPTION
+${verbatim(helpText('serve'))}.SH SIGNALS
+.TP
+.BR SIGTERM , " SIGINT"
+Takes nothing new, answers and commits what it has, and ends.
+.TP
+.B SIGHUP
+Reads the files of the TLS certificate again.
+${files}.SH "SEE ALSO"
+.BR flagmeter (1)
+`;
+}
+
+const files = `.SH FILES
+.TP
+.I /etc/flagmeter/flagmeter.json
+The settings of the server that a package has installed.
+.TP
+.I /var/lib/flagmeter
+Its data directory.
+`;
+
+/** The overview's first line, and its table of exit codes. @throws {Error} when it has another form */
+function partsOfOverview(): { readonly opening: string; readonly exitCodes: string } {
+  const text = helpText();
+  const exitCodes = text.split(/^Exit codes\n/m)[1];
+  const opening = text.split('\n')[0];
+  if (exitCodes === undefined || opening === undefined)
+    throw new Error('The overview of the commands has changed');
+  return { opening: `${opening}.`, exitCodes };
+}
+
+function commandSection(name: CommandName): string {
+  if (name === 'serve')
+    return `.SS serve\n${roff(`${commandTable.serve.summary}.`)}\nSee\n.BR flagmeter\\-serve (1).\n`;
+  return `.SS ${roff(name)}\n${verbatim(helpText(name))}`;
+}
+
+function head(name: string, { version, epoch }: Edition): string {
+  const day = new Date(epoch * 1000).toISOString().slice(0, 10);
+  return `.\\" Written from the help texts.\n.TH ${name.toUpperCase()} 1 ${day} "flagmeter ${version}" "User Commands"\n`;
+}
+
+/** A text whose lines stay as they are. They are 100 columns wide, and a page is narrower: the indentation goes. */
+function verbatim(text: string): string {
+  return `.PP\n.in 0\n.nf\n${text.trim().split('\n').map(roff).join('\n')}\n.fi\n.in\n`;
+}
+
+/** A text in which nothing is an instruction to roff. */
+function roff(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('`', '\\(ga')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll('…', '...');
+  return escaped.replace(/^\./gm, '\\&.');
+}
+
+function quoted(text: string): string {
+  return `"${roff(text)}"`;
+}

@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import bunParts from '../../packaging/bun-parts.json' with { type: 'json' };
+
+/** Something by others that is inside the executable. */
+export interface Part {
+  readonly name: string;
+  readonly version?: string;
+  /** An SPDX expression, or undefined where it is several. */
+  readonly license?: string;
+  readonly url?: string;
+  /** A package URL. */
+  readonly purl?: string;
+  /** Its licence as it is published with it. */
+  readonly text?: string;
+  readonly parts?: readonly Part[];
+}
+
+/**
+ * Everything by others that is inside an executable.
+ * @param executable the build has left the names of the npm packages beside it
+ * @throws {Error} when a package does not say its licence
+ */
+export function partsOf(root: string, executable: string): readonly Part[] {
+  const folders: string[] = JSON.parse(readFileSync(`${executable}.packages.json`, 'utf8'));
+  const packages = [...folders, 'node_modules/node-addon-api', 'node_modules/node-api-headers'].map(
+    (folder) => npmPart(join(root, folder)),
+  );
+  return [...packages, ...nativeParts(root), bunPart(root)];
+}
+
+function npmPart(folder: string): Part {
+  const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  if (typeof license !== 'string') throw new Error(`${folder}/package.json does not name a licence`);
+  const text = licenceIn(folder);
+  return {
+    name,
+    version,
+    license: license.includes(' OR ') && !license.startsWith('(') ? `(${license})` : license,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    ...(homepage === undefined ? {} : { url: homepage }),
+    ...(text === undefined ? {} : { text }),
+  };
+}
+
+function licenceIn(folder: string): string | undefined {
+  const names = readdirSync(folder)
+    .filter((name) => /^(licen[cs]e|copying)(\.|$)/i.test(name))
+    .sort();
+  return names[0] === undefined ? undefined : readFileSync(join(folder, names[0]), 'utf8').trim();
+}
+
+/** C that the npm package lmdb brings, and the runtime of the C++ compiler. */
+function nativeParts(root: string): readonly Part[] {
+  const lmdb = join(root, 'node_modules/lmdb/dependencies/lmdb-data-v1/libraries/liblmdb');
+  const lz4 = join(root, 'node_modules/lmdb/dependencies/lz4/lib');
+  return [
+    {
+      name: 'LMDB',
+      version: versionIn(join(lmdb, 'lmdb.h'), [
+        'MDB_VERSION_MAJOR',
+        'MDB_VERSION_MINOR',
+        'MDB_VERSION_PATCH',
+      ]),
+      license: 'OLDAP-2.8',
+      url: 'https://www.symas.com/lmdb',
+      text: `${readFileSync(join(lmdb, 'COPYRIGHT'), 'utf8')}\n${readFileSync(join(lmdb, 'LICENSE'), 'utf8')}`.trim(),
+    },
+    {
+      name: 'LZ4',
+      version: versionIn(join(lz4, 'lz4.h'), [
+        'LZ4_VERSION_MAJOR',
+        'LZ4_VERSION_MINOR',
+        'LZ4_VERSION_RELEASE',
+      ]),
+      license: 'BSD-2-Clause',
+      url: 'https://lz4.org',
+      text: readFileSync(join(lz4, 'LICENSE'), 'utf8').trim(),
+    },
+    {
+      name: 'libstdc++ and libgcc',
+      license: 'GPL-3.0-or-later WITH GCC-exception-3.1',
+      url: 'https://gcc.gnu.org/onlinedocs/libstdc++/manual/license.html',
+    },
+  ];
+}
+
+/** @param names the constants that make up the version @throws {Error} when one is not there */
+function versionIn(header: string, names: readonly string[]): string {
+  const text = readFileSync(header, 'utf8');
+  const numbers = names.map((name) => new RegExp(`#define\\s+${name}\\s+(\\d+)`).exec(text)?.[1]);
+  if (numbers.includes(undefined)) throw new Error(`${header} does not say its version as expected any more`);
+  return numbers.join('.');
+}
+
+function bunPart(root: string): Part {
+  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/bun/package.json'), 'utf8'));
+  const url = `https://github.com/oven-sh/bun/blob/bun-v${version}/LICENSE.md`;
+  return {
+    name: 'Bun',
+    version,
+    license: 'MIT',
+    url,
+    purl: `pkg:github/oven-sh/bun@bun-v${version}`,
+    parts: bunParts,
+  };
+}

@@ -1,0 +1,32 @@
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** A file of a package. */
+export interface Packed {
+  /** Below the package's root. */
+  readonly path: string;
+  /** Its text or bytes, or the path of a file that has them. */
+  readonly content: string | Buffer | { readonly copyOf: string };
+  /** As octal; 0o644 without it. */
+  readonly mode?: number;
+}
+
+/** Writes the files below a folder, with modes that do not depend on who packs. */
+export function stage(folder: string, files: readonly Packed[]): void {
+  for (const { path, content, mode = 0o644 } of files) {
+    const file = join(folder, path);
+    makeFolder(folder, dirname(path));
+    if (typeof content === 'string' || Buffer.isBuffer(content)) writeFileSync(file, content);
+    else copyFileSync(content.copyOf, file);
+    chmodSync(file, mode);
+  }
+}
+
+function makeFolder(root: string, path: string): void {
+  const steps = path === '.' ? [] : path.split('/');
+  for (let count = 0; count <= steps.length; count += 1) {
+    const folder = join(root, ...steps.slice(0, count));
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o755);
+  }
+}

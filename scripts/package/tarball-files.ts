@@ -1,0 +1,20 @@
+import { type Contents, projectFile } from './contents.ts';
+import type { Packed } from './stage.ts';
+
+/** What unpacks into one folder, for any distribution. */
+export function filesOfTarball(contents: Contents): readonly Packed[] {
+  const { executable, manPages, completions, notices, sbom } = contents;
+  return [
+    { path: 'flagmeter', content: { copyOf: executable }, mode: 0o755 },
+    { path: 'LICENSE', content: projectFile(contents, 'LICENSE') },
+    { path: 'CHANGELOG.md', content: projectFile(contents, 'CHANGELOG.md') },
+    { path: 'THIRD-PARTY-NOTICES.txt', content: notices },
+    { path: 'flagmeter.cdx.json', content: sbom },
+    { path: 'flagmeter.json', content: projectFile(contents, 'packaging/flagmeter.json') },
+    { path: 'flagmeter.service', content: projectFile(contents, 'packaging/flagmeter.service') },
+    { path: 'completions/flagmeter.bash', content: completions.bash },
+    { path: 'completions/_flagmeter', content: completions.zsh },
+    { path: 'completions/flagmeter.fish', content: completions.fish },
+    ...Object.entries(manPages).map(([name, content]) => ({ path: `man/${name}`, content })),
+  ];
+}

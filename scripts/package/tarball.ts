@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { runTool } from './run-tool.ts';
+import { type Packed, stage } from './stage.ts';
+
+/** Makes a tar.gz with one folder: entries sorted, owned by root, all of one time. */
+export function makeTarball(wanted: {
+  readonly folder: string;
+  readonly files: readonly Packed[];
+  readonly epoch: number;
+  readonly scratch: string;
+  readonly file: string;
+  readonly quick: boolean;
+}): void {
+  const { folder, files, epoch, scratch, file, quick } = wanted;
+  stage(join(scratch, folder), files);
+  const same = [
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    `--mtime=@${epoch}`,
+    '--format=ustar',
+  ];
+  runTool(
+    'tar',
+    [...same, `--use-compress-program=gzip -n ${quick ? '-1' : '-9'}`, '-cf', file, '-C', scratch, folder],
+    'tar',
+  );
+}

@@ -8,6 +8,7 @@ import { retention } from './settings/retention.ts';
 import { running } from './settings/running.ts';
 import { store } from './settings/store.ts';
 import { tokens } from './settings/tokens.ts';
+import { webhooks } from './settings/webhooks.ts';
 
 /**
  * Every setting of the server, once: its type, default and bounds, and its words in the help text and in
@@ -23,6 +24,7 @@ export const settingsSchema = Type.Object({
   ...limits,
   ...identities,
   ...retention,
+  ...webhooks,
   ...running,
 });
 

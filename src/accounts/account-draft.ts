@@ -8,9 +8,11 @@ import type {
   MetricDeclaration,
 } from '../store/records.ts';
 import type { Accounts } from './accounts.ts';
+import type { Authorship } from './actors.ts';
 import { auditKey } from './audit-log.ts';
 import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
+import type { Announce, TeamEvent } from './team-events.ts';
 
 /** Each of these is numbered in a sequence of its own. */
 export type Sequence =
@@ -24,27 +26,25 @@ export type Sequence =
   | 'feature'
   | 'note'
   | 'metric'
+  | 'webhook'
   | 'audit';
 
 /** What is found by application, as it is on disk. */
 export type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'keysOf'>;
-
-/** Who makes a change, and when, for the audit log; `at` in Unix ms. */
-export interface Authorship {
-  readonly actor: Actor;
-  readonly at: number;
-}
 
 /** What a change of the accounts works on: the accounts as it finds them, its writes, and its entries in the audit log. */
 export class AccountDraft implements Accounts, Draft {
   readonly #draft: Draft;
   readonly #onDisk: ByApplication;
   readonly #authorship: Authorship;
+  readonly #announce: Announce;
 
-  constructor(draft: Draft, onDisk: ByApplication, authorship: Authorship) {
+  /** @param announce queues events with the change: see `team-events.ts` */
+  constructor(draft: Draft, onDisk: ByApplication, authorship: Authorship, announce: Announce = () => {}) {
     this.#draft = draft;
     this.#onDisk = onDisk;
     this.#authorship = authorship;
+    this.#announce = announce;
   }
 
   /** Who makes the change. */
@@ -70,6 +70,10 @@ export class AccountDraft implements Accounts, Draft {
 
   get clients() {
     return this.records('clients');
+  }
+
+  get webhooks() {
+    return this.records('webhooks');
   }
 
   get deletions() {
@@ -102,6 +106,11 @@ export class AccountDraft implements Accounts, Draft {
     const number = this.takeNumber('audit');
     const { at, actor } = this.#authorship;
     this.put('audit', auditKey(number), { number, at, actor, action, teamId, target });
+  }
+
+  /** Tells of something that teams may want to be told of. It is queued if the change is made, in the same commit. */
+  announce(event: TeamEvent): void {
+    this.#announce(this, event, this.#authorship);
   }
 
   /** The next number of a sequence, from 1 on. None is ever given twice. */

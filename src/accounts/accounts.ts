@@ -9,6 +9,7 @@ import type {
   Team,
   User,
 } from '../store/records.ts';
+import type { Webhook } from '../store/webhook-records.ts';
 
 /** Teams and what they have, to be read: a directory shows what is on disk, a draft what a change is made to. */
 export interface Accounts {
@@ -19,6 +20,7 @@ export interface Accounts {
   readonly applications: ReadonlyMap<string, Application>;
   /** Those that teams registered, by `clientId`. */
   readonly clients: ReadonlyMap<string, OAuthClient>;
+  readonly webhooks: ReadonlyMap<string, Webhook>;
   /** What is to be removed from the disk. */
   readonly deletions: ReadonlyMap<string, Deletion>;
   /** What is declared of an application's features, by name; the same for its metrics. */

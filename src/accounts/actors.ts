@@ -1,6 +1,12 @@
 import type { Actor } from '../store/records.ts';
 import type { Accounts } from './accounts.ts';
 
+/** Who makes a change, and when, for the audit log; `at` in Unix ms. */
+export interface Authorship {
+  readonly actor: Actor;
+  readonly at: number;
+}
+
 /** What the service does by itself. */
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 

@@ -10,6 +10,7 @@ import type { KeyHolder } from './key-holder.ts';
 import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
+import type { Announce } from './team-events.ts';
 
 /** Where the directory gets time and chance from. */
 export interface DirectorySources {
@@ -44,7 +45,10 @@ export interface Directory extends DirectorySources, Accounts {
 }
 
 /** Opens the accounts that an engine keeps. There must be one directory at most for each engine. */
-export function openDirectory(engine: Engine, { clock, randomBytes }: DirectorySources): Directory {
+export function openDirectory(
+  engine: Engine,
+  { clock, randomBytes, announce }: DirectorySources & { readonly announce?: Announce },
+): Directory {
   const keys = new KeyIndex();
   const features = new Declarations('features', completeFeature);
   const metrics = new Declarations('metrics');
@@ -61,7 +65,9 @@ export function openDirectory(engine: Engine, { clock, randomBytes }: DirectoryS
   const changeAs =
     (actor: Actor) =>
     <T>(plan: (draft: AccountDraft) => T) =>
-      engine.change((draft) => plan(new AccountDraft(draft, byApplication, { actor, at: clock.now() })));
+      engine.change((draft) =>
+        plan(new AccountDraft(draft, byApplication, { actor, at: clock.now() }, announce)),
+      );
   const marks = new KeyMarks({
     now: () => clock.now(),
     keyOf: (hash) => engine.get('applicationKeys', hash),
@@ -75,6 +81,7 @@ export function openDirectory(engine: Engine, { clock, randomBytes }: DirectoryS
     apiKeys: engine.records('apiKeys'),
     applications: engine.records('applications'),
     clients: engine.records('clients'),
+    webhooks: engine.records('webhooks'),
     deletions: engine.records('deletions'),
     ...byApplication,
     lastUsedAt: (key) => marks.lastUsedAt(key),

@@ -55,11 +55,21 @@ export class KeyMarks {
         const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have noted a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
         draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt });
+        if (leakedAt !== null && key.leakedAt === null) tellOfLeak(draft, key, leakedAt);
       }
     });
     forget(this.#uses, uses);
     forget(this.#leaks, leaks);
   }
+}
+
+/** Once for each key: another node that has seen the leak later finds it noted. */
+function tellOfLeak(draft: AccountDraft, key: ApplicationKey, at: number): void {
+  const application = draft.applications.get(key.applicationId);
+  if (application === undefined) return;
+  const { id, name } = key;
+  draft.note('key.leaked', application.teamId, { type: 'key', id, name });
+  draft.announce({ type: 'key.leaked', application, key, at });
 }
 
 function later(known: number | null, marked: number | undefined): number | null {

@@ -27,6 +27,7 @@ export function addMember(
     const joined = join(user, teamId, directory.clock.now());
     draft.put('users', userId, joined);
     draft.note('member.added', teamId, targetOf(user));
+    draft.announce({ type: 'member.changed', change: 'added', teamId, user: joined });
     return { user: joined, added: true };
   });
 }
@@ -40,6 +41,7 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
     const user = findMember(draft, teamId, userId);
     checkOtherAdmins(draft, user, [teamId]);
     draft.note('member.removed', teamId, targetOf(user));
+    if (user.teams.length > 1) draft.announce({ type: 'member.changed', change: 'removed', teamId, user });
     if (user.teams.length === 1) drop(draft, user);
     else draft.put('users', userId, leave(user, teamId, directory.clock.now()));
   });
@@ -89,7 +91,10 @@ export function leave(user: User, teamId: string, now: number): User {
 /** Drafts the end of a user. */
 export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
-  for (const teamId of user.teams) draft.note('user.deleted', teamId, targetOf(user));
+  for (const teamId of user.teams) {
+    draft.note('user.deleted', teamId, targetOf(user));
+    draft.announce({ type: 'member.changed', change: 'deleted', teamId, user });
+  }
 }
 
 /** A user as the audit log names them. */

@@ -10,6 +10,7 @@ import { join, leave, membersOf } from './members.ts';
 import { checkFits } from './plan-fit.ts';
 import { checkPlan, usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
+import { webhooksOf } from './team-events.ts';
 
 /**
  * Makes a team.
@@ -62,7 +63,7 @@ export function patchTeam(
 }
 
 /**
- * Deletes a team with its API keys and sign-in clients; its members leave it.
+ * Deletes a team with its API keys, sign-in clients and webhooks; its members leave it.
  * @throws {ApiError} `not_found`, `conflict` while it has applications, or members who are in no other team
  */
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
@@ -83,6 +84,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     draft.remove('teams', id);
     for (const { clientId } of apiKeysOf(draft, id)) draft.remove('apiKeys', clientId);
     for (const { clientId } of clientsOf(draft, id)) draft.remove('clients', clientId);
+    for (const webhook of webhooksOf(draft, id)) draft.remove('webhooks', webhook.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) draft.put('users', user.id, user);
     // No one can read the log of a deleted team: the entry goes to the teams that its Admins are in now.

@@ -36,7 +36,10 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
       updatedAt: now,
     };
     draft.put('users', user.id, user);
-    for (const teamId of user.teams) draft.note('user.created', teamId, targetOf(user));
+    for (const teamId of user.teams) {
+      draft.note('user.created', teamId, targetOf(user));
+      draft.announce({ type: 'member.changed', change: 'created', teamId, user });
+    }
     return user;
   });
 }
@@ -59,7 +62,10 @@ export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch
   draft.put('users', user.id, patched);
   const { passwordHash, ...rest } = patch;
   for (const teamId of user.teams) {
-    if (Object.keys(rest).length > 0) draft.note('user.changed', teamId, targetOf(patched));
+    if (Object.keys(rest).length > 0) {
+      draft.note('user.changed', teamId, targetOf(patched));
+      draft.announce({ type: 'member.changed', change: 'changed', teamId, user: patched });
+    }
     if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched));
   }
   return patched;

@@ -29,8 +29,11 @@ import type { Retention } from '../store/retention.ts';
 import { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { SnippetFiles } from '../telemetry/snippet.ts';
+import type { Deliverer } from '../webhooks/deliverer.ts';
+import { announcer } from '../webhooks/occurrences.ts';
 import { embeddedStorage } from './embedded-storage.ts';
 import { limitsOf, retentionOf } from './limits.ts';
+import { openDeliverer } from './open-deliverer.ts';
 import type { Storage, StorageDeps } from './storage.ts';
 
 /** The parts of the service that differ between a deployment and a test. */
@@ -66,6 +69,8 @@ export interface Core extends ServiceDeps {
   readonly retention: Retention;
   readonly reports: ReportPool;
   readonly passwords: PasswordPool;
+  /** Delivers to webhooks once its work is started. */
+  readonly deliverer: Deliverer;
 }
 
 /** A thread, and how late it comes to what is due, seconds. */
@@ -81,7 +86,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const health = new StoreHealth({ log, fatal, data: config.data, after });
   const accounts = await explainDamage(config.data, 'accounts', async () => {
     const engine = await storage.openEngine(parts, health);
-    const directory = openDirectory(engine, parts);
+    const directory = openDirectory(engine, { ...parts, announce: announcer(parts.randomBytes) });
     const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
     return { engine, directory, signingKeys };
   });
@@ -97,6 +102,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const retention = retentionOf(config);
   const counting = countingParts(parts, { ...accounts, usageEngine, health, intake });
   const instances = openInstances(parts, usageEngine);
+  const deliverer = openDeliverer(parts, accounts);
   usageEngine.onForgotten(() => instances.readAgain());
   const environments = environmentsOf(parts, usageEngine);
   const reports = startReportPool(parts.workerFile('manage/report-worker'), config.data);
@@ -118,6 +124,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     reportKinds: openReportKinds({ ...counting, retention }),
     reports,
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
+    deliverer,
   };
 }
 

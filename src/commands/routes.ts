@@ -122,6 +122,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     ...{ directory, engine: core.engine, accounts, store: usage, reports },
     ...{ retention, exposureDays, staleAfter, plans },
     limits: config,
+    webhookRules: { allowPrivate: config.webhookAllowPrivate },
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     strangers: core.counting.ledger.strangers,
     status: () => status.now(),

@@ -34,6 +34,7 @@ import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
 import { serviceMetrics } from './service-metrics.ts';
 import { ServiceStatus } from './service-status.ts';
+import { webhookWork } from './webhook-work.ts';
 
 export interface Service {
   /** Stops accepting, answers and commits what was accepted, closes everything. */
@@ -128,7 +129,7 @@ function startWork(
       pause: rest,
       failed: (error) => health.failed(error),
     });
-  const work = [soon(sweeping), soon(keepingUp)];
+  const work = [sweeping, keepingUp, ...webhookWork(core, rest)].map(soon);
   const timers = [
     setInterval(() => void flushMarks(core), flushEveryMs),
     setInterval(() => grpc.setServing(readinessOf(core).counting.ready), tellEveryMs),

@@ -16,6 +16,7 @@ import type { Throttles } from './throttles.ts';
 export const memoryTables = [
   ...(['teams', 'users', 'apiKeys', 'applications', 'applicationKeys', 'clients'] as const),
   ...(['features', 'metrics', 'deletions', 'deviceCodes', 'numbers'] as const),
+  ...(['webhooks', 'webhookTurns'] as const),
 ] as const satisfies readonly TableName[];
 
 export type MemoryTable = (typeof memoryTables)[number];

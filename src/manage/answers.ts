@@ -65,6 +65,8 @@ export const exampleIds = {
   user: `user_${'0'.repeat(23)}4`,
   apiKey: `client_${'0'.repeat(23)}5`,
   client: `signin_${'0'.repeat(23)}6`,
+  webhook: `webhook_${'0'.repeat(23)}7`,
+  delivery: `msg_8_${'0'.repeat(23)}8`,
 } as const;
 
 /** 201 with a thing and where it is. @param segments path segments below `/api/v2`, not encoded */

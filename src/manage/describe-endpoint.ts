@@ -113,6 +113,8 @@ const inPath: Readonly<Record<string, string>> = {
   userId: 'Id of the user.',
   clientId: 'Client id.',
   signInId: 'Id of the sign-in.',
+  webhookId: 'Id of the webhook.',
+  deliveryId: 'Id of the delivery.',
 };
 
 /** What an endpoint refuses because of what it is: see `endpoint`. */

@@ -4,6 +4,7 @@ import type { Environment } from '../store/records.ts';
 import { type ScanTask, scan } from '../store/scan.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
+import type { WatchTask } from '../webhooks/findings.ts';
 import { timeText } from './answers.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
@@ -22,6 +23,7 @@ import type { PackedJson } from './shared-results.ts';
 import { usageReport } from './usage-report.ts';
 import { type VerdictTask, verdictReport } from './verdict-report.ts';
 import { Verdicts } from './verdicts.ts';
+import { watchReport } from './watch-report.ts';
 
 export interface UsageTask {
   readonly environment: Environment;
@@ -62,6 +64,7 @@ export function createReports(store: UsageStore) {
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
     prometheus: (task: PrometheusTask) => prometheusReport(store, task),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
+    watch: (task: WatchTask) => watchReport(store, task),
     scan: (task: ScanTask) => scan(store, task),
   };
 }

@@ -25,6 +25,7 @@ import { teams } from './teams.ts';
 import { type UnattributedDeps, unattributed } from './unattributed.ts';
 import type { UserDeps } from './user-patch.ts';
 import { users } from './users.ts';
+import { type WebhookDeps, webhooks } from './webhooks.ts';
 
 export type ManagementDeps = AuditDeps &
   FeatureDeps &
@@ -34,11 +35,13 @@ export type ManagementDeps = AuditDeps &
   StatusDeps &
   UnattributedDeps &
   UserDeps &
-  UserSessionDeps;
+  UserSessionDeps &
+  WebhookDeps;
 
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
   ...[metrics, overview, reports, prometheus, ingest],
-  ...[identities, teams, members, apiKeys, clients, users, sessions, deletions, audit, status, unattributed],
+  ...[identities, teams, members, apiKeys, clients, webhooks, users, sessions],
+  ...[deletions, audit, status, unattributed],
 ];

@@ -111,7 +111,7 @@ export const teams: Group<LimitDeps> = {
     endpoint('DELETE /teams/:id', {
       access: { within: 'team', least: 'Admin' },
       operationId: 'deleteTeam',
-      summary: 'Delete a team with its API keys and sign-in clients',
+      summary: 'Delete a team with its API keys, sign-in clients and webhooks',
       description: 'A team that has applications, or members who are in no other team, cannot be deleted.',
       answers: { 204: done('It is deleted.') },
       refuses: { conflict: hasApplications },

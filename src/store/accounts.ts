@@ -27,6 +27,7 @@ import type {
   Team,
   User,
 } from './records.ts';
+import type { Webhook, WebhookDelivery, WebhookMark, WebhookTurn } from './webhook-records.ts';
 
 /** What each table of the accounts holds, and what its keys are. */
 export interface AccountRecords {
@@ -68,6 +69,14 @@ export interface AccountRecords {
   readonly invalidated: true;
   /** By `kid`. */
   readonly signingKeys: SigningKey | RetiredKey;
+  /** By `id`. */
+  readonly webhooks: Webhook;
+  /** By `deliveryKey`. */
+  readonly webhookDeliveries: WebhookDelivery;
+  /** The deliveries that wait, by `deliveryKey`. */
+  readonly webhookTurns: WebhookTurn;
+  /** By what was told: see `webhooks/marks.ts`. */
+  readonly webhookMarks: WebhookMark;
   /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`. */
   readonly numbers: number;
 }
@@ -95,6 +104,10 @@ const namesInFile: Readonly<Record<TableName, string>> = {
   loginThrottles: 'brakes',
   invalidated: 'invalidated',
   signingKeys: 'signingKeys',
+  webhooks: 'webhooks',
+  webhookDeliveries: 'webhookDeliveries',
+  webhookTurns: 'webhookTurns',
+  webhookMarks: 'webhookMarks',
   numbers: 'numbers',
 };
 

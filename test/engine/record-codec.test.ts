@@ -55,6 +55,18 @@ test('the private part of a signing key is sealed, and opens with the same key o
     expect(() => new RecordCodec(other).decode(stored)).toThrow('--engine-key-file');
 });
 
+test('the secrets of a webhook are sealed, and open with the same key only', () => {
+  const key = new EngineKey(randomBytes(32));
+  const value = { id: 'webhook_1', name: 'Chat', secrets: [{ text: 'whsec_c2VjcmV0', until: null }] };
+  const webhook = { table: 'webhooks', key: 'webhook_1', value } as unknown as Write;
+  const stored = new RecordCodec(key).encode(webhook);
+  expect(stored.value).toContain('Chat');
+  expect(stored.value).not.toContain('whsec_');
+  expect(new RecordCodec(key).decode(stored)).toEqual(webhook);
+  for (const other of [undefined, new EngineKey(randomBytes(32))])
+    expect(() => new RecordCodec(other).decode(stored)).toThrow('--engine-key-file');
+});
+
 const withEngine = needing('postgresql').test;
 withEngine('keys and values with any characters go through it, as a change and as records', async () => {
   const url = await newEngine(await sharedServer());

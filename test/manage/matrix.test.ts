@@ -63,6 +63,16 @@ DELETE /teams/:id/api-keys/:clientId                       401  401   401  401  
 GET    /teams/:id/clients                                  401  401   401  401    401   404   403  200   403      200
 POST   /teams/:id/clients                                  401  401   401  401    401   404   403  201   403      201
 DELETE /teams/:id/clients/:clientId                        401  401   401  401    401   404   403  204   403      204
+GET    /teams/:id/webhooks                                 401  401   401  401    401   404   403  200   403      200
+POST   /teams/:id/webhooks                                 401  401   401  401    401   404   403  201   403      201
+GET    /teams/:id/webhooks/:webhookId                      401  401   401  401    401   404   403  200   403      200
+PATCH  /teams/:id/webhooks/:webhookId                      401  401   401  401    401   404   403  200   403      200
+DELETE /teams/:id/webhooks/:webhookId                      401  401   401  401    401   404   403  204   403      204
+POST   /teams/:id/webhooks/:webhookId/secret               401  401   401  401    401   404   403  200   403      200
+POST   /teams/:id/webhooks/:webhookId/test                 401  401   401  401    401   404   403  201   403      201
+GET    /teams/:id/webhooks/:webhookId/deliveries           401  401   401  401    401   404   403  200   403      200
+GET    /teams/:id/webhooks/:webhookId/deliveries/:deliveryId 401  401   401  401    401   404   403  200   403      200
+POST   /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver 401  401   401  401    401   404   403  200   403      200
 GET    /users                                              401  401   401  401    401   200   200  200   200      200
 POST   /users                                              401  401   401  401    401   201   403  201   403      201
 GET    /users/me                                           401  401   401  401    401   200   200  200   200      200

@@ -47,6 +47,7 @@ export const house = [
     'src/commit',
     'src/aggregate',
     'src/statistics',
+    'src/webhooks',
     'src/accounts',
     'src/engine',
   ],

@@ -77,6 +77,9 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'PATCH /users/:id conflict': withBody({ email: 'ADA@example.com' }),
   'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
 
+  'POST /teams/:id/webhooks/:webhookId/test conflict': disabledWebhook,
+  'POST /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver conflict': disabledWebhook,
+
   'POST /applications plan_limit': async (world) => {
     const { teamId } = await freeLot(world);
     return { body: { name: 'Shop', teamId }, again: () => ({}) };
@@ -102,6 +105,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   },
   'POST /teams/:id/api-keys plan_limit': inFreeTeam('api-keys'),
   'POST /teams/:id/clients plan_limit': inFreeTeam('clients'),
+  'POST /teams/:id/webhooks plan_limit': inFreeTeam('webhooks'),
   'POST /users plan_limit': async (world) => {
     const teams = [(await freeLot(world)).teamId];
     return { again: (time) => ({ body: { name: 'New', email: `${teams[0]}-${time}@example.com`, teams } }) };
@@ -124,6 +128,13 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v2/openapi.json 200': async () => ({ authorization: undefined }),
   'GET /api/v2/openapi.json 304': async () => ({ headers: { 'if-none-match': '*' } }),
 };
+
+/** The same, of a webhook that is disabled. */
+async function disabledWebhook(world: World, { path }: Wanted): Promise<Partial<Wanted>> {
+  const [webhook = ''] = /.*\/webhooks\/[^/]+/.exec(path) ?? [];
+  await ask(world, 'PATCH', webhook, { enabled: false });
+  return {};
+}
 
 async function anyToken({ sign, admin }: World): Promise<Partial<Wanted>> {
   return { authorization: `Bearer ${await sign(admin)}` };

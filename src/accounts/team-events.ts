@@ -1,0 +1,30 @@
+import type { Draft } from '../engine/engine.ts';
+import type { Application, ApplicationKey, User } from '../store/records.ts';
+import type { Webhook } from '../store/webhook-records.ts';
+import type { Accounts } from './accounts.ts';
+import type { Authorship } from './actors.ts';
+
+/** What a change of accounts means for a team, beside its entry in the audit log. */
+export type TeamEvent =
+  | {
+      readonly type: 'member.changed';
+      readonly teamId: string;
+      readonly change: 'added' | 'removed' | 'created' | 'changed' | 'deleted';
+      /** As they are after the change; as they were, when they are gone. */
+      readonly user: User;
+    }
+  | {
+      readonly type: 'key.leaked';
+      readonly application: Application;
+      readonly key: ApplicationKey;
+      /** Unix ms. */
+      readonly at: number;
+    };
+
+/** Drafts what makes an event known: it is on disk with the change that it tells of, or neither is. */
+export type Announce = (draft: Draft, event: TeamEvent, by: Authorship) => void;
+
+/** The webhooks of a team, in no particular order. */
+export function webhooksOf({ webhooks }: Pick<Accounts, 'webhooks'>, teamId: string): Webhook[] {
+  return [...webhooks.values()].filter((webhook) => webhook.teamId === teamId);
+}

@@ -1,0 +1,209 @@
+import type { Directory } from '../accounts/directory.ts';
+import { newId } from '../accounts/secrets.ts';
+import type { Engine, Write } from '../engine/engine.ts';
+import type { Log } from '../log.ts';
+import type { Webhook, WebhookDelivery, WebhookTurn } from '../store/webhook-records.ts';
+import { webhookIn } from './queue.ts';
+import { mostOfOne, Rooms } from './rooms.ts';
+import type { Outcome } from './send.ts';
+import { type Claimed, claim, isFree, release, settle, type Turn } from './turns.ts';
+
+export interface DelivererDeps {
+  readonly engine: Engine;
+  /** Its changes are the service's own. */
+  readonly directory: Directory;
+  readonly log: Log;
+  /** Makes one attempt. */
+  readonly send: Send;
+}
+
+/** See `send`. */
+export type Send = (
+  webhook: Pick<Webhook, 'url' | 'secrets'>,
+  delivery: Pick<WebhookDelivery, 'id' | 'body'>,
+  now: number,
+  stop: AbortSignal,
+) => Promise<Outcome>;
+
+/** Resolves after `ms`; false when the service is stopping. */
+type Pause = (ms: number) => Promise<boolean>;
+
+/** How often it is looked for deliveries whose time has come, ms. New ones are looked for at once. */
+const lookEveryMs = 1000;
+/** What comes within so many ms is claimed together. */
+const gatherMs = 20;
+/** After a change was refused, ms. */
+const tryAgainMs = 1000;
+
+/** Counts since the start of the process. */
+export interface DeliveryCounts {
+  delivered: number;
+  /** Attempts that failed. */
+  failed: number;
+}
+
+/**
+ * Delivers what is queued, for as long as the service runs. Who has claimed a delivery makes one attempt; a claim is a change of
+ * the accounts, so of several nodes one has it.
+ */
+export class Deliverer {
+  readonly counts: DeliveryCounts = { delivered: 0, failed: 0 };
+  readonly #deps: DelivererDeps;
+  /** Of this process: one that was killed and started again is another. */
+  readonly #node: string;
+  readonly #rooms = new Rooms();
+  readonly #stop = new AbortController();
+  readonly #onTheirWay = new Map<string, Promise<void>>();
+  #isWoken = false;
+  #goOn = () => {};
+  #pause: Pause = async () => false;
+
+  constructor(deps: DelivererDeps) {
+    this.#deps = deps;
+    this.#node = newId('process', deps.directory.randomBytes);
+    deps.engine.onCommit((writes) => {
+      if (writes.some(isForUs)) this.#wake();
+    });
+  }
+
+  /** Deliveries that wait, on whatever node they were queued. */
+  get waiting(): number {
+    return this.#deps.engine.records('webhookTurns').size;
+  }
+
+  /** Resolves when the service is stopping and all that is on its way has ended. */
+  async run(pause: Pause): Promise<void> {
+    this.#pause = pause;
+    do await this.look();
+    while (await this.#rest());
+    this.#stop.abort();
+    await this.settled();
+  }
+
+  /** Begins what can be begun now. */
+  async look(): Promise<void> {
+    const keys = this.#choose();
+    if (keys.size === 0) return;
+    const claimed = await this.#claim(keys);
+    for (const [key, giveBack] of keys) {
+      const one = claimed.find((each) => each.key === key);
+      if (one === undefined) giveBack();
+      else this.#begin(one, giveBack);
+    }
+  }
+
+  /** Resolves when nothing is on its way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#onTheirWay.values());
+  }
+
+  #turn(): Turn {
+    const { engine, directory } = this.#deps;
+    const alone = engine.status().kind === 'embedded';
+    return { node: this.#node, alone, now: directory.clock.now() };
+  }
+
+  /** The deliveries whose time has come and for which there is room, the longest waiting first. */
+  #choose(): Map<string, () => void> {
+    const { engine, directory } = this.#deps;
+    const by = this.#turn();
+    const due = new Map<string, Due[]>();
+    for (const [key, turn] of engine.records('webhookTurns')) {
+      if (!isFree(turn, by) || this.#onTheirWay.has(key)) continue;
+      const id = webhookIn(key);
+      due.set(id, firstOf([...(due.get(id) ?? []), [key, turn.due]]));
+    }
+    const chosen = new Map<string, () => void>();
+    for (const [key] of [...due.values()].flat().sort(byDue)) {
+      const id = webhookIn(key);
+      const webhook = directory.webhooks.get(id) ?? { id, teamId: '', failingSince: null };
+      const giveBack = this.#rooms.take(webhook);
+      if (giveBack !== undefined) chosen.set(key, giveBack);
+    }
+    return chosen;
+  }
+
+  async #claim(keys: ReadonlyMap<string, () => void>): Promise<readonly Claimed[]> {
+    try {
+      return await this.#deps.directory.change((draft) => claim(draft, [...keys.keys()], this.#turn()));
+    } catch (error) {
+      this.#deps.log.debug('deliveries of webhooks could not be claimed', { error });
+      return [];
+    }
+  }
+
+  #begin(claimed: Claimed, giveBack: () => void): void {
+    const done = this.#deliver(claimed).finally(() => {
+      giveBack();
+      this.#onTheirWay.delete(claimed.key);
+      this.#wake();
+    });
+    this.#onTheirWay.set(claimed.key, done);
+  }
+
+  async #deliver({ key, webhook, delivery }: Claimed): Promise<void> {
+    const { directory, send } = this.#deps;
+    const { clock, randomBytes } = directory;
+    const [at, since] = [clock.now(), clock.monotonic()];
+    const outcome = await send(webhook, delivery, at, this.#stop.signal);
+    const tried = { outcome, at, ms: Math.round(clock.monotonic() - since) };
+    const isCut = outcome.error !== null && this.#stop.signal.aborted;
+    if (!isCut) this.#count(webhook.id, delivery.id, outcome);
+    await this.#keep((draft) => {
+      if (isCut) release(draft, key, this.#turn());
+      else settle(draft, key, tried, { ...this.#turn(), randomBytes });
+    });
+  }
+
+  /** While the accounts cannot be changed it is tried again, until another may deliver it: then it comes twice, and never not at all. */
+  async #keep(plan: Parameters<Directory['change']>[0]): Promise<void> {
+    for (let tries = 0; tries < 30; tries += 1) {
+      try {
+        await this.#deps.directory.change(plan);
+        return;
+      } catch (error) {
+        this.#deps.log.warn('what came of a delivery of a webhook could not be kept', { error });
+        if (!(await this.#pause(tryAgainMs))) return;
+      }
+    }
+  }
+
+  #count(webhookId: string, delivery: string, { status, error }: Outcome): void {
+    if (error === null) this.counts.delivered += 1;
+    else this.counts.failed += 1;
+    this.#deps.log.debug('a webhook was called', { webhookId, delivery, status, error });
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    this.#goOn();
+  }
+
+  /** Until something is to be done; false when the service is stopping. */
+  async #rest(): Promise<boolean> {
+    if (!this.#isWoken) {
+      const woken = new Promise<boolean>((resolve) => {
+        this.#goOn = () => resolve(true);
+      });
+      if (!(await Promise.race([woken, this.#pause(lookEveryMs)]))) return false;
+    }
+    this.#isWoken = false;
+    return this.#pause(gatherMs);
+  }
+}
+
+/** Whether a write may have brought something to do: a claim has not. */
+function isForUs({ table, value }: Write): boolean {
+  return table === 'webhookTurns' && (value as WebhookTurn | undefined)?.lease == null;
+}
+
+type Due = [key: string, due: number];
+
+function byDue([, a]: Due, [, b]: Due): number {
+  return a - b;
+}
+
+/** The first of a webhook's deliveries: there is room for no more at once. */
+function firstOf(due: Due[]): Due[] {
+  return due.length <= mostOfOne ? due : due.sort(byDue).slice(0, mostOfOne);
+}

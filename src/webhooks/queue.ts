@@ -1,0 +1,138 @@
+import { mustExist } from '../accounts/checks.ts';
+import { newId, type RandomBytes } from '../accounts/secrets.ts';
+import type { Draft, Reader } from '../engine/engine.ts';
+import type { AccountStore } from '../store/accounts.ts';
+import type { Webhook, WebhookDelivery, WebhookEventType } from '../store/webhook-records.ts';
+
+/** The deliveries of a webhook that are kept, waiting or done. The next one removes the oldest. */
+export const maxDeliveries = 1000;
+
+/** Something that happened, for those who want to be told of it. */
+export interface Occurrence {
+  readonly type: WebhookEventType;
+  readonly teamId: string;
+  /** When, Unix ms. */
+  readonly at: number;
+  /** How exact that is, ms: it may have been so much later. */
+  readonly withinMs?: number;
+  readonly data: object;
+}
+
+export interface QueueDeps {
+  readonly now: number;
+  readonly randomBytes: RandomBytes;
+}
+
+/** Queues an event for every webhook of the team that wants it and did so when it happened. @returns for how many */
+export function enqueue(draft: Draft, occurrence: Occurrence, deps: QueueDeps): number {
+  const { type, teamId, at, withinMs = 0, data } = occurrence;
+  const wanting = [...draft.records('webhooks').values()].filter(
+    (webhook) =>
+      webhook.teamId === teamId && webhook.enabled && (webhook.events[type] ?? Infinity) <= at + withinMs,
+  );
+  for (const webhook of wanting) add(draft, webhook, { type, at, data }, deps);
+  return wanting.length;
+}
+
+/** Queues one delivery. */
+export function add(
+  draft: Draft,
+  { id: webhookId, teamId }: Pick<Webhook, 'id' | 'teamId'>,
+  { type, at, data }: { readonly type: WebhookDelivery['type']; readonly at: number; readonly data: object },
+  { now, randomBytes }: QueueDeps,
+): WebhookDelivery {
+  const team = { id: teamId, name: draft.get('teams', teamId)?.name ?? '' };
+  const number = takeNumber(draft, webhookId);
+  const body = { type, timestamp: new Date(at).toISOString(), data: { team, ...data } };
+  const delivery: WebhookDelivery = {
+    id: newId(`msg_${number}`, randomBytes),
+    number,
+    webhookId,
+    type,
+    body: JSON.stringify(body),
+    state: 'waiting',
+    attempts: 0,
+    latest: [],
+    createdAt: now,
+    endedAt: null,
+  };
+  const key = deliveryKey(webhookId, number);
+  draft.put('webhookDeliveries', key, delivery);
+  draft.put('webhookTurns', key, { due: now, failed: 0, lease: null });
+  forget(draft, deliveryKey(webhookId, number - maxDeliveries));
+  return delivery;
+}
+
+/** Has a delivery made once more, whatever became of it. @throws {ApiError} `not_found` */
+export function queueAgain(draft: Draft, webhookId: string, id: string, now: number): WebhookDelivery {
+  const delivery = mustExist('delivery', findDelivery(draft, webhookId, id));
+  const key = deliveryKey(webhookId, delivery.number);
+  const again = { ...delivery, state: 'waiting', endedAt: null } as const;
+  draft.put('webhookDeliveries', key, again);
+  const lease = draft.get('webhookTurns', key)?.lease ?? null; // It may be on its way just now.
+  draft.put('webhookTurns', key, { due: now, failed: 0, lease });
+  return again;
+}
+
+/** Removes a delivery. */
+export function forget(draft: Draft, key: string): void {
+  if (!draft.has('webhookDeliveries', key)) return;
+  draft.remove('webhookDeliveries', key);
+  draft.remove('webhookTurns', key);
+}
+
+const digits = 12;
+
+/** The key of a delivery: those of a webhook are in the order of their numbers. */
+export function deliveryKey(webhookId: string, number: number): string {
+  return `${webhookId}.${String(Math.max(0, number)).padStart(digits, '0')}`;
+}
+
+/** The webhook that a key of a delivery names. */
+export function webhookIn(key: string): string {
+  return key.slice(0, -digits - 1);
+}
+
+/** A delivery of a webhook; its id has its number. */
+export function findDelivery(
+  reader: Pick<Reader, 'get'>,
+  webhookId: string,
+  id: string,
+): WebhookDelivery | undefined {
+  const [, number] = /^msg_(\d{1,12})_/.exec(id) ?? [];
+  if (number === undefined) return undefined;
+  const found = reader.get('webhookDeliveries', deliveryKey(webhookId, Number(number)));
+  return found?.id === id ? found : undefined;
+}
+
+/** Some deliveries of a webhook, the latest first. @param before the number of the one that comes just after the first of them */
+export function deliveriesOf(
+  { webhookDeliveries: kept }: Pick<AccountStore, 'webhookDeliveries'>,
+  webhookId: string,
+  before: number | undefined,
+  limit: number,
+): WebhookDelivery[] {
+  kept.resetReadTxn(); // What was answered before this request is there.
+  const start = before === undefined ? `${webhookId}/` : deliveryKey(webhookId, before - 1);
+  const range = { start, end: `${webhookId}.`, reverse: true, limit };
+  return Array.from(kept.getRange(range), ({ value }) => value);
+}
+
+/** How many deliveries of a webhook wait. */
+export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): number {
+  let waiting = 0;
+  for (const key of reader.records('webhookTurns').keys()) if (webhookIn(key) === webhookId) waiting += 1;
+  return waiting;
+}
+
+/** The name of the sequence that numbers the deliveries of a webhook. */
+export function sequenceOf(webhookId: string): string {
+  return `deliveries of ${webhookId}`;
+}
+
+function takeNumber(draft: Draft, webhookId: string): number {
+  const sequence = sequenceOf(webhookId);
+  const number = draft.get('numbers', sequence) ?? 1;
+  draft.put('numbers', sequence, number + 1);
+  return number;
+}

@@ -1,0 +1,42 @@
+import type { Webhook } from '../store/webhook-records.ts';
+
+/** How many attempts may be on their way at once, so that targets that hang hold nothing up but themselves. */
+const most = { all: 64, failing: 24, team: 8, webhook: 4, failingWebhook: 1 };
+
+/** The attempts for one webhook. */
+export const mostOfOne = most.webhook;
+
+/** The attempts that are on their way, counted by who they are for. */
+export class Rooms {
+  #all = 0;
+  #failing = 0;
+  readonly #teams = new Map<string, number>();
+  readonly #webhooks = new Map<string, number>();
+
+  /** Takes room for one attempt. @returns gives it back; `undefined` when there is none */
+  take({
+    id,
+    teamId,
+    failingSince,
+  }: Pick<Webhook, 'id' | 'teamId' | 'failingSince'>): (() => void) | undefined {
+    const isFailing = failingSince !== null;
+    const own = this.#webhooks.get(id) ?? 0;
+    if (this.#all >= most.all || (this.#teams.get(teamId) ?? 0) >= most.team) return undefined;
+    if (own >= (isFailing ? most.failingWebhook : most.webhook)) return undefined;
+    if (isFailing && this.#failing >= most.failing) return undefined;
+    const add = (by: number) => {
+      this.#all += by;
+      if (isFailing) this.#failing += by;
+      addTo(this.#teams, teamId, by);
+      addTo(this.#webhooks, id, by);
+    };
+    add(1);
+    return () => add(-1);
+  }
+}
+
+function addTo(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}

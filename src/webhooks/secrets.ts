@@ -1,0 +1,41 @@
+import { createHmac } from 'node:crypto';
+import type { RandomBytes } from '../accounts/secrets.ts';
+import type { WebhookSecret } from '../store/webhook-records.ts';
+
+const mark = 'whsec_';
+const secretBytes = 32;
+
+/** How long deliveries are signed with the secret before, too: receivers need time to take the new one. */
+export const overlapMs = 24 * 3_600_000;
+
+/** A secret as Standard Webhooks has them: 256 random bits in base64. */
+export function newWebhookSecret(randomBytes: RandomBytes): WebhookSecret {
+  return { text: mark + Buffer.from(randomBytes(secretBytes)).toString('base64'), until: null };
+}
+
+/** The secrets after a new one was added: the one before stays for a while, and older ones go. */
+export function rotated(
+  secrets: readonly WebhookSecret[],
+  added: WebhookSecret,
+  now: number,
+): readonly WebhookSecret[] {
+  return [added, ...secrets.slice(0, 1).map(({ text }) => ({ text, until: now + overlapMs }))];
+}
+
+/**
+ * The header `webhook-signature`: one signature for each secret that is valid, so that a receiver that knows either of them
+ * accepts the delivery.
+ * @param timestamp the header `webhook-timestamp`, Unix seconds
+ */
+export function signatures(
+  secrets: readonly WebhookSecret[],
+  { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
+): string {
+  return secrets
+    .filter(({ until }) => until === null || until > timestamp * 1000)
+    .map(({ text }) => {
+      const key = Buffer.from(text.slice(mark.length), 'base64');
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+    })
+    .join(' ');
+}

@@ -1,0 +1,133 @@
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Webhook, WebhookDelivery } from '../store/webhook-records.ts';
+import type { Address } from './addresses.ts';
+import { addressesFor, type Resolve } from './resolve.ts';
+import { signatures } from './secrets.ts';
+
+export interface SendDeps {
+  readonly resolve: Resolve;
+  readonly allowPrivate: boolean;
+  /** Of the program. */
+  readonly version: string;
+  /** For the whole exchange, ms. */
+  readonly deadlineMs: number;
+  /** Certificates that are trusted instead of those of the system. */
+  readonly ca?: string | undefined;
+}
+
+/** What came of an attempt. */
+export interface Outcome {
+  /** `null` when there was no answer. */
+  readonly status: number | null;
+  /** For people; `null` when it was delivered. */
+  readonly error: string | null;
+  /** How long the receiver asks to be left alone, ms. */
+  readonly retryAfterMs: number;
+}
+
+/** So much of an answer is read, and thrown away: some receivers stop their work when the connection ends early. */
+const maxAnswerBytes = 65_536;
+
+/** Makes one attempt. It ends in time, whatever the receiver does, and never throws. */
+export async function send(
+  deps: SendDeps,
+  webhook: Pick<Webhook, 'url' | 'secrets'>,
+  delivery: Pick<WebhookDelivery, 'id' | 'body'>,
+  now: number,
+  stop: AbortSignal,
+): Promise<Outcome> {
+  const deadline = AbortSignal.timeout(deps.deadlineMs);
+  const signal = AbortSignal.any([deadline, stop]);
+  try {
+    const url = new URL(webhook.url);
+    const addresses = await unless(signal, addressesFor(url, deps));
+    return outcomeOf(await post(deps, url, addresses, signed(deps, webhook, delivery, now), signal));
+  } catch (error) {
+    const seconds = deps.deadlineMs / 1000;
+    const why = deadline.aborted ? `no answer within ${seconds} seconds` : (error as Error).message;
+    return { status: null, error: why.slice(0, 300), retryAfterMs: 0 };
+  }
+}
+
+interface Signed {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string | number>>;
+}
+
+function signed(
+  { version }: SendDeps,
+  { secrets }: Pick<Webhook, 'secrets'>,
+  { id, body }: Pick<WebhookDelivery, 'id' | 'body'>,
+  now: number,
+): Signed {
+  const timestamp = Math.floor(now / 1000);
+  const bytes = Buffer.from(body);
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'user-agent': `flagmeter/${version}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures(secrets, { id, timestamp, body }),
+  };
+  return { body: bytes, headers };
+}
+
+/** Connects to an address that was checked, and follows no redirect. Resolves when the answer is read, or enough of it. */
+function post(
+  { ca }: SendDeps,
+  url: URL,
+  addresses: readonly Address[],
+  { body, headers }: Signed,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const lookup = pinned(addresses);
+    const options: RequestOptions = { method: 'POST', headers, lookup, signal, agent: false };
+    const request =
+      url.protocol === 'https:' ? requestTls(url, { ...options, ca }) : requestPlain(url, options);
+    request.on('error', reject);
+    request.on('response', (answer) => {
+      let left = maxAnswerBytes;
+      answer.on('data', (chunk: Buffer) => {
+        left -= chunk.length;
+        if (left < 0) request.destroy();
+      });
+      // The status is known: whatever goes wrong from here on changes nothing.
+      for (const event of ['end', 'error', 'close']) answer.on(event, () => resolve(answer));
+    });
+    request.end(body);
+  });
+}
+
+/** Answers a look-up with the addresses that were checked. */
+function pinned(addresses: readonly Address[]): LookupFunction {
+  const [first] = addresses;
+  return (_name, { all }, answer) =>
+    all ? answer(null, [...addresses]) : answer(null, first!.address, first!.family);
+}
+
+function outcomeOf({ statusCode: status = 0, headers }: IncomingMessage): Outcome {
+  const asked = Number(headers['retry-after']);
+  const retryAfterMs = asked > 0 && asked < Infinity ? asked * 1000 : 0;
+  return { status, error: whyFailed(status), retryAfterMs };
+}
+
+function whyFailed(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
+  return `answered ${status}`;
+}
+
+/** Rejects as soon as the signal says so. */
+function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('stopped'));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,75 @@
+import type { Engine } from '../engine/engine.ts';
+import { type Sweep, type SweepStep, sweepSteps } from '../engine/sweep.ts';
+import type { AccountStore, TableName } from '../store/accounts.ts';
+import { applicationIn, service } from './marks.ts';
+import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
+
+export interface SweepDeps {
+  readonly accounts: AccountStore;
+  readonly engine: Engine;
+  readonly clock: { now(): number };
+  /** Resolves after `ms`; false when the service is stopping. */
+  pause(ms: number): Promise<boolean>;
+  /** A step failed; the sweep goes on with the next round. */
+  failed(error: unknown): void;
+}
+
+const betweenRoundsMs = 10 * 60_000;
+const betweenStepsMs = 5;
+
+/** How long deliveries are kept after their end, unless there are too many. */
+export const keptMs = 30 * 86_400_000;
+/** No refusal goes on for so long without being seen to. */
+const refusedMarkMs = 2 * 86_400_000;
+
+/** Removes what is too old, and what is left of webhooks and applications that are gone, for as long as the service runs. */
+export async function sweepWebhooks(deps: SweepDeps): Promise<void> {
+  do {
+    try {
+      await sweepRound(deps);
+    } catch (error) {
+      deps.failed(error);
+    }
+  } while (await deps.pause(betweenRoundsMs));
+}
+
+/** One round over everything; ends early when the service is stopping. @throws {ApiError} as `Engine.change` does */
+export async function sweepRound(deps: SweepDeps): Promise<void> {
+  for (const step of stepsAt(deps, deps.clock.now())) {
+    for (let after = await step(undefined); after !== undefined; after = await step(after))
+      if (!(await deps.pause(betweenStepsMs))) return;
+  }
+}
+
+function stepsAt({ accounts, engine }: SweepDeps, now: number): readonly SweepStep[] {
+  const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, engine, sweep);
+  return [
+    steps({
+      table: 'webhookDeliveries',
+      isOver: (_, { webhookId, number, endedAt }, reader) => {
+        const next = reader.get('numbers', sequenceOf(webhookId)) ?? 1;
+        const isOld = endedAt !== null && now - endedAt > keptMs;
+        return isOld || number < next - maxDeliveries || !reader.has('webhooks', webhookId);
+      },
+      remove(draft, key) {
+        draft.remove('webhookDeliveries', key);
+        draft.remove('webhookTurns', key);
+      },
+    }),
+    steps({ table: 'webhookTurns', isOver: (key, _, reader) => !reader.has('webhooks', webhookIn(key)) }),
+    steps({
+      table: 'numbers',
+      isOver: (name, _, reader) =>
+        name.startsWith(sequenceOf('')) && !reader.has('webhooks', name.slice(sequenceOf('').length)),
+    }),
+    steps({
+      table: 'webhookMarks',
+      isOver(mark, { at }, reader) {
+        const application = applicationIn(mark);
+        const isRefusal = mark.startsWith(`${application} refused `);
+        if (isRefusal && now - at > refusedMarkMs) return true;
+        return application !== service && !reader.has('applications', application);
+      },
+    }),
+  ];
+}

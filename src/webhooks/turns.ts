@@ -1,0 +1,145 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import type { RandomBytes } from '../accounts/secrets.ts';
+import type { Webhook, WebhookDelivery } from '../store/webhook-records.ts';
+import { webhookIn } from './queue.ts';
+import { delayAfter } from './schedule.ts';
+import type { Outcome } from './send.ts';
+import { targetOf } from './webhooks.ts';
+
+/** A node that has not settled a delivery after so long is taken for dead. */
+export const leaseMs = 60_000;
+
+/** A webhook is disabled when a delivery is given up and none has succeeded for so long. */
+export const disableAfterMs = 5 * 86_400_000;
+
+/** The attempts of a delivery that are kept. */
+const keptAttempts = 12;
+
+/** Who delivers, and when. */
+export interface Turn {
+  /** The process. */
+  readonly node: string;
+  /** No other process can be delivering: a lease of another is of one that has ended. */
+  readonly alone: boolean;
+  readonly now: number;
+}
+
+/** What a process has taken on. */
+export interface Claimed {
+  readonly key: string;
+  readonly webhook: Webhook;
+  readonly delivery: WebhookDelivery;
+}
+
+/** Whether a delivery may be taken on now. */
+export function isFree(
+  turn: { due: number; lease: { node: string; until: number } | null },
+  by: Turn,
+): boolean {
+  const { due, lease } = turn;
+  if (due > by.now) return false;
+  return lease === null || lease.until <= by.now || (by.alone && lease.node !== by.node);
+}
+
+/** Takes deliveries on, as far as they are still free. What is left of webhooks that are gone or disabled is given up. */
+export function claim(draft: AccountDraft, keys: readonly string[], by: Turn): Claimed[] {
+  return keys.flatMap((key) => {
+    const turn = draft.get('webhookTurns', key);
+    if (turn === undefined || !isFree(turn, by)) return [];
+    const delivery = draft.get('webhookDeliveries', key);
+    const webhook = draft.webhooks.get(webhookIn(key));
+    if (delivery === undefined || webhook === undefined || !webhook.enabled) {
+      draft.remove('webhookTurns', key);
+      if (delivery !== undefined) end(draft, key, delivery, 'failed', by.now);
+      return [];
+    }
+    draft.put('webhookTurns', key, { ...turn, lease: { node: by.node, until: by.now + leaseMs } });
+    return [{ key, webhook, delivery }];
+  });
+}
+
+/** Gives back what was taken on and not tried. */
+export function release(draft: AccountDraft, key: string, { node }: Turn): void {
+  const turn = draft.get('webhookTurns', key);
+  if (turn?.lease?.node === node) draft.put('webhookTurns', key, { ...turn, lease: null });
+}
+
+/** How long an attempt took, and when it began. */
+export interface Tried {
+  readonly outcome: Outcome;
+  readonly at: number;
+  readonly ms: number;
+}
+
+/** Writes what came of an attempt, and what follows from it. */
+export function settle(
+  draft: AccountDraft,
+  key: string,
+  { outcome, at, ms }: Tried,
+  by: Turn & { readonly randomBytes: RandomBytes },
+): void {
+  const known = draft.get('webhookDeliveries', key);
+  if (known === undefined) return;
+  const { status, error } = outcome;
+  const latest = [...known.latest, { at, ms, status, error }].slice(-keptAttempts);
+  const delivery = { ...known, attempts: known.attempts + 1, latest };
+  const turn = draft.get('webhookTurns', key);
+  const isOurs = turn?.lease?.node === by.node;
+  if (error === null) succeed(draft, key, delivery, by.now);
+  else if (!isOurs) draft.put('webhookDeliveries', key, delivery);
+  else retry(draft, key, delivery, { failed: turn.failed + 1, outcome }, by);
+}
+
+function succeed(draft: AccountDraft, key: string, delivery: WebhookDelivery, now: number): void {
+  draft.remove('webhookTurns', key);
+  end(draft, key, delivery, 'delivered', now);
+  const webhook = draft.webhooks.get(delivery.webhookId);
+  if (webhook === undefined || webhook.failingSince === null) return;
+  draft.put('webhooks', webhook.id, { ...webhook, failingSince: null });
+}
+
+function retry(
+  draft: AccountDraft,
+  key: string,
+  delivery: WebhookDelivery,
+  { failed, outcome }: { readonly failed: number; readonly outcome: Outcome },
+  { now, randomBytes }: Turn & { readonly randomBytes: RandomBytes },
+): void {
+  const isGone = outcome.status === 410;
+  const delay = isGone ? undefined : delayAfter(failed, outcome.retryAfterMs, randomBytes);
+  if (delay === undefined) {
+    draft.remove('webhookTurns', key);
+    end(draft, key, delivery, 'failed', now);
+  } else {
+    draft.put('webhookTurns', key, { due: now + delay, failed, lease: null });
+    draft.put('webhookDeliveries', key, delivery);
+  }
+  const webhook = draft.webhooks.get(delivery.webhookId);
+  if (webhook !== undefined) noteFailure(draft, webhook, { isGone, isGivenUp: delay === undefined, now });
+}
+
+function noteFailure(
+  draft: AccountDraft,
+  webhook: Webhook,
+  { isGone, isGivenUp, now }: { readonly isGone: boolean; readonly isGivenUp: boolean; readonly now: number },
+): void {
+  const failingSince = webhook.failingSince ?? now;
+  const isOver = isGone || (isGivenUp && now - failingSince >= disableAfterMs);
+  if (isOver && webhook.enabled) {
+    const disabledFor = isGone ? 'gone' : 'failing';
+    draft.put('webhooks', webhook.id, { ...webhook, failingSince, enabled: false, disabledFor });
+    draft.note('webhook.disabled', webhook.teamId, targetOf(webhook));
+  } else if (webhook.failingSince === null) {
+    draft.put('webhooks', webhook.id, { ...webhook, failingSince });
+  }
+}
+
+function end(
+  draft: AccountDraft,
+  key: string,
+  delivery: WebhookDelivery,
+  state: 'delivered' | 'failed',
+  endedAt: number,
+): void {
+  draft.put('webhookDeliveries', key, { ...delivery, state, endedAt });
+}

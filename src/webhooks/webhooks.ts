@@ -1,0 +1,207 @@
+/*
+ * src/webhooks: teams are told of events at addresses that they name. webhooks.ts has the changes that a team makes, queue.ts
+ * writes events down with the change that they tell of, watch.ts finds those that no change tells of, deliverer.ts and turns.ts
+ * deliver what is written down, send.ts makes one attempt, addresses.ts and resolve.ts keep it out of networks of one's own.
+ */
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import { checkName, mustExist } from '../accounts/checks.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { checkPlan } from '../accounts/plans.ts';
+import { newId } from '../accounts/secrets.ts';
+import { webhooksOf } from '../accounts/team-events.ts';
+import { ApiError } from '../errors.ts';
+import type { AuditEntry } from '../store/records.ts';
+import type { Webhook, WebhookDelivery, WebhookEventType } from '../store/webhook-records.ts';
+import { checkUrl } from './addresses.ts';
+import { add, queueAgain } from './queue.ts';
+import { newWebhookSecret, rotated } from './secrets.ts';
+
+/** What a team decides of a webhook. */
+export interface WebhookSettings {
+  readonly name: string;
+  readonly url: string;
+  readonly events: readonly WebhookEventType[];
+  readonly enabled: boolean;
+}
+
+/** What the operator of the service decides. */
+export interface WebhookRules {
+  /** Whether networks of one's own may be reached. */
+  readonly allowPrivate: boolean;
+}
+
+/** A webhook with its secret, which is never shown again. */
+export interface NewSecret {
+  readonly webhook: Webhook;
+  readonly secret: string;
+}
+
+/**
+ * Makes a webhook; without `enabled` it is.
+ * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (URL, events), `plan_limit`
+ */
+export function createWebhook(
+  directory: Directory,
+  teamId: string,
+  { enabled = true, ...wanted }: Omit<WebhookSettings, 'enabled'> & Partial<WebhookSettings>,
+  rules: WebhookRules,
+): Promise<NewSecret> {
+  return directory.change((draft) => {
+    const { plan } = mustExist('team', draft.teams.get(teamId));
+    check(wanted, rules);
+    checkPlan(plan, 'webhooks', webhooksOf(draft, teamId).length + 1);
+    const now = directory.clock.now();
+    const secret = newWebhookSecret(directory.randomBytes);
+    const webhook: Webhook = {
+      id: newId('webhook', directory.randomBytes),
+      number: draft.takeNumber('webhook'),
+      teamId,
+      name: wanted.name,
+      url: wanted.url,
+      events: eventsFrom(wanted.events, {}, now),
+      secrets: [secret],
+      enabled,
+      disabledFor: null,
+      failingSince: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    draft.put('webhooks', webhook.id, webhook);
+    draft.note('webhook.created', teamId, targetOf(webhook));
+    return { webhook, secret: secret.text };
+  });
+}
+
+/**
+ * Changes what is given. What happened while it was disabled is not delivered later.
+ * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
+ */
+export function patchWebhook(
+  directory: Directory,
+  { teamId, id }: WebhookPath,
+  patch: Partial<WebhookSettings>,
+  rules: WebhookRules,
+): Promise<Webhook> {
+  return directory.change((draft) => {
+    const webhook = findWebhook(draft, teamId, id);
+    if (Object.keys(patch).length === 0) return webhook;
+    const { events, ...rest } = patch;
+    const wanted = { ...webhook, ...rest };
+    check({ ...wanted, events: events ?? eventTypes(webhook) }, rules);
+    const now = directory.clock.now();
+    const isBack = wanted.enabled && !webhook.enabled;
+    const known = isBack ? {} : webhook.events;
+    const patched: Webhook = {
+      ...wanted,
+      events: eventsFrom(events ?? eventTypes(webhook), known, now),
+      disabledFor: wanted.enabled ? null : webhook.disabledFor,
+      failingSince: isBack ? null : webhook.failingSince,
+      updatedAt: now,
+    };
+    draft.put('webhooks', id, patched);
+    draft.note('webhook.changed', teamId, targetOf(patched));
+    return patched;
+  });
+}
+
+/** The team and the id of a webhook. */
+export interface WebhookPath {
+  readonly teamId: string;
+  readonly id: string;
+}
+
+/** Deletes a webhook. What was queued for it is not delivered. @throws {ApiError} `not_found` */
+export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<void> {
+  return directory.change((draft) => {
+    const webhook = findWebhook(draft, teamId, id);
+    draft.remove('webhooks', id);
+    draft.note('webhook.deleted', teamId, targetOf(webhook));
+  });
+}
+
+/** Gives a webhook another secret. The one before signs too, for a day. @throws {ApiError} `not_found` */
+export function rotateWebhookSecret(directory: Directory, { teamId, id }: WebhookPath): Promise<NewSecret> {
+  return directory.change((draft) => {
+    const webhook = findWebhook(draft, teamId, id);
+    const now = directory.clock.now();
+    const secret = newWebhookSecret(directory.randomBytes);
+    const changed = { ...webhook, secrets: rotated(webhook.secrets, secret, now), updatedAt: now };
+    draft.put('webhooks', id, changed);
+    draft.note('webhook.secret-rotated', teamId, targetOf(webhook));
+    return { webhook: changed, secret: secret.text };
+  });
+}
+
+/** Queues an event that says nothing. @throws {ApiError} `not_found`, `conflict` when it is disabled */
+export function testWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<WebhookDelivery> {
+  return directory.change((draft) => {
+    const webhook = enabledWebhook(draft, teamId, id);
+    const now = directory.clock.now();
+    draft.note('webhook.tested', teamId, targetOf(webhook));
+    const data = { webhook: { id, name: webhook.name } };
+    const { randomBytes } = directory;
+    return add(draft, webhook, { type: 'webhook.test', at: now, data }, { now, randomBytes });
+  });
+}
+
+/** Queues a delivery once more. @throws {ApiError} `not_found`, `conflict` when the webhook is disabled */
+export function redeliver(
+  directory: Directory,
+  { teamId, id }: WebhookPath,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  return directory.change((draft) => {
+    const webhook = enabledWebhook(draft, teamId, id);
+    const delivery = queueAgain(draft, id, deliveryId, directory.clock.now());
+    draft.note('webhook.redelivered', teamId, targetOf(webhook));
+    return delivery;
+  });
+}
+
+/** A webhook of a team. @throws {ApiError} `not_found`: the same for what is of another team */
+export function findWebhook(
+  { webhooks }: Pick<AccountDraft, 'webhooks'> | Pick<Directory, 'webhooks'>,
+  teamId: string,
+  id: string,
+): Webhook {
+  const webhook = webhooks.get(id);
+  return mustExist('webhook', webhook?.teamId === teamId ? webhook : undefined);
+}
+
+export const disabledWebhook = 'The webhook is disabled; enable it first';
+
+function enabledWebhook(draft: AccountDraft, teamId: string, id: string): Webhook {
+  const webhook = findWebhook(draft, teamId, id);
+  if (!webhook.enabled) throw new ApiError('conflict', disabledWebhook);
+  return webhook;
+}
+
+/** What a webhook is told of. */
+export function eventTypes({ events }: Pick<Webhook, 'events'>): readonly WebhookEventType[] {
+  return Object.keys(events) as WebhookEventType[];
+}
+
+/** A webhook as the audit log names it. */
+export function targetOf({ id, name }: Pick<Webhook, 'id' | 'name'>): AuditEntry['target'] {
+  return { type: 'webhook', id, name };
+}
+
+/** What it is told of, from now on where that is new. */
+function eventsFrom(
+  types: readonly WebhookEventType[],
+  known: Webhook['events'],
+  now: number,
+): Webhook['events'] {
+  return Object.fromEntries(types.map((type) => [type, known[type] ?? now]));
+}
+
+/** @throws {ApiError} `invalid_name`, `invalid_body` */
+function check(
+  { name, url, events }: Omit<WebhookSettings, 'enabled'>,
+  { allowPrivate }: WebhookRules,
+): void {
+  checkName('a webhook', name);
+  checkUrl(url, allowPrivate);
+  if (events.length === 0 || new Set(events).size < events.length)
+    throw new ApiError('invalid_body', 'Cannot take events: must be one event at least, and each only once');
+}

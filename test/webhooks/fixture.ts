@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import { EmbeddedEngine } from '../../src/engine/embedded.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { AccountStore } from '../../src/store/accounts.ts';
+import type { Team } from '../../src/store/records.ts';
+import type { WebhookDelivery, WebhookEventType } from '../../src/store/webhook-records.ts';
+import { Deliverer } from '../../src/webhooks/deliverer.ts';
+import { announcer } from '../../src/webhooks/occurrences.ts';
+import { deliveriesOf } from '../../src/webhooks/queue.ts';
+import { resolver } from '../../src/webhooks/resolve.ts';
+import { type SendDeps, send } from '../../src/webhooks/send.ts';
+import { createWebhook, type NewSecret } from '../../src/webhooks/webhooks.ts';
+import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
+import { testLog } from '../engine/postgres-fixture.ts';
+
+/** Lets everything through that is on this machine. */
+export const sending: SendDeps = {
+  resolve: resolver(true),
+  allowPrivate: true,
+  version: '1',
+  deadlineMs: 5000,
+};
+
+export interface WebhookFixture {
+  readonly store: AccountStore;
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly clock: TestClock;
+  readonly team: Team;
+  readonly deliverer: Deliverer;
+  /** Makes a webhook of the team. */
+  hook(url: string, events?: readonly WebhookEventType[], name?: string): Promise<NewSecret>;
+  /** All that is kept of a webhook's deliveries, the latest first. */
+  deliveries(webhookId: string): WebhookDelivery[];
+  /** Begins what is due, and waits until that has ended. */
+  deliver(): Promise<void>;
+}
+
+/** A directory whose changes queue events, and what delivers them. */
+export async function openWebhooks(
+  base: Partial<WebhookFixture> = {},
+  deps = sending,
+): Promise<WebhookFixture> {
+  const store = base.store ?? openTestStore();
+  const engine = base.engine ?? new EmbeddedEngine(store, testHealth());
+  const clock = base.clock ?? testClock();
+  const directory = openDirectory(engine, { clock, randomBytes, announce: announcer(randomBytes) });
+  const team = base.team ?? (await createTeam(directory, 'Team'));
+  const deliverer = newDeliverer({ engine, directory }, deps);
+  return {
+    ...{ store, engine, directory, clock, team, deliverer },
+    hook: (url, events = ['member.changed'], name = 'Hook') =>
+      createWebhook(directory, team.id, { name, url, events }, { allowPrivate: true }),
+    deliveries: (id) => deliveriesOf(store, id, undefined, 2000),
+    async deliver() {
+      await deliverer.look();
+      await deliverer.settled();
+    },
+  };
+}
+
+/** What delivers in one process. */
+export function newDeliverer(
+  { engine, directory }: Pick<WebhookFixture, 'engine' | 'directory'>,
+  deps = sending,
+): Deliverer {
+  return new Deliverer({ engine, directory, log: testLog(), send: (...sent) => send(deps, ...sent) });
+}

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Address } from '../../src/webhooks/addresses.ts';
+import { newWebhookSecret, overlapMs, rotated } from '../../src/webhooks/secrets.ts';
+import { type SendDeps, send } from '../../src/webhooks/send.ts';
+import { sending } from './fixture.ts';
+import { type Answering, openReceiver, verified } from './receiver.ts';
+
+const pem = (name: string) =>
+  readFileSync(new URL(`../http/support/tls/${name}.pem`, import.meta.url), 'utf8');
+const tls = { key: pem('key'), cert: pem('cert') };
+const loopback: Address = { address: '127.0.0.1', family: 4 };
+const secret = newWebhookSecret((size) => Buffer.alloc(size, 7));
+const delivery = { id: 'msg_1_a', body: '{"type":"webhook.test"}' };
+
+function sendTo(url: string, more: Partial<SendDeps> = {}, secrets = [secret], stop = AbortSignal.any([])) {
+  return send({ ...sending, ...more }, { url, secrets }, delivery, Date.now(), stop);
+}
+
+async function answering(answer: Answering): Promise<string> {
+  return `http://127.0.0.1:${(await openReceiver(answer)).port}/`;
+}
+
+describe('a delivery', () => {
+  test('is signed as Standard Webhooks says', async () => {
+    const receiver = await openReceiver();
+    expect(await sendTo(`http://127.0.0.1:${receiver.port}/flags?a=1`)).toEqual({
+      status: 204,
+      error: null,
+      retryAfterMs: 0,
+    });
+    const [one] = receiver.received;
+    expect(one).toMatchObject({ path: '/flags?a=1', body: delivery.body });
+    expect(one!.headers).toMatchObject({ 'webhook-id': 'msg_1_a', 'content-type': 'application/json' });
+    expect(verified(one!, secret.text)).toEqual({ type: 'webhook.test' });
+    expect(() => verified({ ...one!, body: `${one!.body} ` }, secret.text)).toThrow();
+  });
+
+  test('is signed with the secret before, too, while that is valid', async () => {
+    const receiver = await openReceiver();
+    const next = newWebhookSecret((size) => Buffer.alloc(size, 8));
+    const now = Date.now();
+    await sendTo(`http://127.0.0.1:${receiver.port}/`, {}, [...rotated([secret], next, now)]);
+    await sendTo(`http://127.0.0.1:${receiver.port}/`, {}, [
+      ...rotated([secret], next, now - overlapMs - 1000),
+    ]);
+    const [within, after] = receiver.received;
+    for (const { text } of [secret, next]) expect(verified(within!, text)).toBeTruthy();
+    expect(verified(after!, next.text)).toBeTruthy();
+    expect(() => verified(after!, secret.text)).toThrow();
+  });
+
+  test.each([200, 201, 204, 299])('that is answered %i is made', async (status) => {
+    expect(await sendTo(await answering((response) => response.writeHead(status).end()))).toMatchObject({
+      status,
+      error: null,
+    });
+  });
+
+  test.each([400, 404, 410, 429, 500, 503])('that is answered %i has failed', async (status) => {
+    const headers = { 'retry-after': '120' };
+    const url = await answering((response) => response.writeHead(status, headers).end());
+    expect(await sendTo(url)).toEqual({ status, error: `answered ${status}`, retryAfterMs: 120_000 });
+  });
+
+  test('does not follow a redirect', async () => {
+    const elsewhere = await openReceiver();
+    const location = `http://127.0.0.1:${elsewhere.port}/`;
+    for (const status of [301, 302, 307, 308]) {
+      const url = await answering((response) => response.writeHead(status, { location }).end());
+      expect((await sendTo(url)).error).toContain('redirects are not followed');
+    }
+    expect(elsewhere.received).toEqual([]);
+  });
+});
+
+describe('a receiver cannot hold a delivery up', () => {
+  const soon = { deadlineMs: 300 };
+
+  test('by not answering', async () => {
+    expect((await sendTo(await answering(() => {}), soon)).error).toBe('no answer within 0.3 seconds');
+  });
+
+  test('by an answer that never ends', async () => {
+    const url = await answering((response) => {
+      response.writeHead(200);
+      const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
+      more();
+    });
+    expect(await sendTo(url)).toMatchObject({ status: 200, error: null });
+  });
+
+  test('by an answer that stalls', async () => {
+    const url = await answering((response) => void response.writeHead(200).write('x'));
+    expect((await sendTo(url, soon)).status).not.toBe(500);
+  });
+
+  test('by headers that never end', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const more = () => socket.write(`x: ${'y'.repeat(1000)}\r\n`, (error) => error || more());
+      more();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { port: number };
+    expect((await sendTo(`http://127.0.0.1:${port}/`, soon)).error).toBeTruthy();
+  });
+
+  test('by a name that is not resolved', async () => {
+    const never = () => new Promise<never>(() => {});
+    const { error } = await sendTo('http://hooks.example.com/', { ...soon, resolve: never });
+    expect(error).toBe('no answer within 0.3 seconds');
+  });
+
+  test('when the service stops', async () => {
+    const stop = new AbortController();
+    const url = await answering(() => stop.abort());
+    expect(await sendTo(url, {}, [secret], stop.signal)).toMatchObject({ status: null });
+  });
+});
+
+describe('the address', () => {
+  test('that was checked is the one that is reached, whatever the name leads to then', async () => {
+    const receiver = await openReceiver();
+    const answers = [[loopback], [{ address: '192.0.2.1', family: 4 } as const]];
+    const asked: string[] = [];
+    const resolve = async (name: string) => {
+      asked.push(name);
+      return answers.shift()!;
+    };
+    const url = `http://hooks.example.com:${receiver.port}/`;
+    expect(await sendTo(url, { resolve })).toMatchObject({ status: 204 });
+    expect(asked).toEqual(['hooks.example.com']);
+    expect(receiver.received[0]!.headers.host).toBe(`hooks.example.com:${receiver.port}`);
+  });
+
+  test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1'])(
+    '%s is not reached by a name, unless that is allowed',
+    async (address) => {
+      const receiver = await openReceiver();
+      const family = address.includes(':') ? 6 : 4;
+      const resolve = async () => [{ address, family } as const];
+      const refused = await sendTo(`http://hooks.example.com:${receiver.port}/`, {
+        resolve,
+        allowPrivate: false,
+      });
+      expect(refused.error).toContain('--webhook-allow-private');
+      expect(receiver.received).toEqual([]);
+    },
+  );
+
+  test('may become one that is refused', async () => {
+    const receiver = await openReceiver();
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    expect((await sendTo(url)).status).toBe(204);
+    expect((await sendTo(url, { allowPrivate: false })).error).toContain('--webhook-allow-private');
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe('a certificate', () => {
+  const at = async (name: string, ca?: string) => {
+    const receiver = await openReceiver(undefined, tls);
+    const resolve = async () => [loopback];
+    const outcome = await sendTo(`https://${name}:${receiver.port}/`, { resolve, ca });
+    return { ...outcome, arrived: receiver.received.length };
+  };
+
+  test('that is trusted lets a delivery through', async () => {
+    expect(await at('localhost', tls.cert)).toMatchObject({ status: 204, arrived: 1 });
+  });
+
+  test('that is not trusted refuses it', async () => {
+    const { error, arrived } = await at('localhost');
+    expect(error).toMatch(/self.signed/);
+    expect(arrived).toBe(0);
+  });
+
+  test('of another name refuses it', async () => {
+    const { error, arrived } = await at('hooks.example.com', tls.cert);
+    expect(error).toMatch(/altname/i);
+    expect(arrived).toBe(0);
+  });
+});

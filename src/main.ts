@@ -37,6 +37,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   members: () => onResource('members'),
   'api-keys': () => onResource('api-keys'),
   clients: () => onResource('clients'),
+  webhooks: () => onResource('webhooks'),
   audit: () => onResource('audit'),
   deletions: () => onResource('deletions'),
   completion: async () => (await import('./commands/completion.ts')).completion,

@@ -21,14 +21,14 @@ export async function runResource(
   more: readonly string[] = [],
 ): Promise<number> {
   const resource: Resource = resources[name];
-  const { verb, word, command } = choose(resource, argv[0], more);
+  const { verb, word, command, action } = choose(resource, argv[0], more);
   const given = readGiven(command, word === '' ? argv : argv.slice(1));
   if (verb === 'delete') checkCanAsk(resource, word, given, context);
   if (verb === 'update') checkChanges(resource, given);
   const api = connect(context, given);
   const reader = readerOf(context, api);
   const path = [...(await ownerPath(resource.within, given, api)), resource.collection];
-  await verbs[verb]({ resource, given, context, api, reader, path });
+  await verbs[verb]({ resource, given, context, api, reader, path, action });
   return 0;
 }
 

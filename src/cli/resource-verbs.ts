@@ -7,7 +7,7 @@ import { queryOf, type Reader, readFields } from './fields.ts';
 import { find, missing } from './find.ts';
 import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
-import type { Creation, Resource, Verb } from './resource.ts';
+import type { Action, Creation, Resource, Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { capital, labelOf, show } from './show.ts';
 
@@ -19,6 +19,8 @@ export interface Call {
   readonly reader: Reader;
   /** The path of its list. */
   readonly path: readonly string[];
+  /** What `act` does. */
+  readonly action?: Action | undefined;
 }
 
 /** What each verb does. @throws {Failure | UsageError} */
@@ -27,6 +29,7 @@ export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
   show: showOne,
   create,
   update,
+  act,
   delete: remove,
 };
 
@@ -67,9 +70,28 @@ async function create({ resource, given, context, api, reader, path }: Call): Pr
     ? await api.call('PUT', [...path, String(named)], fields.length === 0 ? undefined : others)
     : await api.call('POST', path, { [operand.field ?? 'name']: named, ...others });
   printMade(context, given, fieldsOf(made));
-  const secret = secretOf?.(fieldsOf(made));
-  if (secret !== undefined)
-    context.err(`${labelOf(secret)}: it is shown only once; keep it in a safe place\n`);
+  warnOfSecret(context, secretOf?.(fieldsOf(made)));
+}
+
+function warnOfSecret({ err }: Context, field: string | undefined): void {
+  if (field !== undefined) err(`${labelOf(field)}: it is shown only once; keep it in a safe place\n`);
+}
+
+async function act(call: Call): Promise<void> {
+  const { given, context, api, action } = call;
+  const { path, columns, most, secret } = action as Action;
+  const { id } = await locate(call);
+  await explained(call, id, async (target) => {
+    const below = [...target, ...path(given)];
+    if (columns === undefined) {
+      printMade(context, given, fieldsOf(await api.call('POST', below)));
+      return warnOfSecret(context, secret);
+    }
+    const items = await api.list(below, {}, most);
+    if (given.has('json')) printJson(context, { items, nextCursor: null });
+    else if (items.length === 0) context.err('There are none\n');
+    else printTable(context, columns, items);
+  });
 }
 
 async function update(call: Call): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Item } from './api.ts';
-import type { Command, Flag } from './command.ts';
+import type { Command, Flag, Given } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
 import { type Field, flag, type OperandField } from './fields.ts';
 import type { Naming } from './find.ts';
@@ -32,6 +32,22 @@ export interface Resource extends Naming {
   readonly create?: Creation;
   readonly update?: Change;
   readonly remove?: Removal;
+  /** What else can be done with one. */
+  readonly actions?: readonly Action[];
+}
+
+/** A request below the path of one: a POST, whose answer is shown, or with `columns` a list. */
+export interface Action {
+  readonly word: string;
+  readonly summary: string;
+  readonly flags?: readonly Flag[];
+  /** The segments behind the path of the one. */
+  path(given: Given): readonly string[];
+  readonly columns?: readonly Column[];
+  /** How many are listed at most. */
+  readonly most?: number;
+  /** The field of the answer that is shown only once. */
+  readonly secret?: string;
 }
 
 export interface Creation {
@@ -60,18 +76,20 @@ export interface Removal {
   readonly loses?: string;
 }
 
-export type Verb = 'list' | 'show' | 'create' | 'update' | 'delete';
+export type Verb = 'list' | 'show' | 'create' | 'update' | 'act' | 'delete';
 
 export interface VerbCommand {
   readonly verb: Verb;
   /** The second word of the command; empty for a log, which can only be listed. */
   readonly word: string;
   readonly command: Command;
+  /** Of `act`. */
+  readonly action?: Action;
 }
 
 /** The commands of a resource. */
 export function commandsOf(resource: Resource): readonly VerbCommand[] {
-  const { name, one, many, create, update, remove, within } = resource;
+  const { name, one, many, create, update, remove, within, actions = [] } = resource;
   const isLog = create === undefined;
   const where = [...(within ? [{ app: appFlag, team: teamFlag }[within]] : []), urlFlag];
   const operand = { name: one.split(' ').at(-1)!.toUpperCase(), description: handlesOf(resource) };
@@ -88,6 +106,10 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
     create &&
       make('create', made, `${capital(made)} ${a}`, { operand: create.operand, flags: create.fields }),
     update && make('update', 'update', `Change what is given of ${a}`, { operand, flags: update.fields }),
+    ...actions.map((action) => ({
+      ...make('act', action.word, action.summary, { operand, flags: action.flags ?? [] }),
+      action,
+    })),
     remove && make('delete', removed, `${capital(removed)} ${a}`, { operand, flags: [yesFlag] }),
   ];
   return all.filter((each) => each !== undefined);

@@ -155,6 +155,7 @@ ${tableNotes}`,
   members: entryOf('members'),
   'api-keys': entryOf('api-keys'),
   clients: entryOf('clients'),
+  webhooks: entryOf('webhooks'),
   audit: entryOf('audit'),
   deletions: entryOf('deletions'),
 } as const satisfies Readonly<Record<'login' | 'logout' | 'whoami' | ResourceName | ReportName, Entry>>;

@@ -24,12 +24,12 @@ const fields = {
   id: text('Its id.'),
   teamId: text('Id of its team.'),
   ...settings,
-  disabledFor: orNull(
-    oneOf(
-      ['failing', 'gone'],
+  disabledFor: Type.Unsafe<StoredWebhook['disabledFor']>({
+    type: ['string', 'null'],
+    enum: ['failing', 'gone', null],
+    description:
       'Why the service has disabled it: no delivery has succeeded for five days, or the receiver has answered 410.',
-    ),
-  ),
+  }),
   failingSince: orNull(
     time('Since when deliveries fail; `null` while the last attempt that ended has succeeded.'),
   ),

@@ -1,0 +1,81 @@
+import { createdAt, name } from './common-columns.ts';
+import { flag } from './fields.ts';
+import { column, cut, right } from './print.ts';
+import type { Resource } from './resource.ts';
+
+const events = ['flag.first_seen', 'flag.stale', 'key.leaked', 'ingest.refusing', 'member.changed'];
+
+const url = flag('url URL', 'Where deliveries are posted to: https, of a host on the internet');
+const event = flag('event EVENT', 'What it is told of; once for each', {
+  many: true,
+  field: 'events',
+  values: events,
+});
+
+export const webhooks: Resource = {
+  name: 'webhooks',
+  one: 'webhook',
+  many: 'webhooks',
+  within: 'team',
+  collection: 'webhooks',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: [
+    column('ID', 'id'),
+    name,
+    column('EVENTS', 'events', cut),
+    column('ENABLED', 'enabled'),
+    column('FAILING SINCE', 'failingSince'),
+    column('WAITING', 'waiting', right),
+  ],
+  create: {
+    operand: { name: 'NAME', description: 'Name to know it by' },
+    fields: [
+      { ...url, required: true },
+      { ...event, required: true },
+    ],
+    secretOf: () => 'secret',
+  },
+  update: {
+    fields: [
+      flag('name NAME', 'Another name'),
+      url,
+      event,
+      flag('enabled YES', 'Whether it is told of anything: true or false', {
+        values: ['true', 'false'],
+        read: (value) => value === 'true',
+      }),
+    ],
+  },
+  actions: [
+    { word: 'test', summary: 'Send a test to a webhook', path: () => ['test'] },
+    {
+      word: 'rotate',
+      summary: 'Give a webhook another secret; the one before signs too, for a day',
+      path: () => ['secret'],
+      secret: 'secret',
+    },
+    {
+      word: 'deliveries',
+      summary: 'List the last deliveries of a webhook',
+      path: () => ['deliveries'],
+      most: 50,
+      columns: [
+        column('ID', 'id'),
+        column('EVENT', 'type'),
+        column('STATE', 'state'),
+        column('ATTEMPTS', 'attempts', right),
+        createdAt,
+        column('NEXT', 'nextAttemptAt'),
+      ],
+    },
+    {
+      word: 'redeliver',
+      summary: 'Make a delivery of a webhook again',
+      flags: [flag('delivery ID', 'Id of the delivery, as webhooks deliveries shows it', { required: true })],
+      path: (given) => ['deliveries', given.value('delivery') ?? '', 'redeliver'],
+    },
+  ],
+  remove: { loses: 'what waits to be delivered' },
+};

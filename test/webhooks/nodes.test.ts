@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openDirectory } from '../../src/accounts/directory.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import { createUser } from '../../src/accounts/users.ts';
+import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
+import { announcer } from '../../src/webhooks/occurrences.ts';
+import { leaseMs } from '../../src/webhooks/turns.ts';
+import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { testClock } from '../accounts/fixture.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+
+afterAll(closeSharedServer);
+
+const delivered = { status: 204, error: null, retryAfterMs: 0 } as const;
+
+/** Three nodes of one engine. @param sends what each of them does to deliver */
+async function openNodes(sends: readonly Send[]) {
+  const url = await newEngine(await sharedServer());
+  const clock = testClock();
+  const nodes = sends.map((send) => {
+    const { engine } = openNode(url);
+    const directory = openDirectory(engine, { clock, randomBytes, announce: announcer(randomBytes) });
+    return { engine, directory, deliverer: new Deliverer({ engine, directory, log: testLog(), send }) };
+  });
+  const [{ directory }] = nodes as [(typeof nodes)[0]];
+  const team = await createTeam(directory, 'Team');
+  const settings = { name: 'Hook', url: 'https://hooks.example.com/', events: ['member.changed'] } as const;
+  await createWebhook(directory, team.id, settings, { allowPrivate: false });
+  const person = (name: string) =>
+    createUser(directory, {
+      email: `${name}@example.com`,
+      name,
+      role: 'User',
+      teams: [team.id],
+      passwordHash: 'none',
+    });
+  /** All nodes have read what any of them has written. */
+  const current = () => Promise.all(nodes.map(({ engine }) => engine.current()));
+  return { nodes, clock, person, current };
+}
+
+describe('of several nodes', () => {
+  test('one delivers an event, when all of them try at once', async () => {
+    const sent: string[] = [];
+    const send: Send = async (_webhook, { id }) => {
+      sent.push(id);
+      return delivered;
+    };
+    const { nodes, person, current } = await openNodes([send, send, send]);
+    for (let count = 0; count < 5; count += 1) await person(`person-${count}`);
+    for (let round = 0; round < 3; round += 1) {
+      await current();
+      await Promise.all(nodes.map(({ deliverer }) => deliverer.look()));
+      await Promise.all(nodes.map(({ deliverer }) => deliverer.settled()));
+    }
+    await current();
+    expect(nodes.map(({ deliverer }) => deliverer.waiting)).toEqual([0, 0, 0]);
+    expect(sent).toHaveLength(5);
+    expect(new Set(sent).size).toBe(5);
+  });
+
+  test('another delivers it when the one that had it dies, and not before', async () => {
+    const sent: string[] = [];
+    const { nodes, person, current, clock } = await openNodes([
+      () => new Promise(() => {}),
+      async (_webhook, { id }) => {
+        sent.push(id);
+        return delivered;
+      },
+    ]);
+    await person('ada');
+    await current();
+    await nodes[0]!.deliverer.look();
+    await current();
+    const other = nodes[1]!.deliverer;
+    for (const [advance, wanted] of [
+      [0, 0],
+      [leaseMs - 1, 0],
+      [1, 1],
+      [leaseMs, 1],
+    ] as const) {
+      clock.advance(advance);
+      await other.look();
+      await other.settled();
+      expect(sent).toHaveLength(wanted);
+    }
+  });
+});

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import { createKey } from '../../src/accounts/application-keys.ts';
+import { createApplication } from '../../src/accounts/applications.ts';
+import type { ErrorCode } from '../../src/errors.ts';
+import type { Application } from '../../src/store/records.ts';
+import type { WebhookEventType } from '../../src/store/webhook-records.ts';
+import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
+import { Watch } from '../../src/webhooks/watch.ts';
+import { testLog } from '../engine/postgres-fixture.ts';
+import { openWebhooks, type WebhookFixture } from './fixture.ts';
+
+const nothing: Findings = { firstSeen: [], stale: [], refused: [] };
+const production = { name: 'Production', number: 1 };
+
+interface WatchFixture extends WebhookFixture {
+  readonly application: Application;
+  /** What the next rounds find. */
+  found: Findings;
+  readonly tasks: WatchTask[];
+  readonly refusals: Map<ErrorCode, number>;
+  newWatch(): Watch;
+  /** The events that were queued for a webhook, the earliest first. */
+  queued(webhookId: string): { type: string; data: Record<string, unknown> }[];
+}
+
+async function openWatch(): Promise<WatchFixture> {
+  const fixture = await openWebhooks();
+  const { directory, team } = fixture;
+  const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
+  const opened: WatchFixture = {
+    ...fixture,
+    application,
+    found: nothing,
+    tasks: [],
+    refusals: new Map(),
+    newWatch: () =>
+      new Watch({
+        ...fixture,
+        log: testLog(),
+        staleAfterMs: 1000,
+        find: async (task) => {
+          opened.tasks.push(task);
+          return opened.found;
+        },
+        completeThrough: async () => undefined,
+        refusals: () => opened.refusals,
+        pause: async () => true,
+      }),
+    queued: (id) =>
+      fixture
+        .deliveries(id)
+        .map(({ body }) => JSON.parse(body))
+        .reverse(),
+  };
+  return opened;
+}
+
+const hookFor = (fixture: WebhookFixture, ...events: WebhookEventType[]) =>
+  fixture.hook('https://hooks.example.com/', events);
+
+describe('a flag that was first seen', () => {
+  const seen = (feature: string, at: number) => ({ environment: production, feature, at });
+
+  test('is told once, whoever looks, and whoever looks again', async () => {
+    const fixture = await openWatch();
+    const { webhook } = await hookFor(fixture, 'flag.first_seen');
+    const at = fixture.clock.now();
+    fixture.found = { ...nothing, firstSeen: [seen('checkout', at)] };
+    const watches = [fixture.newWatch(), fixture.newWatch()];
+    await Promise.all(watches.map((watch) => watch.round()));
+    for (const watch of [...watches, fixture.newWatch()]) await watch.round();
+    const { application, team } = fixture;
+    expect(fixture.queued(webhook.id)).toEqual([
+      {
+        type: 'flag.first_seen',
+        timestamp: new Date(at).toISOString(),
+        data: {
+          team: { id: team.id, name: 'Team' },
+          application: { id: application.id, name: 'Shop' },
+          environment: 'Production',
+          feature: 'checkout',
+          firstSeenAt: new Date(at).toISOString(),
+        },
+      },
+    ]);
+  });
+
+  test('before the webhook wanted to know is not told, within the minute it is', async () => {
+    const fixture = await openWatch();
+    const { clock } = fixture;
+    const before = clock.now() - 61_000;
+    const { webhook } = await hookFor(fixture, 'flag.first_seen');
+    const late = await hookFor(fixture, 'key.leaked');
+    fixture.found = { ...nothing, firstSeen: [seen('old', before), seen('new', clock.now() - 59_000)] };
+    await fixture.newWatch().round();
+    expect(fixture.queued(webhook.id).map(({ data }) => data['feature'])).toEqual(['new']);
+    expect(fixture.queued(late.webhook.id)).toEqual([]);
+    expect(fixture.tasks[0]).toMatchObject({ stale: null, refusedFrom: null });
+  });
+
+  test('with many others is told in portions', async () => {
+    const fixture = await openWatch();
+    const { webhook } = await hookFor(fixture, 'flag.first_seen');
+    const names = Array.from({ length: 250 }, (_, at) => `feature-${at}`);
+    fixture.found = { ...nothing, firstSeen: names.map((name) => seen(name, fixture.clock.now())) };
+    const watch = fixture.newWatch();
+    for (const told of [100, 200, 250, 250]) {
+      await watch.round();
+      expect(fixture.queued(webhook.id)).toHaveLength(told);
+    }
+    expect(new Set(fixture.queued(webhook.id).map(({ data }) => data['feature'])).size).toBe(250);
+  });
+});
+
+describe('a flag that is stale', () => {
+  test('is told once, and again when it was in use in between', async () => {
+    const fixture = await openWatch();
+    const { webhook } = await hookFor(fixture, 'flag.stale');
+    const watch = fixture.newWatch();
+    const look = async (ago: number, lastSeenAt: number | null) => {
+      const since = fixture.clock.now() - ago;
+      fixture.found = { ...nothing, stale: [{ feature: 'old', since, lastSeenAt }] };
+      await watch.round();
+      return fixture.queued(webhook.id).length;
+    };
+    fixture.clock.advance(1000);
+    expect(await look(10, null)).toBe(1);
+    fixture.clock.advance(5000);
+    expect(await look(5005, 1), 'the same, known better').toBe(1);
+    expect(await look(10, 2)).toBe(2);
+    expect(await look(10, 2)).toBe(2);
+    expect(fixture.queued(webhook.id)[0]).toMatchObject({ type: 'flag.stale', data: { lastSeenAt: null } });
+  });
+});
+
+describe('messages that are refused', () => {
+  const refused = (count: number, lastAt: number) => ({
+    ...nothing,
+    refused: [{ environment: null, code: 'unknown_environment', status: 404, count, lastAt }],
+  });
+
+  test('are told when they begin, and not while they go on', async () => {
+    const fixture = await openWatch();
+    const { webhook } = await hookFor(fixture, 'ingest.refusing');
+    const watch = fixture.newWatch();
+    const look = async (minutes: number, count: number) => {
+      fixture.clock.advance(minutes * 60_000);
+      fixture.found = refused(count, fixture.clock.now());
+      await watch.round();
+      return fixture.queued(webhook.id).length;
+    };
+    expect(await look(1, 9), 'few are no news').toBe(0);
+    expect(await look(1, 10)).toBe(1);
+    for (let hour = 0; hour < 3; hour += 1) expect(await look(40, 1000)).toBe(1);
+    expect(await look(61, 1000), 'after an hour without any').toBe(2);
+    expect(fixture.queued(webhook.id)[0]!.data).toMatchObject({
+      application: { name: 'Shop' },
+      environment: null,
+      code: 'unknown_environment',
+      status: 404,
+      title: 'The application has no such environment',
+      count: 10,
+    });
+  });
+
+  test('by the service as a whole are told to every team, also when that could not be written at first', async () => {
+    const fixture = await openWatch();
+    const { webhook } = await hookFor(fixture, 'ingest.refusing');
+    const watch = fixture.newWatch();
+    await watch.round();
+    fixture.refusals.set('store_unavailable', 500).set('unknown_key', 500);
+    const { change } = fixture.directory;
+    const full = { ...fixture.directory, change: () => Promise.reject(new Error('full')) };
+    Object.assign(fixture.directory, full);
+    await expect(watch.round()).rejects.toThrow('full');
+    Object.assign(fixture.directory, { change });
+    await watch.round();
+    await watch.round();
+    expect(fixture.queued(webhook.id)).toMatchObject([
+      { type: 'ingest.refusing', data: { application: null, code: 'store_unavailable', count: 500 } },
+    ]);
+  });
+});
+
+test('a key that has leaked is told once', async () => {
+  const fixture = await openWatch();
+  const { directory, application } = fixture;
+  const { webhook } = await hookFor(fixture, 'key.leaked');
+  const { key, text } = await createKey(directory, application.id, { type: 'Backend', name: 'Server' });
+  const holder = directory.findKey(text)!;
+  directory.markLeaked(holder);
+  directory.markLeaked(holder);
+  await directory.flush();
+  directory.markLeaked(holder);
+  await directory.flush();
+  expect(fixture.queued(webhook.id)).toMatchObject([
+    {
+      type: 'key.leaked',
+      data: {
+        application: { id: application.id },
+        key: { id: key.id, name: 'Server', prefix: key.prefix },
+        leakedAt: '2026-01-02T03:04:05.000Z',
+      },
+    },
+  ]);
+  expect(JSON.stringify(fixture.queued(webhook.id))).not.toContain(text);
+});

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
@@ -9,6 +9,7 @@ import { leaseMs } from '../../src/webhooks/turns.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { closeSharedServer, newEngine, openNode, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+import { needing } from '../support/needing.ts';
 
 afterAll(closeSharedServer);
 
@@ -39,6 +40,8 @@ async function openNodes(sends: readonly Send[]) {
   const current = () => Promise.all(nodes.map(({ engine }) => engine.current()));
   return { nodes, clock, person, current };
 }
+
+const { describe, test } = needing('postgresql');
 
 describe('of several nodes', () => {
   test('one delivers an event, when all of them try at once', async () => {

@@ -77,6 +77,12 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'PATCH /users/:id conflict': withBody({ email: 'ADA@example.com' }),
   'DELETE /users/:id conflict': async ({ admin }) => ({ path: `/api/v2/users/${admin.id}` }),
 
+  'POST /teams/:id/webhooks invalid_body': withBody({
+    name: 'Chat',
+    url: 'http://hooks.invalid/',
+    events: ['flag.stale'],
+  }),
+  'PATCH /teams/:id/webhooks/:webhookId invalid_body': withBody({ url: 'http://hooks.invalid/' }),
   'POST /teams/:id/webhooks/:webhookId/test conflict': disabledWebhook,
   'POST /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver conflict': disabledWebhook,
 

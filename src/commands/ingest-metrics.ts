@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts';
 import type { ServiceMetric } from '../http/exposition-text.ts';
 import type { Core } from './core.ts';
 import { counter, gauge } from './metric.ts';
@@ -20,11 +21,19 @@ function countMetrics({ counting: { ledger }, intake }: Core): readonly ServiceM
       help: "Packets and reports that were refused, over any transport; attributed when an application's ledger shows it.",
       labels: ['code', 'attributed'],
       *read() {
-        for (const [code, count] of ledger.attributed) yield [{ code, attributed: 'true' }, count];
-        for (const [code, count] of ledger.unattributed) yield [{ code, attributed: 'false' }, count];
+        yield* refusals(ledger.attributed, 'true');
+        yield* refusals(ledger.unattributed, 'false');
       },
     },
   ];
+}
+
+/** Their first refusals have to raise an alert: Prometheus sees the growth of a series only from its second value on. */
+const watched: readonly ErrorCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
+
+function* refusals(codes: ReadonlyMap<ErrorCode, number>, attributed: 'true' | 'false') {
+  for (const [code, count] of codes) yield [{ code, attributed }, count] as const;
+  for (const code of watched) if (!codes.has(code)) yield [{ code, attributed }, 0] as const;
 }
 
 function queueMetrics({ intake: { monitor }, clock }: Core): readonly ServiceMetric[] {

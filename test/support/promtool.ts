@@ -47,16 +47,20 @@ export function metricsIn(expr: string): readonly string[] {
   return [...new Set(names)].filter((name) => !['and', 'or', 'unless', 'bool', 'offset'].includes(name));
 }
 
-/** Runs promtool on files that are written for it. @throws {Error} with what it says when it is not content */
-export function promtool(args: readonly string[], files: Readonly<Record<string, string>> = {}): string {
+/**
+ * Runs promtool on files that are written for it.
+ * @param input what it reads
+ * @throws {Error} with what it says when it is not content
+ */
+export function promtool(
+  args: readonly string[],
+  files: Readonly<Record<string, string>> = {},
+  input = '',
+): string {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-promtool-'));
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    return execFileSync('promtool', args, {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    return execFileSync('promtool', args, { cwd: folder, encoding: 'utf8', input, stdio: 'pipe' });
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`promtool ${args.join(' ')}: ${stdout}${stderr}`);

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import {
+  type Binary,
+  cleanUp,
+  createApplication,
+  createKey,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { call, openClient } from '../support/grpc-call.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { freePort } from '../support/postgres-program.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
+import { Prometheus } from '../support/prometheus.ts';
+import { metricsIn, promtool, readPanels, readRules } from '../support/promtool.ts';
+import { encode, usageReport } from '../support/report-messages.ts';
+
+/** A real Prometheus with our rules scrapes the executable: a node of an engine, which has every metric that there is. */
+
+const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
+/** Two packets may wait: with more at once the service refuses some. */
+const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
+const inTime = { timeout: 30_000, interval: 250 };
+
+let database: Postgres;
+let node: Binary;
+let ops: string;
+let prometheus: Prometheus;
+let key: string;
+
+const send = async (k: string) => {
+  const answer = await fetch(`http://${node.http}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { origin: 'https://shop.example' },
+    body: JSON.stringify({ k, e: 'Production', f: { checkout: { on: [1] } } }),
+  });
+  return answer.status;
+};
+
+/** Waits until an alert fires; before that it did not. */
+async function fires(alert: string, provoke: () => Promise<unknown>): Promise<void> {
+  expect(await prometheus.firing()).not.toContain(alert);
+  await provoke();
+  await vi.waitFor(async () => expect(await prometheus.firing()).toContain(alert), inTime);
+}
+
+needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, () => {
+  beforeAll(async () => {
+    database = await Postgres.start();
+    const engine = await database.database();
+    const credentials = await prepareEngine(engine);
+    ops = `127.0.0.1:${await freePort()}`;
+    node = await startBinary({ args: ['--engine', engine, '--ops-listen', ops, ...urls, ...narrow] });
+    const bearer = await token(node.http, credentials);
+    const application = await createApplication(node.http, bearer, { name: 'Shop' });
+    key = (await createKey(node.http, bearer, application, 'Frontend')).key;
+    await vi.waitFor(async () => expect(await send(key)).toBe(202), inTime);
+    const client = openClient(node.grpc);
+    await call(
+      client,
+      '/Usage.Usage/SendStats',
+      encode('Usage.FeatureStat', { ...usageReport, appKey: key }),
+    );
+    client.close();
+    await send('no-such-key');
+    prometheus = await Prometheus.start(ops);
+  }, 90_000);
+
+  afterAll(async () => {
+    await prometheus?.close();
+    if (node !== undefined) await stop(node, 'SIGKILL');
+    await database?.close();
+    cleanUp();
+  });
+
+  test('promtool has nothing to say against the metrics', async () => {
+    const text = await (await fetch(`http://${ops}/metrics`)).text();
+    expect(() => promtool(['check', 'metrics'], {}, text)).not.toThrow();
+  });
+
+  test('finds every metric that the rules and the dashboard name', async () => {
+    const { samples } = parseExposition(await (await fetch(`http://${ops}/metrics`)).text());
+    const known = new Set(['up', ...samples.map(({ name }) => name)]);
+    const named = [...readRules(), ...readPanels()].flatMap(({ expr }) => metricsIn(expr));
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('has something to show in every panel', async () => {
+    await vi.waitFor(async () => {
+      const empty = [];
+      for (const { title, expr } of readPanels())
+        if ((await prometheus.query(expr)).length === 0) empty.push(title);
+      expect(empty).toEqual([]);
+    }, inTime);
+  });
+
+  test('can evaluate every rule', async () => {
+    await vi.waitFor(async () => {
+      const rules = await prometheus.rules();
+      expect(rules.map(({ name }) => name)).toEqual(readRules().map(({ alert }) => alert));
+      expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
+    }, inTime);
+  });
+
+  test('warns when packets are turned away', () =>
+    fires('FlagmeterRefusesForLackOfRoom', () =>
+      vi.waitFor(async () => {
+        const statuses = await Promise.all(Array.from({ length: 50 }, () => send(key)));
+        expect(statuses).toContain(503);
+        expect(statuses).toContain(202);
+      }, inTime),
+    ));
+
+  test('warns when the engine is away, and people can manage nothing', async () => {
+    await fires('FlagmeterEngineAway', () => database.stop());
+    await vi.waitFor(async () => expect(await prometheus.firing()).toContain('FlagmeterNotManaging'), inTime);
+    expect(await prometheus.firing()).not.toContain('FlagmeterDown');
+  });
+
+  test('warns when the service is gone', () => fires('FlagmeterDown', () => stop(node, 'SIGKILL')));
+});

@@ -1,4 +1,5 @@
 import { OAuthError } from '../auth/oauth-error.ts';
+import { laterPage } from '../auth/pages/failure-page.ts';
 import { html } from '../auth/pages/html.ts';
 import { pageReply } from '../auth/pages/page.ts';
 import { ApiError } from '../errors.ts';
@@ -18,6 +19,7 @@ export function signInFailed(status: number, reason: string, retryAfter?: number
 
 /** The page for a refusal. @throws any other error */
 export function failurePage(error: unknown): Reply {
+  if (error instanceof ApiError && error.code === 'engine_unavailable') return laterPage(error);
   if (error instanceof OAuthError || error instanceof ApiError)
     return signInFailed(error.status, error.message, error.retryAfter);
   throw error;

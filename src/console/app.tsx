@@ -11,17 +11,23 @@ import { PeoplePage } from './pages/people/page.tsx';
 import { Settings } from './pages/settings/settings-page.tsx';
 import { Announcer } from './parts/announce.tsx';
 import { CheckedPlace } from './parts/checked-place.tsx';
-import { Guarded } from './parts/failure.tsx';
+import { Failure, Guarded } from './parts/failure.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Shortcuts } from './parts/shortcuts.tsx';
 import { SignInAgain } from './parts/sign-in-again.tsx';
-import { user } from './session.ts';
+import { trouble, user } from './session.ts';
 import { root } from './settings.ts';
 
 const environmentPath = `${root}/apps/:application/:environment`;
 
 /** The whole console, once it is known who is signed in. */
 export function App() {
+  if (user.value === undefined && trouble.value !== undefined)
+    return (
+      <main>
+        <Failure error={trouble.value} />
+      </main>
+    );
   if (user.value === undefined) return <p class="waiting">Loading …</p>;
   return (
     <LocationProvider>

@@ -1,9 +1,14 @@
 import { signal } from '@preact/signals';
 import type { SignedIn, SignedInUser } from '../console-host/session-endpoints.ts';
+import { pauseAfter } from './api/pause.ts';
+import { problemOf, Unreachable } from './api/problem.ts';
 import { root } from './settings.ts';
 
 /** Who is signed in; `undefined` until that is known. */
 export const user = signal<SignedInUser | undefined>(undefined);
+
+/** Why that is not known yet. */
+export const trouble = signal<unknown>(undefined);
 
 /** Whether the session ended in the middle of work, so that the page asks to sign in again. */
 export const expired = signal(false);
@@ -21,9 +26,17 @@ tabs.addEventListener('message', ({ data }: MessageEvent<Notice>) => {
   else if (user.value !== undefined && user.value.id !== data.user) location.reload();
 });
 
-/** Finds out who is signed in, or goes to the sign-in page. */
-export async function begin(): Promise<void> {
-  user.value = await readUser();
+/** Finds out who is signed in, or goes to the sign-in page. While the server cannot say, it is asked again. */
+export async function begin(failures = 1): Promise<void> {
+  try {
+    user.value = await readUser();
+    trouble.value = undefined;
+  } catch (error) {
+    trouble.value = error;
+    const pause = pauseAfter(Number.POSITIVE_INFINITY, failures, error);
+    if (pause !== undefined) setTimeout(() => void begin(failures + 1), pause);
+    return;
+  }
   if (user.value === undefined) signIn();
   else tell({ user: user.value.id });
 }
@@ -90,7 +103,9 @@ async function readUser(): Promise<SignedInUser | undefined> {
   const response = await fetch(`${root}/console/session`, {
     cache: 'no-store',
     headers: { 'flagmeter-console': '1' },
+  }).catch((cause) => {
+    throw new Unreachable('The server cannot be reached', { cause });
   });
-  if (!response.ok) throw new Error(`The session cannot be read: ${response.status}`);
+  if (!response.ok) throw await problemOf(response);
   return ((await response.json()) as SignedIn).user ?? undefined;
 }

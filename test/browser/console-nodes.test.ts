@@ -43,4 +43,20 @@ needing('postgresql').describe('on several machines', () => {
       .locator('strong');
     await expect.poll(async () => Number(await accepted.textContent()), { timeout: 60_000 }).toBe(2);
   }, 180_000);
+
+  test('a page that is opened while the engine is away says so calmly, and opens by itself later', async () => {
+    await console_.visit('/'); // It signs in.
+    await database.stop();
+    const { page, tab } = await console_.visit(`/apps/${shop.application}/Production/flags`);
+    await page.getByRole('heading', { name: 'This node cannot manage just now' }).waitFor();
+    await page.getByText('This node goes on counting, and nothing is lost.').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const signIn = await tab('/connect/authorize?client_id=flagmeter-console');
+    await signIn.getByRole('heading', { name: 'Not possible just now' }).waitFor();
+    await signIn.goto(`${console_.origin}/console/sign-in`);
+    await signIn.getByRole('heading', { name: 'Not possible just now' }).waitFor();
+    expect(await axeFaults(signIn)).toEqual([]);
+    await database.start();
+    await page.getByRole('link', { name: 'checkout' }).waitFor({ timeout: 60_000 });
+  }, 180_000);
 });

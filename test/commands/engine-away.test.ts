@@ -53,6 +53,7 @@ describe('while the engine does not answer', () => {
   ])('%s says so on a page', async (path) => {
     const answer = await call(path);
     expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('2');
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
     expect(await answer.text()).toMatch(/engine does not answer/);
   });

@@ -16,8 +16,21 @@ export function failurePage(status: number, reason: string, retryAfter?: number)
   });
 }
 
+/** The page while accounts cannot be looked up, by no fault of the client. */
+export function laterPage({ status, message, retryAfter = 1 }: ApiError): Reply {
+  return pageReply({
+    status,
+    title: 'Not possible just now',
+    retryAfter: Math.ceil(retryAfter),
+    content: html`<h1>Not possible just now</h1>
+<p>This server cannot look up accounts at the moment. Nothing is lost. Wait a few seconds, then load this page again.</p>
+<p class="note">${message}.</p>`,
+  });
+}
+
 /** The page for a refusal. @throws any other error */
 export function refusalPage(error: unknown): Reply {
+  if (error instanceof ApiError && error.code === 'engine_unavailable') return laterPage(error);
   if (error instanceof OAuthError || error instanceof ApiError)
     return failurePage(error.status, error.message, error.retryAfter);
   throw error;

@@ -2,15 +2,26 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { isFinal } from '../api/pause.ts';
-import { messageOf } from '../api/problem.ts';
+import { ApiProblem, messageOf } from '../api/problem.ts';
 
 /** What a page shows when its data cannot be read. It is tried again by itself, unless that would change nothing. */
 export function Failure({ error }: { readonly error: unknown }) {
+  if (error instanceof ApiProblem && error.code === 'engine_unavailable') return <EngineAway />;
   return (
     <section class="notice" role="alert">
       <h1>This cannot be shown</h1>
       <p>{messageOf(error)}</p>
       <p>{isFinal(error) ? 'Choose another range, or another page.' : 'It is tried again by itself.'}</p>
+    </section>
+  );
+}
+
+function EngineAway() {
+  return (
+    <section class="notice" role="status">
+      <h1>This node cannot manage just now</h1>
+      <p>The engine that all nodes share does not answer. This node goes on counting, and nothing is lost.</p>
+      <p>The page opens by itself once the engine is back.</p>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { admission } from './settings/admission.ts';
 import { engine } from './settings/engine.ts';
 import { identities } from './settings/identities.ts';
 import { limits } from './settings/limits.ts';
+import { otlp } from './settings/otlp.ts';
 import { retention } from './settings/retention.ts';
 import { running } from './settings/running.ts';
 import { store } from './settings/store.ts';
@@ -25,6 +26,7 @@ export const settingsSchema = Type.Object({
   ...identities,
   ...retention,
   ...webhooks,
+  ...otlp,
   ...running,
 });
 

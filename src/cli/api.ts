@@ -83,7 +83,7 @@ async function ask<Given extends Answer>(
   let token = await access.token();
   let replaced = false;
   for (let waits = 0; ; ) {
-    const answer = await sendWith({ authorization: `Bearer ${token}` });
+    const answer = await sendWith({ authorization: `Bearer ${token}`, ...traceOf(context.env) });
     const wait = answer.status === 429 && waits < maxWaits ? waitOf(answer, waits) : undefined;
     if (answer.status === 401 && !replaced) {
       token = await access.replace(token);
@@ -94,6 +94,14 @@ async function ask<Given extends Answer>(
       waits += 1;
     } else return answer;
   }
+}
+
+/** The trace that the command is part of, such as that of a pipeline: tools pass it on in these variables. */
+function traceOf({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
+  if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT))
+    return {};
+  const state = /^[\x20-\x7e]{1,512}$/.test(TRACESTATE ?? '') ? { tracestate: TRACESTATE! } : {};
+  return { traceparent: TRACEPARENT, ...state };
 }
 
 function sendJson(

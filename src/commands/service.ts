@@ -12,6 +12,7 @@ import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
+import type { RequestTraces } from '../http/traced.ts';
 import type { Dispatch } from '../http/types.ts';
 import { watchLoop } from '../loop-delay.ts';
 import { runUpkeep } from '../upkeep/upkeep.ts';
@@ -29,6 +30,7 @@ import {
   type ServiceDeps,
 } from './core.ts';
 import type { Served } from './listeners.ts';
+import type { Collector } from './otlp/otlp.ts';
 import type { Tallies } from './request-metrics.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
@@ -43,6 +45,9 @@ export interface Service {
 
 /** Delay between the ready line and the background work, ms. */
 const startWorkAfterMs = 50;
+
+/** How long the end may wait for a collector to take the last traces, ms. */
+const lastTracesMs = 500;
 
 /** How often uses of keys are written, ms. */
 const flushEveryMs = 60_000;
@@ -79,22 +84,35 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   const tallies = { requests: new RequestTally(), calls: bound.grpc.tally, tokens: new TokenTally() };
   const status = new ServiceStatus(core, tallies.requests);
   tallies.tokens.watch(core.engine);
+  let collector: Collector | undefined;
   try {
-    bound.serve(routersOf(core, bound, tallies, status), core.reportKinds);
+    collector = await collectorOf(core);
+    bound.serve(routersOf(core, bound, tallies, status, collector?.traces), core.reportKinds);
   } catch (error) {
     audit?.close();
     await closeCore(core);
     throw error;
   }
   const stopWork = startWork(core, bound.grpc, status, audit);
+  const stopPushing = collector?.start();
   return {
     async stop(graceMs) {
       const worked = stopWork();
+      void stopPushing?.();
       await Promise.all([bound.close(graceMs), worked]);
+      await Promise.race([collector?.close(), pause(lastTracesMs)]);
       audit?.close();
       await closeCore(core);
     },
   };
+}
+
+/** The way to the collector. Its packages are loaded only where there is one. */
+async function collectorOf(core: Core): Promise<Collector | undefined> {
+  const { otlpEndpoint } = core.config;
+  if (otlpEndpoint === undefined) return undefined;
+  const { connectCollector } = await import('./otlp/otlp.ts');
+  return connectCollector(core, otlpEndpoint);
 }
 
 /** Starts the background work. @returns ends it */
@@ -158,10 +176,11 @@ function routersOf(
   bound: BoundListeners,
   tallies: Tallies,
   status: ServiceStatus,
+  traces: RequestTraces | undefined,
 ): Map<readonly Served[], Dispatch> {
   const { listeners } = bound;
   const routes = routesOf(core, bound, status, tallies.tokens);
-  const hooks = { ...hooksOf(core), tally: tallies.requests };
+  const hooks = { ...hooksOf(core), tally: tallies.requests, ...(traces && { traces }) };
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The metrics are for operators: with separate hosts, the metrics host is open to everyone.
   const host = core.config.opsListen === undefined ? 'api' : 'ops';

@@ -6,6 +6,7 @@ import { problem } from './problem.ts';
 import { type RequestIds, requestIdHeader } from './request-ids.ts';
 import { RequestTally, type RouteTally } from './request-tally.ts';
 import type { SlowRequests } from './slow-requests.ts';
+import { type RequestTraces, traced } from './traced.ts';
 import {
   ClientGone,
   type Dispatch,
@@ -45,6 +46,8 @@ export interface RouterHooks {
   /** Called for every reply. It costs time, so it is for debugging. */
   readonly accessLog?: { answered(answered: Answered): void };
   readonly clock?: Pick<Clock, 'monotonic'>;
+  /** Traces some of the requests. */
+  readonly traces?: RequestTraces;
 }
 
 const noParams: Params = Object.freeze(Object.create(null));
@@ -91,7 +94,7 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
     return named(watched(reply, reply.pieces, failed), requestId);
   }
 
-  return (request) => {
+  const dispatch: Dispatch = (request) => {
     const began = clock.monotonic();
     const resource = fixed.get(request.path) ?? findPattern(patterns, request.path);
     const endpoint =
@@ -107,6 +110,11 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
       return finish(request, endpoint, began, fail(error, request, endpoint));
     }
   };
+  if (hooks.traces === undefined) return dispatch;
+  return traced(dispatch, hooks.traces, ({ method, path }) => {
+    const resource = fixed.get(path) ?? findPattern(patterns, path);
+    return (resource?.methods.get(method) ?? resource?.otherwise ?? nowhere).tally.route;
+  });
 }
 
 /** Tells of a body that fails while it is sent: nothing else can. */

@@ -11,6 +11,7 @@ import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './f
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
+import { type MonthTask, monthUsage } from './month-usage.ts';
 import { OverviewBases } from './overview-base.ts';
 import { type OverviewTask, overviewReport } from './overview-report.ts';
 import type { OverviewShown } from './overview-shape.ts';
@@ -62,6 +63,7 @@ export function createReports(store: UsageStore) {
     sights: (task: SightTask) => sightsOf(store, task),
     overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases }, task)),
     overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
+    monthUsage: (task: MonthTask) => monthUsage(store, task),
     prometheus: (task: PrometheusTask) => prometheusReport(store, task),
     comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
     watch: (task: WatchTask) => watchReport(store, task),

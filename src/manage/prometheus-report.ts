@@ -1,69 +1,22 @@
-import { mergeCounts, mergeMeasurement } from '../aggregate/merge.ts';
-import { readCounts } from '../aggregate/read-counts.ts';
-import { expositionText, type Labels, type ServiceMetric } from '../http/exposition-text.ts';
-import { type Counts, countsCodec, type Measurement, measurementCodec } from '../store/cells.ts';
-import type { Environment } from '../store/records.ts';
-import { type SeriesName, seriesOf } from '../store/series.ts';
-import { fromSnapshot, type Reading } from '../store/snapshot.ts';
+import { expositionText, type ServiceMetric } from '../http/exposition-text.ts';
+import type { Counts } from '../store/cells.ts';
+import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
-import { PointBudget } from './point-budget.ts';
-import type { ReportRange } from './report-range.ts';
-import { sumUp } from './sum-up.ts';
+import { type MonthTask, type MonthUsage, monthUsage } from './month-usage.ts';
 
-export interface PrometheusTask {
-  readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
+export interface PrometheusTask extends MonthTask {
   /** Names of the metrics that are declared as gauges. */
   readonly gauges: ReadonlySet<string>;
-  /** From the beginning of the month until now, by days. */
-  readonly range: ReportRange;
-}
-
-/** The most series of features, and of metrics, that are shown: three samples of each of the former. */
-export const maxShown = { features: 5_000, metrics: 1_000 };
-
-/** Something with labels that was counted. */
-interface Shown<Value> {
-  readonly labels: Labels;
-  readonly value: Value;
 }
 
 /** What an application has counted in this month, in Prometheus' text format. */
 export function* prometheusReport(store: UsageStore, task: PrometheusTask): Reading<string> {
-  const features: Shown<Counts>[] = [];
-  const metrics: Shown<Measurement>[] = [];
-  for (const { name, number } of task.environments) {
-    const names = yield* namesOf(store, number);
-    for (const [ordinal, value] of yield* countsOf(store, number, task.range)) {
-      const [feature, variant] = names.get(ordinal) ?? [];
-      if (feature !== undefined && variant)
-        features.push({ labels: { environment: name, feature, variant }, value });
-    }
-    for (const [ordinal, value] of yield* measurementsOf(store, number, task.range, names)) {
-      const [metric = '', feature = '', variant = ''] = names.get(ordinal) ?? [];
-      const labels = { environment: name, metric, ...(feature && { feature, variant }) };
-      metrics.push({ labels, value });
-    }
-  }
-  // Those that count most are shown: a scrape must not grow with what strangers name.
-  features.sort((a, b) => b.value.checks - a.value.checks || compare(a.labels, b.labels));
-  metrics.sort((a, b) => b.value.count - a.value.count || compare(a.labels, b.labels));
-  return expositionText(
-    shownMetrics(features.slice(0, maxShown.features), metrics.slice(0, maxShown.metrics), task.gauges, {
-      features: Math.max(0, features.length - maxShown.features),
-      metrics: Math.max(0, metrics.length - maxShown.metrics),
-    }),
-  );
+  return expositionText(metricsOf(yield* monthUsage(store, task), task.gauges));
 }
 
-function compare(a: Labels, b: Labels): number {
-  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
-}
-
-function shownMetrics(
-  features: readonly Shown<Counts>[],
-  metrics: readonly Shown<Measurement>[],
+function metricsOf(
+  { features, metrics, leftOut }: MonthUsage,
   gauges: ReadonlySet<string>,
-  leftOut: Readonly<Record<'features' | 'metrics', number>>,
 ): readonly ServiceMetric[] {
   const counted = (field: keyof Counts, help: string): ServiceMetric => ({
     name: `flagmeter_feature_${field}_total`,
@@ -96,52 +49,4 @@ function shownMetrics(
       read: () => Object.entries(leftOut).map(([of, count]) => [{ of }, count] as const),
     },
   ];
-}
-
-function namesOf(store: UsageStore, environment: number): Reading<ReadonlyMap<number, SeriesName>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const names = new Map<number, SeriesName>();
-    for (const { ordinal, name } of seriesOf(store, environment, at)) {
-      names.set(ordinal, name);
-      yield;
-    }
-    return names;
-  });
-}
-
-function countsOf(
-  store: UsageStore,
-  environment: number,
-  { from, to }: ReportRange,
-): Reading<ReadonlyMap<number, Counts>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const totals = new Map<number, Counts>();
-    yield* readCounts(store, environment, { from, to, grain: 'day' }, at, (block) => {
-      for (let index = 0; index < block.size; index += 1) {
-        const ordinal = block.ordinals[index]!;
-        const total = totals.get(ordinal) ?? countsCodec.empty();
-        totals.set(ordinal, total);
-        const [checks, used, viewed] = [block.checks[index]!, block.used[index]!, block.viewed[index]!];
-        mergeCounts(total, { checks, used, viewed });
-      }
-    });
-    return totals;
-  });
-}
-
-function* measurementsOf(
-  store: UsageStore,
-  environment: number,
-  range: ReportRange,
-  names: ReadonlyMap<number, SeriesName>,
-): Reading<ReadonlyMap<number, Measurement>> {
-  const totals = new Map<number, Measurement>();
-  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
-  const source = { ...cells, series: names, budget: new PointBudget(Number.POSITIVE_INFINITY) };
-  yield* sumUp(source, environment, range, (ordinal, total) => {
-    const known = totals.get(ordinal) ?? measurementCodec.empty();
-    totals.set(ordinal, known);
-    mergeMeasurement(known, total);
-  });
-  return totals;
 }

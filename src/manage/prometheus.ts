@@ -4,7 +4,7 @@ import { expositionType } from '../http/exposition-text.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { written } from './exports/few-rows.ts';
-import { maxShown } from './prometheus-report.ts';
+import { maxShown, monthOf } from './month-usage.ts';
 import { tooManyReports } from './report-pool.ts';
 import { readReportRange } from './report-range.ts';
 import { gaugesOf, type ReportDeps } from './reports.ts';
@@ -53,9 +53,3 @@ export const prometheus: Group<ReportDeps> = {
     }),
   ],
 };
-
-/** The beginning of a month, in UTC. */
-function monthOf(time: number): number {
-  const date = new Date(time);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
-}

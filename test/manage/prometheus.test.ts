@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
-import { maxShown, prometheusReport } from '../../src/manage/prometheus-report.ts';
+import { maxShown } from '../../src/manage/month-usage.ts';
+import { prometheusReport } from '../../src/manage/prometheus-report.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { parseExposition } from '../support/exposition.ts';

@@ -1,0 +1,20 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { TestCollector } from '../commands/otlp/collector.ts';
+import { cleanUp, startBinary, stop } from '../support/binary.ts';
+
+afterAll(cleanUp);
+
+test('the executable sends a trace to a collector, and ends in time when the collector is gone', async () => {
+  const collector = await TestCollector.open();
+  const args = ['--otlp-endpoint', collector.url, '--otlp-trace-one-in', '1', '--otlp-every', '1'];
+  const service = await startBinary({ args });
+  const { headers } = await fetch(`http://${service.http}/healthz`);
+  const [, traceId = ''] = headers.get('traceresponse')!.split('-');
+  const inBase64 = Buffer.from(traceId, 'hex').toString('base64');
+  await vi.waitFor(() => {
+    expect(JSON.stringify(collector.at('/v1/traces'))).toContain(inBase64);
+  }, 20_000);
+  collector.close();
+  await fetch(`http://${service.http}/healthz`);
+  expect(await stop(service)).toEqual({ code: 0, signal: null });
+});

@@ -1,0 +1,164 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  manage,
+  token,
+} from '../../support/binary.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+import { TestCollector } from './collector.ts';
+
+const secret = 'of-the-collector';
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const parentId = '00f067aa0ba902b7';
+
+let collector: TestCollector;
+let service: LocalService;
+
+beforeAll(async () => {
+  collector = await TestCollector.open();
+  const headers = join(freshDirectory(), 'headers');
+  writeFileSync(headers, `# For the collector\nAuthorization: Bearer ${secret}\n`);
+  service = await startLocal({
+    args: [
+      ...['--otlp-endpoint', collector.url, '--otlp-headers-file', headers],
+      ...['--otlp-every', '1', '--otlp-trace-one-in', '1000000000'],
+    ],
+  });
+});
+afterAll(async () => {
+  await service?.stop();
+  collector?.close();
+  cleanUp();
+});
+
+function get(path: string, headers: Record<string, string>): Promise<Response> {
+  return fetch(`http://${service.http}${path}`, { headers });
+}
+
+const valuesOf = (attributes: { key: string; value: { stringValue?: string; intValue?: number } }[]) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+
+/** The spans of the trace, whose ids are in base64. */
+function spans() {
+  const all = collector
+    .at('/v1/traces')
+    .flatMap(({ message }) => message.resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans)
+    .flatMap(({ spans }) => spans);
+  const hex = (text: string) => Buffer.from(text, 'base64').toString('hex');
+  return all
+    .map((span) => ({
+      ...span,
+      traceId: hex(span.traceId),
+      spanId: hex(span.spanId),
+      parent: hex(span.parentSpanId),
+    }))
+    .filter((span) => span.traceId === traceId);
+}
+
+describe('a collector', () => {
+  it('gets the usage of each application, with the sums of the month', async () => {
+    const access = await token(service.http, service.credentials);
+    const id = await createApplication(service.http, access, { name: 'Shop' });
+    const { key } = await createKey(service.http, access, id, 'Mobile');
+    await manage(service.http, access, 'PUT', `/api/v2/applications/${id}/metrics/depth`, 201, {
+      kind: 'gauge',
+    });
+    for (const depth of [7, 4]) {
+      const packet = { k: key, e: 'Production', f: { checkout: { on: [3, 2, 1] } }, m: { depth, sales: 2 } };
+      const sent = { method: 'POST', body: JSON.stringify(packet) };
+      expect((await fetch(`http://${service.http}/api/frontend/telemetry`, sent)).status).toBe(202);
+    }
+    const checks = (value: number) => expect.objectContaining({ asDouble: value });
+    await vi.waitFor(
+      () => expect(metricsOf(id).get('flagmeter.feature.checks')).toMatchObject({ points: [checks(6)] }),
+      20_000,
+    );
+    const metrics = metricsOf(id);
+    expect(metrics.get('flagmeter.feature.used')).toMatchObject({ points: [checks(4)], isMonotonic: true });
+    expect(metrics.get('flagmeter.metric.sum')).toMatchObject({ points: [checks(4)] });
+    expect(metrics.get('flagmeter.metric.last')?.points).toMatchObject([checks(4)]);
+    const { points, temporality } = metrics.get('flagmeter.feature.checks')!;
+    expect(temporality).toBe('AGGREGATION_TEMPORALITY_CUMULATIVE');
+    expect(valuesOf(points[0].attributes)).toEqual({
+      'deployment.environment.name': 'Production',
+      'feature_flag.key': 'checkout',
+      'feature_flag.result.variant': 'on',
+    });
+    const now = new Date();
+    expect(points[0].startTimeUnixNano / 1e6).toBe(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
+    expect(collector.at('/v1/metrics')[0]!.headers['authorization']).toBe(`Bearer ${secret}`);
+    expect(service.log()).not.toContain(secret);
+  });
+
+  it('gets a trace that a caller has begun, and the answer names the span', async () => {
+    const sent = { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'vendor=1' };
+    const answer = await get('/api/v2/applications/app_none/keys', sent);
+    expect(answer.status).toBe(401);
+    const named = answer.headers.get('traceresponse');
+    expect(named).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+    await vi.waitFor(() => expect(spans()).not.toEqual([]), 20_000);
+    const [span, ...others] = spans();
+    expect(others).toEqual([]);
+    expect(span).toMatchObject({
+      ...{ parent: parentId, spanId: named!.split('-')[2], traceState: 'vendor=1', kind: 'SPAN_KIND_SERVER' },
+      name: 'GET /api/v2/applications/:id/keys',
+    });
+    expect(valuesOf(span.attributes)).toEqual({
+      'http.request.method': 'GET',
+      'http.route': '/api/v2/applications/:id/keys',
+      'http.response.status_code': 401,
+      'error.type': 'unauthorized',
+    });
+    expect(JSON.stringify(span)).not.toContain('app_none');
+  });
+
+  it.each([
+    ['is not sampled', { traceparent: `00-${traceId}-${parentId}-00` }],
+    ['is malformed', { traceparent: `00-${traceId}-zz-01` }],
+    ['is absent, and the sample leaves it out', {}],
+  ])('gets no trace of a request whose traceparent %s', async (_, headers) => {
+    expect((await get('/healthz', headers as Record<string, string>)).headers.has('traceresponse')).toBe(
+      false,
+    );
+  });
+
+  it('that is away is waited for, in one line of the log, while everything else goes on', async () => {
+    collector.status = 400;
+    const warnings = () => service.log().split('usage cannot be sent').length - 1;
+    await vi.waitFor(() => expect(warnings()).toBe(1), 20_000);
+    expect((await get('/readyz', {})).status).toBe(200);
+    collector.status = 200;
+    await vi.waitFor(() => expect(service.log()).toContain('can be sent to the collector again'), 20_000);
+    expect(warnings()).toBe(1);
+  });
+});
+
+interface Metric {
+  // biome-ignore lint/suspicious/noExplicitAny: decoded messages
+  readonly points: any[];
+  readonly isMonotonic: boolean;
+  readonly temporality: string;
+}
+
+/** What came last of an application, by the name of the metric. */
+function metricsOf(id: string): ReadonlyMap<string, Metric> {
+  const last = collector
+    .at('/v1/metrics')
+    .flatMap(({ message }) => message.resourceMetrics)
+    .filter(({ resource }) => valuesOf(resource.attributes)['flagmeter.application.id'] === id)
+    .at(-1);
+  const metrics = (last?.scopeMetrics ?? []).flatMap(({ metrics }: { metrics: object[] }) => metrics);
+  return new Map(
+    // biome-ignore lint/suspicious/noExplicitAny: decoded messages
+    metrics.map(({ name, sum, gauge }: any): [string, Metric] => {
+      const { dataPoints, isMonotonic = false, aggregationTemporality = '' } = sum ?? gauge;
+      return [name, { points: dataPoints, isMonotonic, temporality: aggregationTemporality }];
+    }),
+  );
+}

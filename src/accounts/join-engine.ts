@@ -97,7 +97,8 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
       run(readHead),
       run(readRecords),
     ]);
-    return { engine: String(id.rows[0]?.['id']), head: placeOf(end), records: recordsOf(found) };
+    const place = placeOf(end);
+    return { engine: String(id.rows[0]?.['id']), head: place, records: recordsOf(found, place) };
   });
   if (head.version === 0)
     throw new Error(

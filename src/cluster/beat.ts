@@ -1,3 +1,4 @@
+import { EngineUnfit } from '../postgres/engine-unfit.ts';
 import type { EngineStream } from './decide.ts';
 import type { Applied } from './entry.ts';
 import type { EngineSession } from './session.ts';
@@ -92,7 +93,10 @@ export async function beat(session: EngineSession, said: Beat): Promise<EngineVi
       said.streams,
     ],
   });
-  return viewOf(rows[0]!);
+  const [row] = rows;
+  if (row === undefined)
+    throw new EngineUnfit('The engine has no head of its log: it is being restored, or has to be');
+  return viewOf(row);
 }
 
 const beatText = `

@@ -137,7 +137,7 @@ async function claim(
     await run({
       name: 'fm-join-stream',
       text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
-             VALUES ($1, $2, 0, '', $3, 0, 0, 'open') ON CONFLICT DO NOTHING`,
+             VALUES ($1, $2, 0, '', $3, 0, 0, 'open') ON CONFLICT (stream) DO NOTHING`,
       values: [stream, directory, started],
     });
     return true;

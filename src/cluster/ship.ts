@@ -51,7 +51,10 @@ export async function ship(
   return { position: Number(head!.position), at: kept.at };
 }
 
-/** The stream's row is locked before the head's, by everyone: no two can wait for each other. */
+/**
+ * The stream's row is locked before the head's, by everyone: no two can wait for each other. It fails (division by zero) when there
+ * is no head: an engine that is being restored may not have it yet.
+ */
 function append(stream: string, deltas: readonly Pick<SealedDelta, 'seq' | 'body'>[]): Statement {
   const rows = deltas.map(
     (_, at) => `($${3 * at + 4}::bigint, $${3 * at + 5}::bigint, $${3 * at + 6}::bytea)`,
@@ -66,7 +69,7 @@ function append(stream: string, deltas: readonly Pick<SealedDelta, 'seq' | 'body
              SELECT head.position - $2::bigint + row_number() OVER (ORDER BY delta.seq), delta.id, now(), 'delta', $1, delta.seq, delta.body
              FROM head, (VALUES ${rows.join(', ')}) AS delta (id, seq, body)
            )
-           SELECT position FROM head`,
+           SELECT max(position) AS position, 1 / count(*) AS appended FROM head`,
     values: [
       stream,
       deltas.length,
@@ -76,12 +79,15 @@ function append(stream: string, deltas: readonly Pick<SealedDelta, 'seq' | 'body
   };
 }
 
-/** Makes the stream's row, when there is none: nothing of it is in the log. */
+/**
+ * Makes the stream's row, when there is none: nothing of it is in the log. It fails when the table has no key: rows of a backup come
+ * before the keys, so this one may come still.
+ */
 export async function register(session: EngineSession, stream: string, directory: string): Promise<void> {
   await session.query({
     name: 'fm-register',
     text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
-           VALUES ($1, $2, 0, '', 0, 0, 0, 'open') ON CONFLICT DO NOTHING`,
+           VALUES ($1, $2, 0, '', 0, 0, 0, 'open') ON CONFLICT (stream) DO NOTHING`,
     values: [stream, directory],
   });
 }

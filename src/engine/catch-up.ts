@@ -99,7 +99,7 @@ export class CatchUp {
       const isAhead = place.version > end.version;
       const isForgotten = oldest === null || Number(oldest) > place.version;
       const isOther = !isForgotten && String(id) !== place.id;
-      return { head: end, records: recordsOf(found), isLoss: place.version > 0 && (isAhead || isOther) };
+      return { head: end, records: recordsOf(found, end), isLoss: place.version > 0 && (isAhead || isOther) };
     });
     await this.confirm(); // Only a commit that writes confirms what was read.
     const writes = records.map((record) => codec.decode(record)).filter((write) => write !== undefined);

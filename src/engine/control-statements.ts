@@ -44,7 +44,7 @@ WHERE h.log = 'control' ORDER BY c.version`,
 export function addNode(directory: string): Statement {
   return {
     name: 'fm_control_node',
-    text: 'INSERT INTO fm_node (directory) VALUES ($1) ON CONFLICT DO NOTHING',
+    text: 'INSERT INTO fm_node (directory) VALUES ($1) ON CONFLICT (directory) DO NOTHING',
     values: [directory],
   };
 }
@@ -149,8 +149,10 @@ export function historyOf(found: QueryResult): History {
   };
 }
 
-/** What `readRecords` has read. */
-export function recordsOf({ rows }: QueryResult): readonly StoredRecord[] {
+/** What `readRecords` has read. @throws {Error} when that is nothing: accounts have records from their first version on */
+export function recordsOf({ rows }: QueryResult, { version }: Place): readonly StoredRecord[] {
+  if (rows.length === 0 && version > 0)
+    throw new Error('The engine has no records of its accounts: it is being restored, or has to be');
   return rows.map(({ table, key, value }) => ({
     table: String(table),
     key: String(key),

@@ -22,7 +22,7 @@ export function endsSession(sqlstate: string): boolean {
 /** What the server refused, in its own words. Its details are left out: they can show rows. */
 export function refusal(error: unknown): EngineError {
   const sqlstate = sqlstateOf(error);
-  const hint = isOfPooler(sqlstate) ? '; a pooler such as PgBouncer must work in session mode' : '';
+  const hint = hintOf(sqlstate);
   return new EngineError(
     'sql',
     `The engine refused: ${(error as Error).message} (SQLSTATE ${sqlstate})${hint}`,
@@ -30,7 +30,12 @@ export function refusal(error: unknown): EngineError {
   );
 }
 
-/** A prepared statement of another session is there, or the own one is not. */
-function isOfPooler(sqlstate: string | undefined): boolean {
-  return sqlstate === '42P05' || sqlstate === '26000';
+/** What it comes from, when the engine is set up so that this program cannot use it. */
+function hintOf(sqlstate: string | undefined): string {
+  // A prepared statement of another session is there, or the own one is not.
+  if (sqlstate === '42P05' || sqlstate === '26000')
+    return '; a pooler such as PgBouncer must work in session mode';
+  if (sqlstate === '42P10')
+    return '; the tables lack their keys: the database is being restored, or has to be';
+  return '';
 }

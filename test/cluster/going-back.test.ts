@@ -101,6 +101,34 @@ describe('a replica', () => {
     expect(three.told?.rebases).toBe(1);
   });
 
+  it.each([
+    [
+      'streams',
+      'BEGIN; ALTER TABLE fm_stream RENAME TO kept; CREATE TABLE fm_stream (LIKE kept INCLUDING DEFAULTS); COMMIT',
+      'BEGIN; DROP TABLE fm_stream; ALTER TABLE kept RENAME TO fm_stream; COMMIT',
+      'the tables lack their keys',
+    ],
+    [
+      'head',
+      `UPDATE fm_head SET log = 'kept' WHERE log = 'data'`,
+      `UPDATE fm_head SET log = 'data' WHERE log = 'kept'`,
+      '',
+    ],
+  ])('is right when a restore brings the %s last', async (_, take, give, why) => {
+    const url = await engine();
+    const one = await start(url);
+    one.count('f', 1);
+    await expectCounts(one, { f: 1 });
+    await postgres.query(take, [], url);
+    one.count('g', 10);
+    const { trouble } = await one.until((told) => told.trouble !== undefined);
+    expect(trouble).toContain(why);
+    await postgres.query(give, [], url);
+    one.count('h', 100);
+    await expectCounts(one, { f: 1, g: 10, h: 100 });
+    await expectCounts(await start(url), { f: 1, g: 10, h: 100 });
+  });
+
   it('keeps what it has when the engine has lost the log, and says so', async () => {
     const url = await engine();
     const one = await start(url);

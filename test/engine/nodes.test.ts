@@ -213,6 +213,18 @@ describe('an engine that went back', () => {
     },
   );
 
+  test('and whose records are not there yet leaves those of the copy', async () => {
+    const postgres = await sharedServer();
+    const url = await newEngine(postgres);
+    const { engine } = openNode(url);
+    await engine.change((draft) => put(draft, 'numbers', 'kept', 1));
+    await postgres.query("UPDATE fm_head SET id = 7 WHERE log = 'control'", [], url);
+    await postgres.query('TRUNCATE fm_record', [], url);
+    await expect(engine.current()).rejects.toMatchObject(away);
+    expect(engine.status().trouble).toContain('it is being restored');
+    expect(read(engine, 'numbers', 'kept')).toBe(1);
+  });
+
   test('is repaired by one node, not again by others that had followed what was lost', async () => {
     const postgres = await sharedServer();
     const url = await newEngine(postgres);

@@ -18,6 +18,8 @@ export interface SealTask {
   readonly aside?: readonly string[];
   /** Earlier streams of which the engine has all, and knows that no more will come. */
   readonly finished?: readonly string[];
+  /** Deltas of this process are lost: the users that it knows of the day go into the next ones once more. */
+  readonly usersAgain?: boolean;
   /** Seals nothing; the rest is done. */
   readonly onlyNote?: boolean;
 }

@@ -16,6 +16,8 @@ export interface SealRequest {
   readonly aside: readonly string[];
   /** Streams of earlier processes of which the engine has all, and knows that no more will come. */
   readonly finished: readonly string[];
+  /** See `SealTask`. */
+  readonly usersAgain: boolean;
   /** Nothing is sealed. */
   readonly onlyNote: boolean;
 }
@@ -62,6 +64,8 @@ export class Sealing {
   readonly #noted = new Map<string, number>();
   readonly #aside = new Set<string>();
   readonly #finished = new Set<string>();
+  /** Gaps of the own stream that the spool was told of. */
+  #gaps = 0;
 
   constructor(deps: SealingDeps) {
     this.#deps = deps;
@@ -144,7 +148,8 @@ export class Sealing {
     this.#round = undefined;
   }
 
-  #noteTold({ acknowledged, aside, finished }: SealRequest): void {
+  #noteTold({ acknowledged, aside, finished, usersAgain }: SealRequest): void {
+    if (usersAgain) this.#gaps += 1;
     for (const { stream, seq } of acknowledged) this.#noted.set(stream, seq);
     for (const stream of aside) this.#aside.add(stream);
     for (const stream of finished) this.#finished.add(stream);
@@ -181,6 +186,7 @@ export class Sealing {
       removeBefore: isSure ? confirmedAt - keepMs : undefined,
       aside: aside.map(({ stream }) => stream),
       finished: finished.map(({ stream }) => stream),
+      usersAgain: this.#deps.own.gaps > this.#gaps,
       onlyNote,
     };
   }

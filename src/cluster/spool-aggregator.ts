@@ -80,6 +80,7 @@ export function createSpoolAggregator(
     },
     seal(task) {
       sealer ??= begin();
+      if (task.usersAgain) transact(store.lmdb, () => hot.sketches.putAgain(), forget);
       return sealer.step(task);
     },
   };

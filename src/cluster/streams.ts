@@ -48,6 +48,7 @@ export class Stream implements KnownStream {
   #acknowledgedAt = 0;
   #kept: number;
   #stopped: Stopped | undefined;
+  #gaps = 0;
   #isDone = false;
   #isKnown = false;
 
@@ -103,6 +104,11 @@ export class Stream implements KnownStream {
 
   get waiting(): number {
     return this.#stopped === undefined ? this.#sealed - this.#acknowledged : 0;
+  }
+
+  /** How often deltas of it were lost while this process ran. */
+  get gaps(): number {
+    return this.#gaps;
   }
 
   digest(seq: number): string | undefined {
@@ -193,6 +199,7 @@ export class Stream implements KnownStream {
     const body = spool.names(this.stream, to);
     if (!(await skip(session, this.stream, from, { seq: to, body, digest: digestOf(body) }))) return;
     this.#acknowledged = to;
+    this.#gaps += 1;
     log.error('the engine went back further than deltas are kept: these are lost', {
       stream: this.stream,
       from,

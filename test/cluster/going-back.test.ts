@@ -64,7 +64,9 @@ describe('an engine that went back', () => {
     const [one, two] = [await start(url), await start(url)];
     const goBack = await copyOf(url);
     one.count('lost', 1);
+    one.meet('lost', 7);
     await expectCounts(one, { lost: 1 });
+    expect(one.users()).toBe(1);
     await one.node.freshen(); // The spool is told what the engine has.
     one.forgetAcknowledged();
     await goBack();
@@ -76,6 +78,7 @@ describe('an engine that went back', () => {
     await expect
       .poll(() => one.told?.view?.gaps, { timeout: 5000 })
       .toMatchObject([{ stream: one.stream, from: 1, to: 1 }]);
+    await expect.poll(() => [one.users(), two.users()], { timeout: 5000 }).toEqual([1, 1]);
   });
 });
 

@@ -8,6 +8,7 @@ import { Batch } from '../../src/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { newInstanceId } from '../../src/store/instances.ts';
 import { messagesSince } from '../../src/store/messages.ts';
+import { readChunk } from '../../src/store/sketches.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const minuteMs = 60_000;
@@ -167,6 +168,33 @@ test('of unknown instance ids there are only so many between two deltas', async 
   step();
   const deltas = spool.deltas('one', 1, 1000).map(({ body }) => decodeDelta(body));
   expect(deltas.flatMap(({ unresolved }) => unresolved)).toHaveLength(maxUnresolved + 1);
+  await spool.close();
+});
+
+test('users of the day whose deltas are lost are sealed once more, with those who came since', async () => {
+  const { spool, aggregator, step } = openSpool();
+  const seen = (user: number) => {
+    const batch = new Batch();
+    batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+    batch.users.add(seriesRef(1, 0), 1440, user * 64, 1);
+    aggregator.write(batch.seal());
+  };
+  const sketchOf = (seq: number) => {
+    const [delta] = spool.deltas('one', seq, 1);
+    const [chunk] = delta === undefined ? [] : decodeDelta(delta.body).sketches;
+    return chunk && readChunk(chunk.value as Buffer).coupons?.length;
+  };
+  seen(1);
+  step();
+  seen(1);
+  seen(2);
+  step();
+  expect([sketchOf(1), sketchOf(2)]).toEqual([1, 1]);
+  seen(3);
+  step({ usersAgain: true });
+  expect(sketchOf(3)).toBe(3);
+  seen(1);
+  expect(step()).toMatchObject({ deltas: 0 });
   await spool.close();
 });
 

@@ -16,6 +16,7 @@ import { bucketOf, bucketWidth, scanCells } from '../../src/store/blocks.ts';
 import { countsCodec } from '../../src/store/cells.ts';
 import { openReplicaStore, type ReplicaStore } from '../../src/store/replica-store.ts';
 import { seriesName, seriesOf } from '../../src/store/series.ts';
+import { readChunk } from '../../src/store/sketches.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Fault, FaultySession } from './faulty-session.ts';
 
@@ -156,6 +157,20 @@ export class TestNode {
       );
     }
     this.#aggregator.write(batch.seal());
+  }
+
+  /** Counts a user of a feature, as `count` does. */
+  meet(feature: string, user: number): void {
+    const batch = new Batch();
+    batch.users.add(this.#series.variant(feature, 'on', batch)!, minute, user * 64, 1);
+    this.#aggregator.write(batch.seal());
+  }
+
+  /** How many users the replica has of a day, of whichever feature. */
+  users(): number {
+    this.store.lmdb.resetReadTxn();
+    const chunks = Array.from(this.store.sketches.getRange(), ({ value }) => readChunk(value));
+    return chunks.reduce((sum, { coupons }) => sum + (coupons?.length ?? 0), 0);
   }
 
   /** The checks of each feature, by what the replica holds. */

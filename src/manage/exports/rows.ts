@@ -5,7 +5,7 @@ import type { Cell, RowWriter } from './row-writer.ts';
 export type Rows = Generator<string | undefined, void, undefined>;
 
 /** Characters of a piece of text that rows are given in. */
-const stretch = 16 * 1024;
+const stretch = 2 * 1024;
 
 /** Collects rows to pieces of text: giving each row by itself would cost more than making it. */
 export class RowText {
@@ -40,7 +40,7 @@ export function* rowsOf<T>(
 }
 
 /** Bytes of a chunk, at least. */
-const chunkBytes = 64 * 1024;
+const chunkBytes = 128 * 1024;
 
 /** The most bytes of UTF-8 that a character of a string takes. */
 const bytesEach = 3;

@@ -18,6 +18,7 @@ const root = import.meta.dir;
 const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
+  'src/backup/worker.ts',
   'src/cluster/spool-worker.ts',
   'src/commit/worker.ts',
   'src/cluster/replica-worker.ts',

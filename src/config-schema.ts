@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { addresses } from './settings/addresses.ts';
 import { admission } from './settings/admission.ts';
+import { backup } from './settings/backup.ts';
 import { engine } from './settings/engine.ts';
 import { identities } from './settings/identities.ts';
 import { limits } from './settings/limits.ts';
@@ -27,6 +28,7 @@ export const settingsSchema = Type.Object({
   ...retention,
   ...webhooks,
   ...otlp,
+  ...backup,
   ...running,
 });
 

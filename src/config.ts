@@ -231,6 +231,18 @@ function checkRelations(checked: Checked): void {
     throw blame(checked, 'tlsCert', 'needs --tls-key too');
   if (checked.has('tlsKey') && !checked.has('tlsCert'))
     throw blame(checked, 'tlsKey', 'needs --tls-cert too');
+  checkBackup(checked);
+}
+
+function checkBackup(checked: Checked): void {
+  if (!checked.has('backupEvery')) return;
+  if (!checked.has('backupTo')) throw blame(checked, 'backupEvery', 'needs --backup-to too');
+  if (checked.has('engine'))
+    throw blame(
+      checked,
+      'backupEvery',
+      'does not go with --engine: back up the PostgreSQL, which has what all nodes have counted',
+    );
 }
 
 function blame(checked: Checked, key: keyof Settings, why: string): UsageError {

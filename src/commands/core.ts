@@ -3,6 +3,7 @@ import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.
 import { LargeBodies } from '../admission/large-bodies.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
+import type { Schedule } from '../backup/schedule.ts';
 import { Intake } from '../commit/intake.ts';
 import { SeriesDictionary } from '../commit/series-dictionary.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
@@ -34,6 +35,7 @@ import { announcer } from '../webhooks/occurrences.ts';
 import { embeddedStorage } from './embedded-storage.ts';
 import { limitsOf, retentionOf } from './limits.ts';
 import { openDeliverer } from './open-deliverer.ts';
+import { scheduleOf } from './scheduled-backups.ts';
 import type { Storage, StorageDeps } from './storage.ts';
 
 /** The parts of the service that differ between a deployment and a test. */
@@ -71,6 +73,8 @@ export interface Core extends ServiceDeps {
   readonly passwords: PasswordPool;
   /** Delivers to webhooks once its work is started. */
   readonly deliverer: Deliverer;
+  /** `undefined` unless the server backs itself up. */
+  readonly backups: Schedule | undefined;
 }
 
 /** A thread, and how late it comes to what is due, seconds. */
@@ -125,6 +129,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     reports,
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
     deliverer,
+    backups: scheduleOf(parts),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ServiceMetric } from '../http/exposition-text.ts';
+import { backupMetrics } from './backup-metrics.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 import type { Core } from './core.ts';
 import { ingestMetrics } from './ingest-metrics.ts';
@@ -13,6 +14,7 @@ export function serviceMetrics(core: Core, tallies: Tallies): readonly ServiceMe
     ...ingestMetrics(core),
     ...storeMetrics(core),
     ...processMetrics(core),
+    ...backupMetrics(core),
     ...clusterMetrics(core),
   ];
 }

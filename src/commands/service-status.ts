@@ -2,6 +2,7 @@ import type { RequestTally } from '../http/request-tally.ts';
 import type { ServiceStatusShown } from '../manage/status-shape.ts';
 import { showCluster } from './cluster-shown.ts';
 import { type Core, readinessOf } from './core.ts';
+import { showBackup } from './scheduled-backups.ts';
 
 /** How long the rates look back, ms. */
 const windowMs = 10_000;
@@ -61,6 +62,7 @@ export class ServiceStatus {
       },
       ready: counting.ready,
       reason: counting.reason,
+      backup: showBackup(this.#core.backups?.status),
       cluster: showCluster(usageEngine.status()),
     };
   }

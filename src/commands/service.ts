@@ -147,7 +147,8 @@ function startWork(
       pause: rest,
       failed: (error) => health.failed(error),
     });
-  const work = [sweeping, keepingUp, ...webhookWork(core, rest)].map(soon);
+  const backingUp = async () => core.backups?.keep(rest);
+  const work = [sweeping, keepingUp, backingUp, ...webhookWork(core, rest)].map(soon);
   const timers = [
     setInterval(() => void flushMarks(core), flushEveryMs),
     setInterval(() => grpc.setServing(readinessOf(core).counting.ready), tellEveryMs),
@@ -163,7 +164,7 @@ function startWork(
     for (const timer of timers) clearInterval(timer);
     stopWatching();
     stopping.abort();
-    return Promise.all([...work, scan]);
+    return Promise.all([...work, scan, core.backups?.stop()]);
   };
 }
 

@@ -26,6 +26,14 @@ export const ServiceStatus = shape(
     }),
     ready: flag('Whether data is accepted, as `/readyz` says.'),
     reason: text('Why not, for people; empty when it is.'),
+    backup: orNull(
+      Type.Object({
+        lastGoodAt: orNull(time('Of the last backup that is whole; `null` when there is none.')),
+        lastBytes: orNull(count('Its size, when this process has made it.')),
+        nextAt: orNull(time('When the next one is due.')),
+        trouble: text('Why the last attempt failed, for people; empty when it did not.'),
+      }),
+    ),
     cluster: orNull(Cluster),
   },
   {
@@ -37,6 +45,7 @@ export const ServiceStatus = shape(
     commits: { total: 120_345, perSecond: 96.4, meanMs: 0.9, failed: 0 },
     ready: true,
     reason: '',
+    backup: { lastGoodAt: exampleTime, lastBytes: 52_428_800, nextAt: exampleTime, trouble: '' },
     cluster: exampleCluster,
   },
 );

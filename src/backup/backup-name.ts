@@ -1,0 +1,14 @@
+const pattern = /^flagmeter-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z\.backup$/;
+
+/** The name of a scheduled backup. Names sort by time. */
+export function backupName(at: number): string {
+  return `flagmeter-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.backup`;
+}
+
+/** When a backup was made by its name; `undefined` when it is not the name of one. */
+export function timeOfBackup(name: string): number | undefined {
+  const [, hour, minute, second] = pattern.exec(name) ?? [];
+  if (hour === undefined) return undefined;
+  const at = Date.parse(`${hour}:${minute}:${second}Z`);
+  return Number.isNaN(at) ? undefined : at;
+}

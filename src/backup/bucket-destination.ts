@@ -1,0 +1,95 @@
+import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Bucket } from './bucket.ts';
+import { readCredentials } from './bucket-credentials.ts';
+import type { Destination } from './destination.ts';
+import type { S3Settings } from './task.ts';
+import { writeFileWhole } from './write-file.ts';
+
+/** An upload has at most 10 000 parts of at least 5 MiB. */
+const minPartBytes = 16 * 1024 * 1024;
+const maxParts = 9000;
+
+/** Where a backup waits in the data directory until the bucket has it. */
+const waiting = 'backup.upload';
+
+/**
+ * Keeps backups in a bucket. A backup is written to the data directory first: stores are read at the speed of the disk, whatever
+ * the network does.
+ * @param to `s3://BUCKET/PREFIX`
+ */
+export function bucketDestination(
+  to: string,
+  settings: S3Settings,
+  data: string,
+  signal: AbortSignal,
+): Destination {
+  const [, name = '', folder = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(to) ?? [];
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const credentials = readCredentials(settings.credentials, process.env);
+  const bucket = new Bucket({ name, settings, credentials, signal });
+  return {
+    names: async () => (await bucket.keys(prefix)).map((key) => key.slice(prefix.length)),
+    async put(backup, write) {
+      for (const left of readdirSync(data).filter((each) => each.startsWith(waiting)))
+        rmSync(join(data, left));
+      const file = join(data, waiting);
+      const written = await writeFileWhole(file, write);
+      try {
+        await upload(bucket, prefix + backup, file);
+        return written;
+      } finally {
+        rmSync(file, { force: true });
+      }
+    },
+    remove: (backup) => bucket.remove(prefix + backup),
+  };
+}
+
+/** Puts a file into a bucket, in parts where it is large. */
+export async function upload(
+  bucket: Bucket,
+  key: string,
+  file: string,
+  partBytes = minPartBytes,
+): Promise<void> {
+  const descriptor = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(descriptor);
+    if (size <= partBytes) {
+      await bucket.put(key, readPart(descriptor, 0, size));
+      return;
+    }
+    await uploadParts(bucket, key, descriptor, size, Math.max(partBytes, Math.ceil(size / maxParts)));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function uploadParts(
+  bucket: Bucket,
+  key: string,
+  descriptor: number,
+  size: number,
+  partBytes: number,
+): Promise<void> {
+  const id = await bucket.begin(key);
+  try {
+    const tags: string[] = [];
+    for (let at = 0; at < size; at += partBytes) {
+      const part = readPart(descriptor, at, Math.min(partBytes, size - at));
+      tags.push(await bucket.putPart(key, id, tags.length + 1, part));
+    }
+    await bucket.complete(key, id, tags);
+  } catch (error) {
+    // What failed may be the bucket itself: its own rule for unfinished uploads frees the parts then.
+    await bucket.abort(key, id).catch(() => {});
+    throw error;
+  }
+}
+
+function readPart(descriptor: number, at: number, length: number): Buffer {
+  const part = Buffer.allocUnsafe(length);
+  if (readSync(descriptor, part, 0, length, at) < length) throw new Error('The backup is cut off');
+  return part;
+}

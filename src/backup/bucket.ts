@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as rest } from 'node:timers/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import type { Credentials } from './bucket-credentials.ts';
+import type { S3Settings } from './task.ts';
+
+/** A bucket of an S3-compatible service, as far as backups need it. */
+export interface BucketDeps {
+  /** The name of the bucket. */
+  readonly name: string;
+  readonly settings: Pick<S3Settings, 'endpoint' | 'region'>;
+  readonly credentials: Credentials;
+  /** Ends what is under way. */
+  readonly signal: AbortSignal;
+  /** How long a request may take, and what is waited before it is tried again, ms; a bucket that hangs is given up after all of them. */
+  readonly timeoutMs?: number;
+  readonly retriesMs?: readonly number[];
+}
+
+interface Call {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+interface Answer {
+  readonly text: string;
+  readonly etag: string;
+}
+
+const defaults = { timeoutMs: 60_000, retriesMs: [1000, 4000, 15_000, 30_000] };
+
+/** A request that may succeed when it is made again. */
+class Again extends Error {}
+
+/** Speaks to one bucket. Requests are signed with AWS Signature Version 4, their bodies as well. */
+export class Bucket {
+  readonly #deps: Required<BucketDeps>;
+  readonly #origin: string;
+
+  constructor(deps: BucketDeps) {
+    this.#deps = { ...defaults, ...deps };
+    this.#origin = deps.settings.endpoint ?? `https://s3.${deps.settings.region}.amazonaws.com`;
+  }
+
+  /** The keys that begin with a prefix. */
+  async keys(prefix: string): Promise<string[]> {
+    const keys: string[] = [];
+    for (let token = ''; ; ) {
+      const query = { 'list-type': '2', prefix, ...(token !== '' && { 'continuation-token': token }) };
+      const { text } = await this.#call({ method: 'GET', query });
+      keys.push(...Array.from(text.matchAll(/<Key>([^<]*)<\/Key>/g), ([, key = '']) => key));
+      token = within(text, 'NextContinuationToken') ?? '';
+      if (token === '') return keys;
+    }
+  }
+
+  async put(key: string, body: Buffer): Promise<void> {
+    await this.#call({ method: 'PUT', key, body });
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#call({ method: 'DELETE', key });
+  }
+
+  /** Begins an object of several parts. It exists when it is completed. @returns the id of the upload */
+  async begin(key: string): Promise<string> {
+    const { text } = await this.#call({ method: 'POST', key, query: { uploads: '' } });
+    const id = within(text, 'UploadId');
+    if (id === undefined) throw new Error('Cannot use the bucket: it does not speak the protocol of S3');
+    return id;
+  }
+
+  /** @returns the part's tag */
+  async putPart(key: string, uploadId: string, part: number, body: Buffer): Promise<string> {
+    const { etag } = await this.#call({
+      method: 'PUT',
+      key,
+      query: { partNumber: String(part), uploadId },
+      body,
+    });
+    return etag;
+  }
+
+  async complete(key: string, uploadId: string, tags: readonly string[]): Promise<void> {
+    const parts = tags
+      .map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
+      .join('');
+    const body = Buffer.from(`<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`);
+    const { text } = await this.#call({ method: 'POST', key, query: { uploadId }, body });
+    // A service that has begun to answer 200 tells of a failure in the body.
+    if (/<Error>/.test(text))
+      throw new Error(`The bucket has refused the upload: ${within(text, 'Code') ?? 'no reason given'}`);
+  }
+
+  /** Frees the parts of an upload that will not be completed. */
+  async abort(key: string, uploadId: string): Promise<void> {
+    await this.#call({ method: 'DELETE', key, query: { uploadId } });
+  }
+
+  async #call(call: Call): Promise<Answer> {
+    const { retriesMs, signal } = this.#deps;
+    for (const waitMs of [...retriesMs, undefined]) {
+      try {
+        return await this.#once(call);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof Again) || waitMs === undefined) throw error;
+        await rest(waitMs, undefined, { signal });
+      }
+    }
+    throw new Error('unreachable');
+  }
+
+  async #once(call: Call): Promise<Answer> {
+    const { timeoutMs, signal } = this.#deps;
+    const { url, headers, method, body } = await this.#sign(call);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    let response: Response;
+    let text: string;
+    try {
+      const options = {
+        method,
+        headers,
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, deadline]),
+      } as const;
+      response = await fetch(url, { ...options, ...(body && { body: body as Uint8Array<ArrayBuffer> }) });
+      text = await response.text();
+    } catch (error) {
+      if (deadline.aborted) throw new Again(`The bucket does not answer within ${timeoutMs / 1000} s`);
+      throw new Again(`The bucket cannot be reached (${reasonOf(error)})`);
+    }
+    const { status } = response;
+    if (status >= 200 && status < 300) return { text, etag: response.headers.get('etag') ?? '' };
+    const words = `The bucket answers ${status} ${within(text, 'Code') ?? ''}`.trimEnd();
+    if (status >= 500 || status === 429 || status === 408) throw new Again(words);
+    throw new Error(
+      status >= 300 && status < 400 ? `${words}: it is in another region, or at another address` : words,
+    );
+  }
+
+  async #sign({ method, key, query = {}, body }: Call) {
+    const { name, settings, credentials } = this.#deps;
+    const url = new URL(`${this.#origin}/${name}${key === undefined ? '' : `/${key}`}`);
+    for (const [field, value] of Object.entries(query)) url.searchParams.set(field, value);
+    const digest = createHash('sha256')
+      .update(body ?? '')
+      .digest('hex');
+    const headers = { 'x-amz-content-sha256': digest };
+    const signer = new AwsV4Signer({
+      method,
+      url: url.href,
+      headers,
+      service: 's3',
+      region: settings.region,
+      ...credentials,
+    });
+    return { ...(await signer.sign()), body };
+  }
+}
+
+function within(xml: string, element: string): string | undefined {
+  return new RegExp(`<${element}>([^<]*)</${element}>`).exec(xml)?.[1];
+}
+
+/** The code of the system's error, which the error of a fetch has as its cause. */
+function reasonOf(error: unknown): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  return String(cause?.code ?? code ?? 'no reason given');
+}

@@ -1,0 +1,26 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Destination } from './destination.ts';
+import { writeFileWhole } from './write-file.ts';
+
+/** What a backup that was killed has left. */
+const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
+
+/** Keeps backups in a directory, which is made when it is missing. */
+export function folderDestination(folder: string): Destination {
+  return {
+    async names() {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return readdirSync(folder);
+    },
+    async put(name, write) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      for (const left of readdirSync(folder).filter((each) => leftOver.test(each)))
+        rmSync(join(folder, left));
+      return writeFileWhole(join(folder, name), write);
+    },
+    async remove(name) {
+      rmSync(join(folder, name), { force: true });
+    },
+  };
+}

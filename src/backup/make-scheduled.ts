@@ -1,0 +1,25 @@
+import { backupName, timeOfBackup } from './backup-name.ts';
+import type { Destination } from './destination.ts';
+import type { Pace } from './pace.ts';
+import type { Made } from './task.ts';
+import { writeBackup } from './write-backup.ts';
+
+/** When the latest backup at a destination was made, Unix ms. */
+export async function latestBackup(destination: Destination): Promise<Made['latest']> {
+  const times = (await destination.names()).map(timeOfBackup).filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** Makes a backup, and then removes the oldest beyond those that are kept. Other files are left alone. */
+export async function makeScheduled(
+  destination: Destination,
+  { data, keep, at }: { readonly data: string; readonly keep: number; readonly at: number },
+  pace: Pace,
+): Promise<Made['backup']> {
+  const name = backupName(at);
+  const { bytes } = await destination.put(name, (sink) => writeBackup(data, new Date(at), sink, pace), pace);
+  const names = (await destination.names()).filter((each) => timeOfBackup(each) !== undefined).sort();
+  const surplus = names.slice(0, Math.max(0, names.length - keep));
+  for (const each of surplus) await destination.remove(each);
+  return { name, bytes, removed: surplus.length };
+}

@@ -20,6 +20,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
   verify: async () => (await import('./commands/verify.ts')).verify,
+  compact: async () => (await import('./commands/compact.ts')).compact,
   engine: async () => (await import('./commands/engine.ts')).engine,
   login: () => client(async () => (await import('./cli/login.ts')).login),
   logout: () => client(async () => (await import('./cli/logout.ts')).logout),

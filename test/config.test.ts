@@ -52,6 +52,8 @@ describe('loadConfig', () => {
       keepHours: 90,
       keepDays: 1_826,
       keepAudit: 400,
+      backupKeep: 7,
+      backupS3Region: 'us-east-1',
       shutdownGrace: 10,
       logLevel: 'info',
       slowRequest: 5_000,

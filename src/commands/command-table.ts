@@ -16,6 +16,7 @@ import {
 } from './engine-commands.ts';
 import {
   backupCommand,
+  compactCommand,
   demoCommand,
   initCommand,
   resetPasswordCommand,
@@ -75,6 +76,13 @@ Every page and every record is checked, what they refer to, and that counts of m
 days add up. No service may be using the directory: stop it, or verify a backup. A backup is
 restored beside its file for that, which takes as much room again, and nothing of that stays.
 Exit code 1: something is damaged. The output says what, and what to do.
+`,
+  ),
+  compact: simple(
+    compactCommand,
+    `
+Each file is written anew without its free pages, checked, and put in place of the one before. Stop
+the server first. It takes as much room again for that time, and says what was gained.
 `,
   ),
   engine: {

@@ -94,6 +94,12 @@ export const backupCommand: Command = {
   flags: [flag('to FILE', 'The backup; - is standard output', { file: true, required: true }), ...dataFlags],
 };
 
+export const compactCommand: Command = {
+  name: 'compact',
+  summary: 'Give the room of deleted data in the files of a data directory back to the disk',
+  flags: dataFlags,
+};
+
 export const restoreCommand: Command = {
   name: 'restore',
   summary: 'Make a data directory of a backup',

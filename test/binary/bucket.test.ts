@@ -1,41 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { AwsClient, AwsV4Signer } from 'aws4fetch';
-import S3rver from 's3rver';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Bucket } from '../../src/backup/bucket.ts';
 import { readCredentials } from '../../src/backup/bucket-credentials.ts';
 import { bucketDestination, upload } from '../../src/backup/bucket-destination.ts';
 import { makeScheduled } from '../../src/backup/make-scheduled.ts';
 import { readBackup } from '../../src/backup/read-backup.ts';
-import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { filledDirectory, steady } from '../backup/data-directory.ts';
+import { cleanUp, type Started, startBinary, stop } from '../support/binary.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { knownCredentials, startS3Server } from '../support/s3-server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { filledDirectory, steady } from './data-directory.ts';
 
-/** The credentials that this server of the protocol knows. */
-const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+const credentials = knownCredentials;
 const never = new AbortController().signal;
 
-let server: S3rver;
+let server: Started;
 let endpoint = '';
 
 beforeAll(async () => {
-  server = new S3rver({
-    address: '127.0.0.1',
-    port: 0,
-    silent: true,
-    directory: freshDirectory(),
-    configureBuckets: [{ name: 'backups', configs: [] }],
-  });
-  const { port } = await server.run();
-  endpoint = `http://127.0.0.1:${port}`;
+  server = await startS3Server('backups');
+  endpoint = `http://${server.http}`;
 });
 
 afterAll(async () => {
-  await server.close();
+  await stop(server);
   cleanUp();
 });
 
@@ -149,4 +142,25 @@ test('requests are signed as AWS does it', async () => {
   expect(headers.get('authorization')).toContain(
     'Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543',
   );
+});
+
+test('the executable backs itself up to a bucket', async () => {
+  const file = credentialsFile();
+  const bucket = [
+    '--backup-to',
+    's3://backups/executable',
+    '--backup-s3-endpoint',
+    endpoint,
+    '--backup-s3-credentials',
+    file,
+  ];
+  const service = await startBinary({ args: ['--backup-every', '24h', ...bucket] });
+  await expect.poll(() => bucketAt().keys('executable/')).toHaveLength(1);
+  const [key] = await bucketAt().keys('executable/');
+  const restored = join(temporaryDirectory(), 'backup');
+  writeFileSync(restored, await objectAt(key!));
+  expect(await runBinary(['verify', restored])).toMatchObject({ code: 0 });
+  await expect.poll(() => service.stderr()).toContain('"msg":"a backup is made"');
+  expect(readdirSync(service.data).sort()).toEqual(['accounts', 'usage']);
+  await stop(service);
 });

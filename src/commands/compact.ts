@@ -1,0 +1,43 @@
+import { checkPrepared } from '../accounts/prepare.ts';
+import { type Compacted, compact as compactStores } from '../backup/compact.ts';
+import { readGiven } from '../cli/command.ts';
+import { Failure } from '../cli/failure.ts';
+import { lockDataDirectory } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
+import { longWork } from './long-work.ts';
+import { compactCommand } from './server-commands.ts';
+import { configOf } from './server-flags.ts';
+
+/**
+ * Makes the files of a data directory as small as what they hold.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the directory is in use, not prepared, or has no room
+ */
+export async function compact(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const { data } = configOf(readGiven(compactCommand, argv), terminal);
+  checkPrepared(data);
+  const lock = lockDataDirectory(data);
+  try {
+    await longWork(terminal, 'compacting', (pace) =>
+      compactStores(data, pace, (compacted) => terminal.out(gain(compacted))),
+    );
+    return 0;
+  } catch (error) {
+    // LMDB's thread goes on with a copy that is gone already.
+    if (error instanceof Failure) {
+      terminal.err(`${error.message}\n`);
+      process.exit(error.exitCode);
+    }
+    throw error;
+  } finally {
+    lock.release();
+  }
+}
+
+function gain({ file, before, after }: Compacted): string {
+  return `${file}: ${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} gained\n`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}

@@ -52,6 +52,7 @@ describe('loadConfig', () => {
       keepHours: 90,
       keepDays: 1_826,
       keepAudit: 400,
+      webhookAllowPrivate: false,
       backupKeep: 7,
       backupS3Region: 'us-east-1',
       shutdownGrace: 10,

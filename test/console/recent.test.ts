@@ -15,6 +15,7 @@ function statusAt(seconds: number, packetsPerSecond: number): ServiceStatusShown
     commits: { total: 0, perSecond: 0, meanMs: null, failed: 0 },
     ready: true,
     reason: '',
+    backup: null,
     cluster: null,
   };
 }

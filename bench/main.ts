@@ -15,6 +15,7 @@ import { noisyNeighbour } from './noisy-neighbour.ts';
 import { overload } from './overload.ts';
 import { report } from './report.ts';
 import { retention } from './retention.ts';
+import { scrape } from './scrape.ts';
 import { start } from './start.ts';
 import { token, verify } from './tokens.ts';
 import { watchers } from './watchers.ts';
@@ -36,6 +37,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['retention', retention],
   ['report', report],
   ['export', exportRows],
+  ['scrape', scrape],
   ['watchers', watchers],
   ['cluster', cluster],
   ['micro', micro],

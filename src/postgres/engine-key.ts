@@ -60,7 +60,9 @@ export function readEngineKey(file: string): EngineKey {
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new Error(`Cannot read --engine-key-file ${file}: ${(error as Error).message}`);
+    // What was given may be the key itself, by mistake.
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new Error(`Cannot read --engine-key-file (${code}): it must name a file that this user may read`);
   }
   if (statSync(file).mode & 0o007)
     throw new Error(`Cannot use --engine-key-file ${file}: everyone can read it; chmod o= ${file}`);

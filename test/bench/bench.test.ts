@@ -159,6 +159,13 @@ describe('the benchmarks', () => {
     expect(figures).toMatchObject({ runs: 2, series: 1_000 });
   });
 
+  it('measure a scrape of the metrics', async () => {
+    const figures = await result('scrape');
+    expect(Object.keys(figures)).toEqual(['medianMs', 'p99Ms', 'applications', 'series', 'kB']);
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    expect(figures).toMatchObject({ applications: 5 });
+  });
+
   it('measure the memory', async () => {
     const figures = await result('memory');
     expect(Object.keys(figures)).toEqual(['packets', 'series', 'idleRssMb', 'rssMb', 'peakRssMb']);
@@ -206,6 +213,7 @@ describe('the command line of the benchmarks', () => {
       'token',
       'verify',
       'start',
+      'scrape',
       'memory',
       'invalidation',
       'micro',

@@ -1,4 +1,5 @@
 import { closest } from 'fastest-levenshtein';
+import { backup } from './backup.ts';
 import type { Benchmark } from './benchmark.ts';
 import { cluster } from './cluster.ts';
 import { coexist } from './coexist.ts';
@@ -35,6 +36,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['hostile-http', hostileHttp],
   ['invalidation', invalidation],
   ['retention', retention],
+  ['backup', backup],
   ['report', report],
   ['export', exportRows],
   ['scrape', scrape],

@@ -86,6 +86,12 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
+  it('measure backups, and packets beside them', async () => {
+    const { grownAloneMb, grownMb, ...figures } = await result('backup');
+    for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
+    for (const grown of [grownAloneMb, grownMb]) expect(grown).toBeGreaterThanOrEqual(0);
+  });
+
   it('measure what half-sent gRPC calls hold', async () => {
     const figures = await result('hostile-grpc');
     expect(Object.keys(figures)).toEqual(['calls', 'beforeMb', 'duringMb', 'peakMb', 'afterMb']);

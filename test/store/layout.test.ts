@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, test } from 'vitest';
+import { checkDirectory } from '../../src/backup/check-directory.ts';
+import { restore } from '../../src/backup/restore.ts';
 import {
   accountsLayout,
   attachLaidOut,
@@ -11,6 +13,7 @@ import {
 } from '../../src/store/layout.ts';
 import { type LmdbEnvironment, openLmdb, openRecords, openTable } from '../../src/store/lmdb.ts';
 import { testClock } from '../accounts/fixture.ts';
+import { backUp, steady } from '../backup/data-directory.ts';
 import { readStore, refresh } from '../fixtures/stores/fill.ts';
 import { stores, unpack } from '../fixtures/stores/unpack.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
@@ -40,7 +43,31 @@ describe('a data directory of every layout that there ever was', () => {
     const usage = openLmdb(`${data}/usage`);
     expect(readLayout(usage)).toBe(currentLayout(usageLayout));
     await usage.close();
+    const accounts = openLmdb(`${data}/accounts`);
+    expect(readLayout(accounts)).toBe(currentLayout(accountsLayout));
+    await accounts.close();
+    const faults: string[] = [];
+    await checkDirectory(data, steady, ({ isSound, words }) => isSound || faults.push(words));
+    expect(faults).toEqual([]);
   });
+
+  test.each(fixtures.map(({ name }) => name))(
+    '%s is the same from a backup that its upgrade made',
+    async (fixture) => {
+      const data = temporaryDirectory();
+      const stored = unpack(fixture, data);
+      const clock = testClock(stored.filledAt + 60_000);
+      await openLaidOut(data, usageLayout).close();
+      await backUp(data, `${data}/backup`);
+      const target = temporaryDirectory();
+      await restore(`${data}/backup`, target, steady);
+      const service = await startLocal({ data: target, clock, credentials: stored.credentials });
+      const answers = await readStore(service.http, stored);
+      for (const [path, answer] of Object.entries(stored.answers))
+        expect(answers[path], path).toMatchObject(answer as object);
+      await service.stop();
+    },
+  );
 });
 
 /** Layouts that a later version could have: usage whose counts got a table of another name, then values of another kind. */

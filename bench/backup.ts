@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cleanUp, freshDirectory, startBinary, stop } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import type { LoadReport } from './load.ts';
+import { median, round } from './numbers.ts';
+import { type BenchPacket, packetsOf, thousandSeries } from './packets.ts';
+import { fillHistory, numbersOf } from './report-store.ts';
+import { type Service, sendPackets, startService } from './service.ts';
+
+/** How fast a backup is, and what packets feel of it. */
+export const backup: Benchmark = {
+  summary: 'how fast a data directory is backed up, and the latency of packets alone and beside backups',
+  usage:
+    '[--json] [--flags 2000] [--days 90] [--connections 64] [--rate 5000] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { flags: 2000, days: 90, connections: 64, rate: 5000, seconds: 10, rounds: 3 };
+    const small = { flags: 50, days: 3, connections: 4, rate: 200, seconds: 1, rounds: 1 };
+    const options = readOptions(args, defaults, small);
+    try {
+      const service = await filledService(options);
+      const packets = packetsOf(thousandSeries, service.key);
+      const idle = await backUp(options.binary, service.data);
+      await send(service, packets, options);
+      const rounds: Round[] = [];
+      for (let turn = 1; turn <= options.rounds; turn += 1)
+        rounds.push(await measureRound(service, packets, options, turn));
+      print(options, idle, rounds);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+type Options = Readonly<Record<'flags' | 'days' | 'connections' | 'rate' | 'seconds' | 'rounds', number>> & {
+  readonly binary: string;
+  readonly json: boolean;
+};
+
+interface Copied {
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+interface Round {
+  readonly alone: LoadReport;
+  readonly beside: LoadReport;
+  readonly copies: readonly Copied[];
+  /** What the usage store has grown by, in either run. */
+  readonly grownAlone: number;
+  readonly grownBeside: number;
+}
+
+/** A service on a store that has a history. */
+async function filledService({ binary, flags, days }: Options): Promise<Service> {
+  const service = await startService(binary);
+  await stop(service);
+  const { application, environments } = await numbersOf(service.data, service.applicationId);
+  const history = { application, environment: environments[1]!, flags, days, hoursADay: 24, minuteHours: 1 };
+  await fillHistory(service.data, [history], Date.now());
+  const again = await startBinary({ data: service.data, binary, args: ['--rate', '0', '--api-rate', '0'] });
+  return { ...service, ...again };
+}
+
+/** By the executable, as an operator does it. */
+async function backUp(binary: string, data: string): Promise<Copied> {
+  const file = join(freshDirectory(), 'backup');
+  const began = performance.now();
+  await promisify(execFile)(binary, ['backup', '--data', data, '--to', file]);
+  const copied = { bytes: statSync(file).size, ms: performance.now() - began };
+  rmSync(file);
+  return copied;
+}
+
+/** In every other round the run beside backups comes first: what a run leaves behind is felt by both alike. */
+async function measureRound(
+  service: Service,
+  packets: readonly BenchPacket[],
+  options: Options,
+  turn: number,
+): Promise<Round> {
+  const before = turn % 2 === 0 ? undefined : await grown(service, () => send(service, packets, options));
+  let isOver = false;
+  const copies: Copied[] = [];
+  const copying = (async () => {
+    while (!isOver) copies.push(await backUp(options.binary, service.data));
+  })();
+  const beside = await grown(service, () => send(service, packets, options));
+  isOver = true;
+  await copying;
+  const alone = before ?? (await grown(service, () => send(service, packets, options)));
+  note(
+    `round ${turn}: p99 alone ${round(alone.result.p99, 2)} ms, beside ${copies.length} backups ${round(beside.result.p99, 2)} ms`,
+  );
+  return {
+    ...{ alone: alone.result, beside: beside.result, copies },
+    ...{ grownAlone: alone.bytes, grownBeside: beside.bytes },
+  };
+}
+
+async function grown<T>({ data }: Service, run: () => Promise<T>): Promise<{ result: T; bytes: number }> {
+  const file = join(data, 'usage/data.mdb');
+  const { size } = statSync(file);
+  const result = await run();
+  return { result, bytes: statSync(file).size - size };
+}
+
+function send(
+  service: Service,
+  packets: readonly BenchPacket[],
+  { connections, rate, seconds }: Options,
+): Promise<LoadReport> {
+  const warmupSeconds = Math.min(1, seconds / 5);
+  return sendPackets(service.http, packets, { connections, rate, seconds, warmupSeconds });
+}
+
+function print({ json, rate, seconds }: Options, idle: Copied, rounds: readonly Round[]): void {
+  const middle = (of: (each: Round) => number) => round(median(rounds.map(of)), 2);
+  const rateOf = ({ bytes, ms }: Copied) => bytes / 1e6 / (ms / 1000);
+  const copies = rounds.flatMap((each) => each.copies);
+  const result = {
+    storeMb: round(idle.bytes / 1e6, 1),
+    idleMbPerSecond: round(rateOf(idle), 1),
+    besideMbPerSecond: round(median(copies.map(rateOf)), 1),
+    backups: copies.length,
+    aloneP50Ms: middle(({ alone }) => alone.p50),
+    aloneP99Ms: middle(({ alone }) => alone.p99),
+    p50Ms: middle(({ beside }) => beside.p50),
+    p99Ms: middle(({ beside }) => beside.p99),
+    ratio: middle(({ alone, beside }) => beside.p99 / alone.p99),
+    grownAloneMb: round(Math.max(...rounds.map((each) => each.grownAlone)) / 1e6, 1),
+    grownMb: round(Math.max(...rounds.map((each) => each.grownBeside)) / 1e6, 1),
+  };
+  show(json, result, [
+    [`${rate} packets/s`, 'p50 ms', 'p99 ms', 'grown MB'],
+    ['alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`, `${result.grownAloneMb}`],
+    ['beside backups', `${result.p50Ms}`, `${result.p99Ms}`, `${result.grownMb}`],
+    [],
+    [
+      `a backup of ${result.storeMb} MB: ${result.idleMbPerSecond} MB/s alone, ${result.besideMbPerSecond} MB/s beside packets; p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`,
+    ],
+  ]);
+}

@@ -12,7 +12,7 @@ const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{binary,browser,faults,bench,models,chaos}/**'],
+    exclude: ['test/{binary,browser,faults,bench,models,chaos,packages}/**'],
     testTimeout: 30_000,
     // A PostgreSQL that the tests start needs a while on a busy machine.
     hookTimeout: 60_000,
@@ -32,7 +32,7 @@ const engine = {
 const system = {
   test: {
     name: 'system',
-    include: ['test/{binary,browser,faults,bench,models,chaos}/**/*.test.ts'],
+    include: ['test/{binary,browser,faults,bench,models,chaos,packages}/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },

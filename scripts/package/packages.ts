@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { filesOfChart } from './chart.ts';
 import { writeChecksums } from './checksums.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { makeDeb } from './deb.ts';
@@ -36,7 +37,10 @@ export function makePackages({
       return makeFor(target, contents, { scratch, out, quick });
     });
     copyFileSync(join(root, 'packaging/Containerfile'), join(out, 'Containerfile'));
-    return writeChecksums(out, [...names, 'Containerfile']);
+    const chart = `flagmeter-chart-${version}.tgz`;
+    const files = filesOfChart(root, version);
+    makeTarball({ folder: 'flagmeter', files, epoch, scratch, file: join(out, chart), quick });
+    return writeChecksums(out, [...names, 'Containerfile', chart]);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -4,14 +4,20 @@ import { whyNoPostgres } from './postgres-program.ts';
 
 /** Debian's packages that some tests need, and whether each is there. */
 const packages = {
+  dpkg: hasProgram('dpkg-deb'),
   faketime: hasProgram('faketime'),
+  'golang-github-masterminds-sprig-dev':
+    hasProgram('go') && existsSync('/usr/share/gocode/src/github.com/Masterminds/sprig'),
   haproxy: hasProgram('haproxy'),
   iproute2: hasProgram('ip'),
+  'man-db': hasProgram('man'),
   nftables: hasProgram('nft'),
   nginx: hasProgram('nginx'),
   prometheus: hasProgram('prometheus') && hasProgram('promtool'),
   postgresql: whyNoPostgres === undefined,
   spin: hasProgram('spin'),
+  systemd: hasProgram('systemd-analyze'),
+  'systemd-container': hasProgram('systemd-nspawn'),
 } as const;
 
 export type Package = keyof typeof packages;

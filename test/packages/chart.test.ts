@@ -1,0 +1,137 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
+import { Service } from 'kubernetes-models/v1/Service';
+import { beforeAll, expect } from 'vitest';
+import { parse } from 'yaml';
+import { filesOfChart } from '../../scripts/package/chart.ts';
+import { stage } from '../../scripts/package/stage.ts';
+import { loadConfig } from '../../src/config.ts';
+import { freshDirectory } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { root } from './fixture.ts';
+
+const { describe, test } = needing('golang-github-masterminds-sprig-dev');
+
+const kinds = { ConfigMap, Ingress, Service, StatefulSet };
+const admin = { email: 'you@example.com', existingSecret: 'admin' };
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests as they are written, whose schema is checked
+type Manifest = any;
+
+describe('the Helm chart', () => {
+  let chart: string;
+  let renderer: string;
+
+  beforeAll(() => {
+    chart = join(freshDirectory(), 'flagmeter');
+    stage(chart, filesOfChart(root, '1.2.3'));
+    renderer = join(freshDirectory(), 'render');
+    const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode', GOFLAGS: '' };
+    const source = join(import.meta.dirname, 'helm/render.go');
+    const { status, stderr } = spawnSync('go', ['build', '-o', renderer, source], { env, encoding: 'utf8' });
+    expect(status, stderr).toBe(0);
+  }, 300_000);
+
+  const yaml = (name: string) => parse(readFileSync(join(chart, name), 'utf8'));
+
+  function render(changed: object) {
+    const values = { ...yaml('values.yaml'), ...changed };
+    const check = new Ajv().compile(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
+    expect(check(values), JSON.stringify(check.errors)).toBe(true);
+    const { version, appVersion, name } = yaml('Chart.yaml');
+    const input = JSON.stringify({
+      Values: values,
+      Release: { Name: 'shop', Namespace: 'flags', Service: 'Helm' },
+      Chart: { Name: name, Version: version, AppVersion: appVersion },
+    });
+    return spawnSync(renderer, [chart], { input, encoding: 'utf8' });
+  }
+
+  /** The manifests by their kind, which fit the schemas of Kubernetes. */
+  function manifests(changed: object): Record<string, Manifest> {
+    const { status, stdout, stderr } = render(changed);
+    expect(status, stderr).toBe(0);
+    const files = Object.entries(JSON.parse(stdout) as Record<string, string>);
+    const made = files
+      .filter(([name, text]) => name.endsWith('.yaml') && text.trim() !== '')
+      .map(([, text]) => parse(text));
+    for (const manifest of made) new kinds[manifest.kind as keyof typeof kinds](manifest).validate();
+    return Object.fromEntries(made.map((manifest) => [manifest.kind, manifest]));
+  }
+
+  function settingsIn({ ConfigMap }: Record<string, Manifest>) {
+    const secrets: Record<string, string> = {
+      '/run/secrets/engine/url': 'postgres://a:b@db/flagmeter',
+      '/run/secrets/engine/key': 'k'.repeat(43),
+    };
+    const readFile = (path: string) => secrets[path] ?? ConfigMap.data[path];
+    return loadConfig({ argv: ['--config', 'flagmeter.json'], env: {}, readFile });
+  }
+
+  test('makes one pod with a store, which is prepared before its first start', () => {
+    const made = manifests({ admin, config: { 'auth-url': 'https://flags.example.com' } });
+    expect(Object.keys(made).sort()).toEqual(['ConfigMap', 'Service', 'StatefulSet']);
+    const { template, volumeClaimTemplates } = made['StatefulSet'].spec;
+    const [container] = template.spec.containers;
+    expect(container).toMatchObject({
+      image: 'registry.example/flagmeter:1.2.3',
+      args: ['serve', '--existing', '--config', '/etc/flagmeter/flagmeter.json'],
+    });
+    expect(template.spec.initContainers[0].env).toEqual([{ name: 'EMAIL', value: 'you@example.com' }]);
+    expect(template.spec).toMatchObject({
+      enableServiceLinks: false,
+      securityContext: { runAsNonRoot: true },
+    });
+    expect(template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual([
+      'tmp',
+      'config',
+      'admin',
+    ]);
+    expect(volumeClaimTemplates[0].spec.resources.requests.storage).toBe('20Gi');
+    expect(made['Service'].spec.selector).toEqual(made['StatefulSet'].spec.selector.matchLabels);
+    expect(template.metadata.labels).toMatchObject(made['Service'].spec.selector);
+    expect(settingsIn(made)).toMatchObject({
+      data: '/var/lib/flagmeter',
+      authUrl: 'https://flags.example.com',
+      listen: '0.0.0.0:8080',
+    });
+  });
+
+  test('makes several pods that share an engine', () => {
+    const made = manifests({ replicas: 3, engine: { existingSecret: 'engine' } });
+    const { replicas, template } = made['StatefulSet'].spec;
+    expect(replicas).toBe(3);
+    expect(template.spec.initContainers).toBeUndefined();
+    expect(template.spec.containers[0].args).not.toContain('--existing');
+    expect(settingsIn(made)).toMatchObject({ engine: 'postgres://a:b@db/flagmeter' });
+  });
+
+  test('makes an ingress with TLS', () => {
+    const ingress = {
+      enabled: true,
+      className: 'nginx',
+      host: 'flags.example.com',
+      annotations: { a: 'b' },
+      tlsSecret: 'tls',
+    };
+    expect(manifests({ admin, ingress })['Ingress'].spec).toMatchObject({
+      ingressClassName: 'nginx',
+      tls: [{ secretName: 'tls', hosts: ['flags.example.com'] }],
+      rules: [{ host: 'flags.example.com' }],
+    });
+  });
+
+  test.each([
+    ['no administrator', {}, 'admin.email: the e-mail address of the first administrator'],
+    ['several pods without an engine', { admin, replicas: 2 }, 'replicas above 1 need engine.existingSecret'],
+  ])('refuses %s', (_, changed, why) => {
+    const { status, stderr } = render(changed);
+    expect(status).toBe(1);
+    expect(stderr).toContain(why);
+  });
+});

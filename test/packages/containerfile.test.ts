@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DockerfileParser } from 'dockerfile-ast';
+import { afterAll, describe, expect, test } from 'vitest';
+import { filesOfTarball } from '../../scripts/package/tarball-files.ts';
+import { loadConfig } from '../../src/config.ts';
+import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { root } from './fixture.ts';
+
+afterAll(cleanUp);
+
+/** What can be said of the Containerfile without a builder of images. */
+describe('the Containerfile', () => {
+  const file = DockerfileParser.parse(readFileSync(join(root, 'packaging/Containerfile'), 'utf8'));
+  const instructions = file.getInstructions().map((each) => ({
+    keyword: each.getKeyword(),
+    text: each.getArgumentsContent() ?? '',
+  }));
+  const textOf = (keyword: string) => instructions.find((each) => each.keyword === keyword)?.text ?? '';
+
+  test('takes what the tar.gz has, and runs it as a user other than root', () => {
+    const contents = {
+      root,
+      version: '1.2.3',
+      epoch: 0,
+      executable: '',
+      manPages: {},
+      notices: '',
+      sbom: '',
+    };
+    const packed = filesOfTarball({ ...contents, completions: { bash: '', zsh: '', fish: '' } }).map(
+      ({ path }) => path,
+    );
+    const copied = instructions
+      .filter(({ keyword }) => keyword === 'COPY')
+      .flatMap(({ text }) =>
+        text
+          .split(/\s+/)
+          .filter((word) => !word.startsWith('--'))
+          .slice(0, -1),
+      );
+    expect(copied).toContain('flagmeter');
+    expect(packed).toEqual(expect.arrayContaining(copied));
+    expect(textOf('USER')).toBe('65532:65532');
+    expect(textOf('RUN')).toContain('useradd --system --uid 65532');
+    expect(JSON.parse(textOf('CMD'))).toEqual(['serve', '--existing']);
+  });
+
+  test('sets variables that there are', () => {
+    const variables = file.getENVs().flatMap((each) => each.getProperties());
+    const env = Object.fromEntries(variables.map((each) => [each.getName(), each.getValue() ?? '']));
+    const read = loadConfig({ argv: [], env, readFile: () => '' });
+    expect(read).toMatchObject({
+      data: JSON.parse(textOf('VOLUME'))[0],
+      listen: '0.0.0.0:8080',
+    });
+  });
+
+  test('sees by its health check whether the service is alive', async () => {
+    const command: string[] = JSON.parse(textOf('HEALTHCHECK').replace(/^.*?CMD\s+/s, ''));
+    const binary = await startBinary();
+    const check = () => {
+      const [program = '', ...args] = command.map((word) => word.replace('8080', binary.http.split(':')[1]!));
+      return spawnSync(program, args).status;
+    };
+    expect(check()).toBe(0);
+    await stop(binary);
+    expect(check()).not.toBe(0);
+  });
+});

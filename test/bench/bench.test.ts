@@ -74,10 +74,12 @@ describe('the benchmarks', () => {
 
   it('measure exports', async () => {
     const figures = (await result('export')) as Record<string, unknown>;
-    // Twenty flags of three variants, in 48 hours.
-    expect(figures).toMatchObject({ csv: { rows: 2880 }, ndjson: { rows: 2880 } });
-    for (const { rowsPerSecond } of Object.values(figures) as { rowsPerSecond: number }[])
+    expect(Object.keys(figures)).toEqual(['csv', 'ndjson']);
+    for (const { rows, rowsPerSecond } of Object.values(figures) as Record<string, number>[]) {
+      // Twenty flags of three variants, in about 48 hours: the first one and the last one may be cut.
+      expect([2820, 2880, 2940]).toContain(rows);
       expect(rowsPerSecond).toBeGreaterThan(0);
+    }
   });
 
   it('measure packets beside pages that look on', async () => {

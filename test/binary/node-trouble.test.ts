@@ -52,7 +52,10 @@ function startNode(...args: string[]): Promise<Binary> {
 
 /** Resolves when the reports have the checks that were accepted, and no others. */
 async function expectChecks(http: string, shop: Shop, wanted: ReadonlyMap<string, number>): Promise<void> {
-  await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(wanted), inTime);
+  await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(wanted), {
+    timeout: 120_000,
+    interval: 1000, // The report may be large.
+  });
 }
 
 const refused = [503, undefined];
@@ -138,7 +141,9 @@ test('while the engine is away a mint is answered 503 and when to try again, and
   expect(await stop(node)).toMatchObject({ code: 0 });
 });
 
-test('a spool that is full takes no packets until the engine takes data again, and nothing is lost', async () => {
+test('a spool that is full takes no packets until the engine takes data again, and nothing is lost', {
+  timeout: 240_000,
+}, async () => {
   const node = await startNode('--spool-max', '1MiB');
   const shop = await openShop(node.http, credentials);
   const sender = openSender(node.http);

@@ -32,6 +32,8 @@ let stored: Omit<StoredStore, 'answers'>;
 let before: Record<string, unknown>;
 let instanceId: string;
 let packetKey: string;
+/** Of the directory, before it was moved. */
+let backupFile: string;
 
 const adoptArgs = () => ['engine', 'adopt', '--data', data, '--engine', url];
 
@@ -62,6 +64,8 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     );
     instanceId = (JSON.parse(minted.text) as { instanceId: string }).instanceId;
     before = await readStore(single.http, stored);
+    backupFile = join(freshDirectory(), 'backup');
+    expect(await runBinary(['backup', '--data', data, '--to', backupFile])).toMatchObject({ code: 0 });
     await stop(single);
   }, 120_000);
 
@@ -101,6 +105,27 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     const { code, stderr } = await runBinary(['serve', '--data', data]);
     expect(code).toBe(1);
     expect(stderr).toContain('its accounts are a copy of those of an engine');
+  });
+
+  test('what is restored from a backup of before does not join, so nothing counts twice', async () => {
+    const restored = join(freshDirectory(), 'restored');
+    expect(await runBinary(['restore', '--from', backupFile, '--data', restored])).toMatchObject({ code: 0 });
+    const ends = [
+      await runBinary(['engine', 'adopt', '--data', restored, '--engine', url]),
+      await runBinary([
+        'serve',
+        '--data',
+        restored,
+        '--engine',
+        url,
+        '--listen',
+        '127.0.0.1:0',
+        '--grpc-listen',
+        '127.0.0.1:0',
+      ]),
+    ];
+    expect(ends.map(({ code }) => code)).toEqual([1, 1]);
+    for (const { stderr } of ends) expect(stderr).toContain(restored);
   });
 });
 

@@ -39,3 +39,13 @@ export function useQuery() {
 export function applicationSettingsAddress(app: string): string {
   return withQuery(address('settings', 'application'), { app });
 }
+
+/** The address of a team's settings. */
+export function teamAddress(team: string): string {
+  return withQuery(address('settings', 'team'), { team });
+}
+
+/** The address of a webhook of a team. */
+export function webhookAddress(team: string, webhook: string): string {
+  return withQuery(address('settings', 'webhook'), { team, webhook });
+}

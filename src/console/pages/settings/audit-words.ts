@@ -11,6 +11,7 @@ export const auditKinds: readonly (readonly [action: string, words: string])[] =
   ['user', 'Users'],
   ['api-key', 'API keys'],
   ['sign-in-client', 'Sign-in clients'],
+  ['webhook', 'Webhooks'],
   ['sign-in', 'Sign-ins'],
   ['session', 'Sessions that ended'],
   ['token', 'Tokens that were invalidated'],

@@ -11,6 +11,7 @@ import { Applications } from './applications.tsx';
 import { Audit } from './audit.tsx';
 import { Team } from './team.tsx';
 import { Users } from './users.tsx';
+import { WebhookPage } from './webhook-page.tsx';
 import { You } from './you.tsx';
 
 const pages: readonly (readonly [name: string, words: string])[] = [
@@ -24,7 +25,7 @@ const pages: readonly (readonly [name: string, words: string])[] = [
 /** `/settings`, `/settings/:page`. */
 export function Settings({ page = 'you' }: { readonly page?: string }) {
   const { path } = useLocation();
-  const shown = page === 'application' ? 'applications' : page;
+  const shown = { application: 'applications', webhook: 'team' }[page] ?? page;
   const words = pages.find(([name]) => name === page)?.[1];
   useTitle(words === undefined ? '' : `${words} · Settings`);
   return (
@@ -43,6 +44,15 @@ export function Settings({ page = 'you' }: { readonly page?: string }) {
   );
 }
 
+interface WebhookQuery {
+  readonly team: string | undefined;
+  readonly id: string | undefined;
+}
+
+function OneWebhook({ team, id }: WebhookQuery) {
+  return team === undefined || id === undefined ? <NotFound /> : <WebhookPage key={id} team={team} id={id} />;
+}
+
 function Page({ name }: { readonly name: string }) {
   const { query } = useQuery();
   switch (name) {
@@ -58,6 +68,8 @@ function Page({ name }: { readonly name: string }) {
       );
     case 'team':
       return <Team />;
+    case 'webhook':
+      return <OneWebhook team={query['team']} id={query['webhook']} />;
     case 'users':
       return <Users />;
     case 'audit':

@@ -10,6 +10,7 @@ import type { SignInSessions } from '../../../manage/session-shape.ts';
 import type * as limits from '../../../manage/team-limits.ts';
 import type * as teams from '../../../manage/teams.ts';
 import type * as users from '../../../manage/user-shape.ts';
+import type * as webhooks from '../../../manage/webhook-shape.ts';
 
 /** What the API shows, as its endpoints declare it. */
 
@@ -25,5 +26,8 @@ export type SignInClient = Static<typeof clients.SignInClient>;
 export type NewSignInClient = Static<typeof clients.SignInClientShownOnce>;
 export type User = Static<typeof users.User>;
 export type NewUser = Static<typeof users.UserShownOnce>;
+export type Webhook = Static<typeof webhooks.Webhook>;
+export type NewWebhook = Static<typeof webhooks.WebhookShownOnce>;
+export type Delivery = Static<typeof webhooks.Delivery>;
 export type AuditEntry = Static<typeof audit.AuditEntry>;
 export type { OriginCheckShown, SignInSessions };

@@ -17,6 +17,7 @@ import { Members } from './members.tsx';
 import { isAdmin, ReadOnlyNote } from './role.tsx';
 import type { Team as ShownTeam } from './shapes.ts';
 import { Limits } from './team-limits.tsx';
+import { Webhooks } from './webhooks.tsx';
 
 /** A team: the one that the address names, or the reader's primary one. */
 export function Team() {
@@ -53,6 +54,7 @@ function OneTeam({ id }: { readonly id: string }) {
       <Members team={team} />
       {isAdmin() && <ApiKeys team={id} />}
       {isAdmin() && <Clients team={id} />}
+      {isAdmin() && <Webhooks team={id} />}
       <Limits team={team} change={thing.change} />
       {isAdmin() && <Deletion team={team} />}
       <ConflictDialog conflict={conflict} />
@@ -121,8 +123,8 @@ function Deletion({ team: { id, name } }: { readonly team: ShownTeam }) {
         }}
       >
         <p>
-          Its API keys and sign-in clients go with it. It must have no applications, and no members who are in
-          no other team.
+          Its API keys, sign-in clients and webhooks go with it. It must have no applications, and no members
+          who are in no other team.
         </p>
       </ConfirmButton>
     </section>

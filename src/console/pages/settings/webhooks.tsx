@@ -1,0 +1,48 @@
+import { webhookAddress } from '../../address.ts';
+import { call, resource } from '../../api/client.ts';
+import { useList } from '../../api/list.ts';
+import { format } from '../../format.ts';
+import { CreateButton } from '../../parts/create-button.tsx';
+import { ListTable } from '../../parts/list-table.tsx';
+import type { NewWebhook, Webhook } from './shapes.ts';
+import { shownSecret, WebhookFields, webhookCodes, webhookFields } from './webhook-form.tsx';
+import { webhookState } from './webhook-words.ts';
+
+/** The addresses of a team that are told of events. */
+export function Webhooks({ team }: { readonly team: string }) {
+  const path = resource('teams', team, 'webhooks');
+  const list = useList<Webhook>(path);
+  return (
+    <section class="settings-part">
+      <h2>Webhooks</h2>
+      <p class="quiet">Addresses that are told when a flag is stale, a key has leaked, and the like.</p>
+      <ListTable
+        stacked
+        list={list}
+        caption="Webhooks"
+        rowKey={({ id }) => id}
+        empty="There is none."
+        columns={[
+          {
+            key: 'name',
+            title: 'Name',
+            cell: ({ id, name }) => <a href={webhookAddress(team, id)}>{name}</a>,
+          },
+          { key: 'events', title: 'Events', cell: ({ events }) => events.join(', ') },
+          { key: 'state', title: 'State', cell: webhookState },
+          { key: 'waiting', title: 'Waiting', number: true, cell: ({ waiting }) => format.full(waiting) },
+        ]}
+      />
+      <CreateButton
+        label="Create a webhook"
+        codes={webhookCodes}
+        onDone={() => void list.reload()}
+        create={async (data) =>
+          shownSecret(await call<NewWebhook>('POST', path, { body: webhookFields(data) }))
+        }
+      >
+        <WebhookFields />
+      </CreateButton>
+    </section>
+  );
+}

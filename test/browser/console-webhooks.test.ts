@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { openReceiver, verified } from '../webhooks/receiver.ts';
+import { type Console, openConsole } from './support/console.ts';
+
+let console: Console;
+
+beforeAll(async () => {
+  console = await openConsole(['--webhook-allow-private']);
+});
+
+afterAll(async () => {
+  await console?.close();
+  cleanUp();
+});
+
+test('a webhook is made, tested, made to deliver again, given a new secret, and deleted', async () => {
+  const receiver = await openReceiver();
+  const { page } = await console.visit('/settings/team');
+  await page.getByRole('button', { name: 'Create a webhook' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Chat');
+  await dialog.getByLabel('URL').fill('ftp://hooks.example.com/');
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await dialog.getByRole('alert').getByText('Cannot take url').waitFor();
+  await dialog.getByLabel('URL').fill(`http://127.0.0.1:${receiver.port}/`);
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Copy the secret of Chat now' }).waitFor();
+  const secret = await dialog.locator('code').innerText();
+  expect(secret).toMatch(/^whsec_/);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  expect(await page.content()).not.toContain(secret);
+
+  await page.getByRole('link', { name: 'Chat' }).click();
+  await page.getByRole('heading', { name: 'Webhook Chat', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  const row = page.getByRole('row', { name: 'webhook.test' });
+  await row.getByText('delivered').waitFor();
+  await row.getByText('answered 204').waitFor();
+  expect(verified(receiver.received[0]!, secret)).toMatchObject({ type: 'webhook.test' });
+  await row.getByRole('button', { name: /again/ }).click();
+  await receiver.arrived(2);
+  await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+
+  await page.getByRole('button', { name: 'Give Chat a new secret' }).click();
+  await dialog.getByRole('button', { name: 'Make a new secret' }).click();
+  await page.getByRole('dialog', { name: 'Copy the secret of Chat now' }).waitFor();
+  expect(await dialog.locator('code').innerText()).not.toBe(secret);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await page.getByText('State: disabled').waitFor();
+  expect(await page.getByRole('button', { name: 'Send a test' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Delete the webhook Chat' }).click();
+  await dialog.getByRole('button', { name: 'Delete the webhook' }).click();
+  await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+  await expect.poll(() => page.getByRole('link', { name: 'Chat' }).count()).toBe(0);
+});

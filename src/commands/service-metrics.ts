@@ -6,6 +6,7 @@ import { ingestMetrics } from './ingest-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { requestMetrics, type Tallies } from './request-metrics.ts';
 import { storeMetrics } from './store-metrics.ts';
+import { webhookMetrics } from './webhook-metrics.ts';
 
 /** The metrics that `GET /metrics` shows. Labels come from fixed sets: nothing that a stranger sends becomes one. */
 export function serviceMetrics(core: Core, tallies: Tallies): readonly ServiceMetric[] {
@@ -13,6 +14,7 @@ export function serviceMetrics(core: Core, tallies: Tallies): readonly ServiceMe
     ...requestMetrics(tallies),
     ...ingestMetrics(core),
     ...storeMetrics(core),
+    ...webhookMetrics(core),
     ...processMetrics(core),
     ...backupMetrics(core),
     ...clusterMetrics(core),

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { openReceiver, verified } from '../webhooks/receiver.ts';
+import { administrator } from './administrator.ts';
+
+const { run } = administrator('--webhook-allow-private');
+
+describe('webhooks', () => {
+  it('are made, tested, given another secret and made to deliver again', async () => {
+    const receiver = await openReceiver();
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    const made = await run(`webhooks create Chat --url ${url} --event key.leaked --event flag.stale --json`);
+    const { secret, events } = JSON.parse(made.out);
+    expect(events).toEqual(['key.leaked', 'flag.stale']);
+    expect(made.err).toContain('it is shown only once');
+    const { id } = JSON.parse((await run('webhooks test Chat --json')).out);
+    await receiver.arrived(1);
+    expect(verified(receiver.received[0]!, secret)).toMatchObject({ type: 'webhook.test' });
+    const listed = await run('webhooks deliveries Chat');
+    expect(listed.out).toMatch(new RegExp(`^ID +EVENT[^]*${id} +webhook\\.test`));
+    const rotated = await run('webhooks rotate Chat');
+    expect(rotated.out).toContain('whsec_');
+    expect(rotated.err).toContain('it is shown only once');
+    await run(`webhooks redeliver Chat --delivery ${id}`);
+    await receiver.arrived(2);
+    expect(verified(receiver.received[1]!, secret), 'the secret before is good for a day').toBeTruthy();
+    await run('webhooks update Chat --enabled false');
+    await expect(run('webhooks test Chat')).rejects.toThrow('disabled');
+    await run('webhooks delete Chat --yes');
+    expect((await run('webhooks list --json')).out).toContain('"items":[]');
+  });
+});

@@ -254,5 +254,6 @@ const notShown = [
     'flagmeter_oldest_reader_commits',
   ],
   ...['flagmeter_queue_bytes', 'flagmeter_rebases_total', 'flagmeter_spool_oldest_seconds'],
+  ...['flagmeter_webhook_attempts_total', 'flagmeter_webhook_deliveries_waiting'],
   ...['process_start_time_seconds', 'up'],
 ];

@@ -36,35 +36,10 @@ export function Deliveries({ path, canSend }: DeliveriesProps) {
       <h2>Deliveries</h2>
       <Reason error={data === undefined ? error : undefined} />
       {data !== undefined && (
-        <Table
-          stacked
-          caption="Deliveries"
+        <DeliveryTable
           rows={data.items}
-          rowKey={({ id }) => id}
-          empty="Nothing was delivered yet."
-          columns={[
-            { key: 'at', title: 'Queued', cell: ({ createdAt }) => format.time(createdAt) },
-            { key: 'type', title: 'Event', cell: ({ type }) => type },
-            { key: 'state', title: 'State', cell: stateOf },
-            { key: 'attempts', title: 'Attempts', number: true, cell: ({ attempts }) => attempts },
-            { key: 'last', title: 'Last attempt', cell: lastAttempt },
-            {
-              key: 'do',
-              title: 'Actions',
-              class: 'settings-do',
-              cell: ({ id, state }) =>
-                canSend &&
-                state !== 'waiting' && (
-                  <button
-                    type="button"
-                    aria-label={`Deliver ${id} again`}
-                    onClick={() => void send(`${path}/deliveries/${id}/redeliver`, 'It is delivered again')}
-                  >
-                    Deliver again
-                  </button>
-                ),
-            },
-          ]}
+          canSend={canSend}
+          onAgain={(id) => void send(`${path}/deliveries/${id}/redeliver`, 'It is delivered again')}
         />
       )}
       {refused.value && (
@@ -80,6 +55,43 @@ export function Deliveries({ path, canSend }: DeliveriesProps) {
         </p>
       )}
     </section>
+  );
+}
+
+interface DeliveryTableProps {
+  readonly rows: readonly Delivery[];
+  readonly canSend: boolean;
+  readonly onAgain: (id: string) => void;
+}
+
+function DeliveryTable({ rows, canSend, onAgain }: DeliveryTableProps) {
+  return (
+    <Table
+      stacked
+      caption="Deliveries"
+      rows={rows}
+      rowKey={({ id }) => id}
+      empty="Nothing was delivered yet."
+      columns={[
+        { key: 'at', title: 'Queued', cell: ({ createdAt }) => format.time(createdAt) },
+        { key: 'type', title: 'Event', cell: ({ type }) => type },
+        { key: 'state', title: 'State', cell: stateOf },
+        { key: 'attempts', title: 'Attempts', number: true, cell: ({ attempts }) => attempts },
+        { key: 'last', title: 'Last attempt', cell: lastAttempt },
+        {
+          key: 'do',
+          title: 'Actions',
+          class: 'settings-do',
+          cell: ({ id, state }) =>
+            canSend &&
+            state !== 'waiting' && (
+              <button type="button" aria-label={`Deliver ${id} again`} onClick={() => onAgain(id)}>
+                Deliver again
+              </button>
+            ),
+        },
+      ]}
+    />
   );
 }
 

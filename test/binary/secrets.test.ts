@@ -1,0 +1,292 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ConsoleBrowser } from '../console-host/console-browser.ts';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { call, openClient } from '../support/grpc-call.ts';
+import { readOpenApi } from '../support/openapi.ts';
+import { encode, usageReport } from '../support/report-messages.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { bodies, forms } from '../support/text-everywhere.ts';
+
+/**
+ * Known secrets go through every route, and then nothing that the executable has written may have one: its log at the lowest
+ * level, its standard output, its metrics, and every file that is not the store.
+ */
+
+/** What is sent where a secret, a name of a person, or nothing of the kind belongs. */
+const canary = `canary-${randomBytes(12).toString('hex')}`;
+/** What a caller who may do so names things: the audit log and the commands show it, the log and the metrics do not. */
+const named = `named-${randomBytes(12).toString('hex')}`;
+/** A person whose id is minted, and who is forgotten. */
+const person = `person-${randomBytes(12).toString('hex')}@example.com`;
+
+const secrets = new Map<string, string>([
+  ['the canary', canary],
+  ['a person', person],
+]);
+
+/** What is no secret, and belongs into the log and the metrics no more than one. Keys of browsers are shown again. */
+const names = new Map([['a name', named]]);
+const isPublic = (secret: string) => /^fm_(?:fe|mo)_/.test(secret);
+
+let data: string;
+let audit: string;
+let service: Binary;
+let ops: string;
+let credentials: Credentials;
+let application: string;
+const keys: Record<string, string> = {};
+/** What commands have written. */
+let written = '';
+
+beforeAll(async () => {
+  data = join(freshDirectory(), 'data');
+  audit = join(freshDirectory(), 'audit');
+  credentials = await prepare(data);
+  const limits = ['--api-rate', '0', '--token-rate', '0', '--slow-request', '1', '--slow-commit', '1'];
+  const own = ['--log-level', 'debug', '--log-format', 'text', '--ops-listen', '127.0.0.1:0'];
+  service = await startBinary({ data, args: [...own, ...limits, '--audit-export', audit] });
+  ops = /\bops=(\S+)/.exec(service.line)![1]!;
+  note('the password', credentials.adminPassword);
+  note('the secret of the API key', credentials.clientSecret);
+  const access = await bearer();
+  application = await createApplication(service.http, access, { name: 'shop' });
+  for (const type of ['Frontend', 'Mobile', 'Backend'] as const)
+    keys[type] = (await createKey(service.http, access, application, type)).key;
+  note('a Backend key', keys['Backend']!);
+}, 60_000);
+
+afterAll(async () => {
+  if (service !== undefined) await stop(service);
+  cleanUp();
+});
+
+function note(name: string, secret: string): void {
+  const known = isPublic(secret) ? names : secrets;
+  known.set(`${name} (${known.size})`, secret);
+}
+
+async function bearer(): Promise<string> {
+  const access = await token(service.http, credentials);
+  note('an access token', access);
+  return access;
+}
+
+const secretField = /secret|password|token$|^key$|^instanceId$|^device_code$|^user_code$/i;
+
+/** Remembers the secrets of an answer, by the names of its fields. */
+function noteSecretsIn(answer: unknown): void {
+  if (typeof answer !== 'object' || answer === null) return;
+  for (const [name, value] of Object.entries(answer)) {
+    if (secretField.test(name) && typeof value === 'string' && value.length >= 8) note(name, value);
+    else noteSecretsIn(value);
+  }
+}
+
+async function send(method: string, path: string, headers: Record<string, string>, body?: string) {
+  const answer = await fetch(`http://${service.http}${path}`, {
+    ...{ method, headers, redirect: 'manual' },
+    ...(body !== undefined && method !== 'GET' && { body }),
+  });
+  const text = await answer.text();
+  try {
+    noteSecretsIn(JSON.parse(text));
+  } catch {
+    // A page, or nothing.
+  }
+  return { status: answer.status, text };
+}
+
+/** Every operation that a document describes, with an example of its body. */
+async function operationsOf(path: string) {
+  const { operations } = readOpenApi(JSON.parse((await send('GET', path, {})).text));
+  return [...operations].map(([name, { requestBody }]) => {
+    const [method = '', route = ''] = name.split(' ');
+    const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+    const [example] = Object.values(media?.examples ?? {});
+    return { method, route, type, example: media?.example ?? example?.value };
+  });
+}
+
+const everywhere = {
+  cookie: `session=${canary}; __Host-flagmeter-console=${canary}`,
+  'idempotency-key': canary,
+  origin: `https://${canary}.example`,
+  referer: `https://shop.example/?token=${canary}`,
+  'user-agent': canary,
+  'x-api-key': canary,
+};
+const query = `?${['access_token', 'code', 'from', 'environment', 'cursor', canary].map((name) => `${name}=${canary}`).join('&')}`;
+
+test.each(['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi.json'])(
+  'every operation of %s takes secrets, good and bad',
+  async (document) => {
+    const operations = await operationsOf(document);
+    expect(operations.length).toBeGreaterThan(4);
+    for (const { method, route, type, example } of operations) {
+      const path = (text: string) => route.replaceAll(/\{\w+\}/g, text);
+      // The application must stay until the end.
+      const known =
+        method === 'DELETE' ? path(named) : route.replace('{id}', application).replaceAll(/\{\w+\}/g, named);
+      const content = { 'content-type': type ?? 'application/json' };
+      const all = { ...everywhere, ...content };
+      const sent = (text: string) => (type?.includes('urlencoded') ? forms(text) : bodies(example, text));
+      for (const body of sent(canary)) {
+        const basic = btoa(`${canary}:${canary}`);
+        await send(method, `${path(canary)}${query}`, { ...all, authorization: `Bearer ${canary}` }, body);
+        await send(method, `${known}${query}`, { ...all, authorization: `Basic ${basic}` }, body);
+      }
+      for (const body of [...sent(named), ...(example === undefined ? [] : [JSON.stringify(example)])])
+        await send(method, known, { ...content, authorization: `Bearer ${await bearer()}` }, body);
+    }
+  },
+  120_000,
+);
+
+test('keys that are shown once, ids of people and packets', async () => {
+  const authorization = `Bearer ${keys['Backend']}`;
+  const json = { 'content-type': 'application/json' };
+  const minted = await send(
+    'POST',
+    '/api/frontend/identities',
+    { ...json, authorization },
+    JSON.stringify({ identity: person, claims: { mail: person } }),
+  );
+  expect(minted.status).toBe(200);
+  const { instanceId } = JSON.parse(minted.text) as { instanceId: string };
+  const packet = { e: 'Production', f: { checkout: { on: [1] } }, i: instanceId, u: person };
+  for (const k of Object.values(keys)) {
+    const { status } = await send(
+      'POST',
+      '/api/frontend/telemetry',
+      { origin: 'https://shop.example' },
+      JSON.stringify({ k, ...packet }),
+    );
+    expect([202, 404]).toContain(status);
+  }
+  const path = `/api/v2/applications/${application}/identities/${encodeURIComponent(person)}`;
+  expect(
+    (
+      await send('GET', `${path}/exposures?environment=Production`, {
+        authorization: `Bearer ${await bearer()}`,
+      })
+    ).status,
+  ).toBe(200);
+  expect((await send('DELETE', path, { authorization: `Bearer ${await bearer()}` })).status).toBe(204);
+  await send('GET', `/no/such/${canary}?key=${keys['Backend']}`, everywhere);
+});
+
+test('calls of gRPC, and gRPC-Web', async () => {
+  const client = openClient(service.grpc);
+  const metadata = { authorization: `Bearer ${canary}`, 'idempotency-key': canary, ua: canary };
+  for (const appKey of [keys['Backend']!, canary]) {
+    const message = encode('Usage.FeatureStat', { ...usageReport, appKey });
+    for (const path of ['/Usage.Usage/SendStats', '/Metrics.Metrics/SendMetrics', `/Usage.Usage/${canary}`])
+      for (const bytes of [message, message.subarray(0, 20), Buffer.from(canary)])
+        await call(client, path, bytes, { metadata });
+    const headers = { ...everywhere, 'content-type': 'application/grpc-web+proto' };
+    await send('POST', '/Usage.Usage/SendStats', headers, message.toString('latin1'));
+  }
+  client.close();
+});
+
+test('signing in to the console, well and badly', async () => {
+  const browser = new ConsoleBrowser(service);
+  await browser.authorize(await browser.begin(), { email: person, password: canary }).catch(() => {});
+  const page = await browser.begin();
+  const callback = await browser.authorize(page, {
+    email: credentials.adminEmail,
+    password: credentials.adminPassword,
+  });
+  note('an authorization code', callback.searchParams.get('code')!);
+  await browser.go(callback);
+  for (const [name, value] of browser.cookies) note(`the cookie ${name}`, value);
+  expect(await browser.who()).toBe(credentials.adminEmail);
+  expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
+});
+
+test('commands', async () => {
+  const url = `http://${service.http}`;
+  const good = {
+    FLAGMETER_CLIENT_ID: credentials.clientId,
+    FLAGMETER_CLIENT_SECRET: credentials.clientSecret,
+  };
+  const bad = { FLAGMETER_CLIENT_ID: credentials.clientId, FLAGMETER_CLIENT_SECRET: canary };
+  for (const env of [good, bad, { FLAGMETER_TOKEN: canary }])
+    for (const args of [
+      ['apps', 'list'],
+      ['keys', 'list', '--app', 'shop', '--json'],
+      ['whoami'],
+      ['audit', 'list'],
+    ]) {
+      const { stdout, stderr } = await runBinary([...args, '--url', url], { ...env, HOME: freshDirectory() });
+      written += stdout + stderr;
+    }
+  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+  const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...listen];
+  const away = `postgres://flagmeter:${canary}@127.0.0.1:1/flagmeter`;
+  const refused: readonly (readonly [readonly string[], Record<string, string>])[] = [
+    [['engine', 'status', '--engine', away], {}],
+    [serve, { FLAGMETER_ENGINE: `mysql://${canary}` }],
+    [serve, { FLAGMETER_ENGINE: `${away}?sslmode=${canary}` }],
+    [serve, { FLAGMETER_ENGINE: away, FLAGMETER_ENGINE_KEY_FILE: canary }],
+    [serve, { FLAGMETER_TLS_KEY: canary }],
+  ];
+  for (const [args, env] of refused) {
+    const { code, stdout, stderr } = await runBinary(args, { ...env, HOME: freshDirectory() });
+    expect([code, stdout]).not.toEqual([0, '']);
+    expect(stderr).not.toBe('');
+    written += stdout + stderr;
+  }
+}, 60_000);
+
+/** Every file below a directory but those of LMDB. */
+function filesBelow(directory: string): readonly string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/^(?:data|lock)\.mdb$/.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+test('and nothing that was written has one', async () => {
+  const metrics = await (await fetch(`http://${ops}/metrics`)).text();
+  const health = await (await fetch(`http://${ops}/readyz`)).text();
+  await stop(service);
+  // The audit log is exported at the start, and then each minute.
+  const again = await startBinary({ data, args: ['--audit-export', audit] });
+  await expect.poll(() => readdirSync(audit)).not.toEqual([]);
+  await stop(again);
+  const files = [...filesBelow(data), ...filesBelow(audit)];
+  const places = new Map([
+    ['the log', service.stderr() + again.stderr()],
+    ['standard output', service.line],
+    ['the metrics', metrics + health],
+    ['the commands', written],
+    ...files.map((path) => [path, readFileSync(path, 'latin1')] as const),
+  ]);
+  // What has to be there, so that it is known to be looked at.
+  expect(places.get('the log')).toMatch(/ DEBUG request .*route=\/connect\/token/);
+  expect(places.get('the log')).toMatch(/ WARN {2}a request was slow .*requestId=/);
+  expect(places.get('the metrics')).toMatch(/^flagmeter_tokens_issued_total/m);
+  expect(files.some((path) => path.startsWith(audit))).toBe(true);
+  expect(secrets.size).toBeGreaterThan(50);
+  const found = [...places].flatMap(([place, text]) => {
+    const hidden = ['the log', 'standard output', 'the metrics'].includes(place)
+      ? [...secrets, ...names]
+      : secrets;
+    return [...hidden].filter(([, secret]) => text.includes(secret)).map(([name]) => `${name} in ${place}`);
+  });
+  expect(found).toEqual([]);
+});

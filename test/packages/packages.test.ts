@@ -1,0 +1,155 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Validation } from '@cyclonedx/cyclonedx-library';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sbomSpec } from '../../scripts/package/sbom.ts';
+import { loadConfig } from '../../src/config.ts';
+import { requireBinary } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { epoch, packagesOf } from './fixture.ts';
+
+const { describe } = needing('dpkg');
+
+describe('the packages of an executable', () => {
+  let out: string;
+  /** The unpacked tar.gz, and the unpacked .deb. */
+  let unpacked: string;
+  let installed: string;
+
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28 });
+  const deb = () => join(out, 'flagmeter_1.2.3-1_amd64.deb');
+  const textIn = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8');
+
+  beforeAll(() => {
+    out = packagesOf('1.2.3');
+    const scratch = mkdtempSync(join(tmpdir(), 'flagmeter-unpacked-'));
+    run('tar', '-xzf', join(out, 'flagmeter-1.2.3-linux-x64.tar.gz'), '-C', scratch);
+    unpacked = join(scratch, 'flagmeter-1.2.3-linux-x64');
+    installed = join(scratch, 'deb');
+    run('dpkg-deb', '--extract', deb(), installed);
+  }, 300_000);
+
+  afterAll(() => rmSync(join(unpacked, '..'), { recursive: true, force: true }));
+
+  test('are the same bytes each time, and their sums are listed', () => {
+    const later = new Date();
+    utimesSync(requireBinary(), later, later);
+    const again = packagesOf('1.2.3');
+    expect(textIn(again, 'SHA256SUMS')).toBe(textIn(out, 'SHA256SUMS'));
+    const names = readdirSync(out).filter((name) => name !== 'SHA256SUMS');
+    expect(execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: again, encoding: 'utf8' })).toBe(
+      names.map((name) => `${name}: OK\n`).join(''),
+    );
+  }, 300_000);
+
+  test('have an executable that runs, and entries of root with the time of the commit', () => {
+    expect(run(join(unpacked, 'flagmeter'), 'version')).toContain('linux x64');
+    expect(run(join(installed, 'usr/bin/flagmeter'), 'version')).toContain('linux x64');
+    const listed = run(
+      'tar',
+      '-tvzf',
+      join(out, 'flagmeter-1.2.3-linux-x64.tar.gz'),
+      '--numeric-owner',
+      '--full-time',
+      '--utc',
+    );
+    const time = new Date(epoch * 1000).toISOString().slice(0, 19).replace('T', ' ');
+    for (const line of listed.trim().split('\n'))
+      expect(line).toMatch(new RegExp(`^\\S+ 0/0 +\\d+ ${time} `));
+    expect(run('dpkg-deb', '--contents', deb())).not.toMatch(/^\S+ (?!root\/root)/m);
+  });
+
+  test('the .deb names its settings as conffiles, and its files are as summed up', () => {
+    expect(run('dpkg-deb', '--info', deb(), 'conffiles')).toBe('/etc/flagmeter/flagmeter.json\n');
+    expect(run('dpkg-deb', '--field', deb(), 'Version', 'Architecture')).toBe(
+      'Version: 1.2.3-1\nArchitecture: amd64\n',
+    );
+    const sums = run('dpkg-deb', '--info', deb(), 'md5sums');
+    execFileSync('md5sum', ['--check', '--strict', '-'], { cwd: installed, input: sums, stdio: 'pipe' });
+  });
+
+  test('the example configuration has settings that there are', () => {
+    const readFile = (path: string) => textIn(installed, path);
+    const read = loadConfig({ argv: ['--config', 'etc/flagmeter/flagmeter.json'], env: {}, readFile });
+    expect(read).toMatchObject({ data: '/var/lib/flagmeter', listen: '127.0.0.1:8080' });
+  });
+
+  test('the bill of materials is one, with what is inside', async () => {
+    const text = textIn(unpacked, 'flagmeter.cdx.json');
+    expect(await new Validation.JsonStrictValidator(sbomSpec.version).validate(text)).toBeNull();
+    const { components } = JSON.parse(text) as {
+      components: { name: string; components?: { name: string }[] }[];
+    };
+    expect(components.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'Bun',
+        'LMDB',
+        'LZ4',
+        'lmdb',
+        'preact',
+        'uplot',
+        'jose',
+        'libstdc++ and libgcc',
+      ]),
+    );
+    const inBun = components.find(({ name }) => name === 'Bun')?.components?.map(({ name }) => name);
+    expect(inBun).toContain('JavaScriptCore and WebKit');
+  });
+
+  test('the notices have the licence of each part', () => {
+    const notices = textIn(unpacked, 'THIRD-PARTY-NOTICES.txt');
+    const { components } = JSON.parse(textIn(unpacked, 'flagmeter.cdx.json')) as {
+      components: { name: string }[];
+    };
+    for (const { name } of components)
+      expect(notices).toMatch(
+        new RegExp(`^${RegExp.escape?.(name) ?? name.replaceAll(/[+./]/g, '\\$&')} .*\\(.+\\)$`, 'm'),
+      );
+    expect(notices).toContain('The OpenLDAP Public License');
+    expect(notices).toContain('JavaScriptCore');
+  });
+
+  test.each([
+    ['bash', 'flagmeter.bash', 'usr/share/bash-completion/completions/flagmeter'],
+    ['zsh', '_flagmeter', 'usr/share/zsh/vendor-completions/_flagmeter'],
+    ['fish', 'flagmeter.fish', 'usr/share/fish/vendor_completions.d/flagmeter.fish'],
+  ])('the completion of %s is what the executable prints', (shell, inFolder, inDebian) => {
+    const printed = run(requireBinary(), 'completion', shell);
+    expect(textIn(unpacked, `completions/${inFolder}`)).toBe(printed);
+    expect(textIn(installed, inDebian)).toBe(printed);
+  });
+
+  needing('man-db').test.each(['flagmeter.1', 'flagmeter-serve.1'])(
+    'the manual page %s is well-formed',
+    (name) => {
+      const env = { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '100' };
+      const page = join(installed, `usr/share/man/man1/${name}.gz`);
+      const script =
+        'man --warnings=all --encoding=UTF-8 --local-file "$0" 2>&1 >/dev/null; man --local-file "$0" | col -b';
+      const shown = execFileSync('bash', ['-c', script, page], { env, encoding: 'utf8' });
+      expect(shown).not.toMatch(/warning|error:/);
+      const said =
+        name === 'flagmeter.1'
+          ? ['flagmeter apps create', '130 interrupted']
+          : ['--queue-high-packets', 'FLAGMETER_DATA'];
+      for (const words of said) expect(shown).toContain(words);
+    },
+  );
+
+  needing('systemd').test('the unit is one that systemd takes, and little is open to it', () => {
+    const unit = join(installed, 'flagmeter.service');
+    const text = textIn(installed, 'lib/systemd/system/flagmeter.service');
+    writeFileSync(unit, text.replace('/usr/bin/flagmeter', join(installed, 'usr/bin/flagmeter')));
+    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], {
+      encoding: 'utf8',
+    });
+    expect(stdout + stderr).not.toContain('flagmeter');
+    // From 0 to 10; 2.0 is "OK". A higher one fails.
+    execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
+      stdio: 'pipe',
+    });
+  });
+});

@@ -5,7 +5,10 @@ import type { Resource } from './resource.ts';
 
 const events = ['flag.first_seen', 'flag.stale', 'key.leaked', 'ingest.refusing', 'member.changed'];
 
-const url = flag('url URL', 'Where deliveries are posted to: https, of a host on the internet');
+/** `--url` is the address of the server, as with every command. */
+const endpoint = flag('endpoint URL', 'Where deliveries are posted to: https, of a host on the internet', {
+  field: 'url',
+});
 const event = flag('event EVENT', 'What it is told of; once for each', {
   many: true,
   field: 'events',
@@ -32,7 +35,7 @@ export const webhooks: Resource = {
   create: {
     operand: { name: 'NAME', description: 'Name to know it by' },
     fields: [
-      { ...url, required: true },
+      { ...endpoint, required: true },
       { ...event, required: true },
     ],
     secretOf: () => 'secret',
@@ -40,7 +43,7 @@ export const webhooks: Resource = {
   update: {
     fields: [
       flag('name NAME', 'Another name'),
-      url,
+      endpoint,
       event,
       flag('enabled YES', 'Whether it is told of anything: true or false', {
         values: ['true', 'false'],

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { commandsOf, type Resource } from '../../src/cli/resource.ts';
+import { resources } from '../../src/cli/resources.ts';
 import { openReceiver, verified } from '../webhooks/receiver.ts';
 import { administrator } from './administrator.ts';
 
@@ -8,7 +10,9 @@ describe('webhooks', () => {
   it('are made, tested, given another secret and made to deliver again', async () => {
     const receiver = await openReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
-    const made = await run(`webhooks create Chat --url ${url} --event key.leaked --event flag.stale --json`);
+    const made = await run(
+      `webhooks create Chat --endpoint ${url} --event key.leaked --event flag.stale --json`,
+    );
     const { secret, events } = JSON.parse(made.out);
     expect(events).toEqual(['key.leaked', 'flag.stale']);
     expect(made.err).toContain('it is shown only once');
@@ -27,5 +31,13 @@ describe('webhooks', () => {
     await expect(run('webhooks test Chat')).rejects.toThrow('disabled');
     await run('webhooks delete Chat --yes');
     expect((await run('webhooks list --json')).out).toContain('"items":[]');
+  });
+});
+
+describe('commands on resources', () => {
+  const commands = Object.values(resources).flatMap((resource: Resource) => commandsOf(resource));
+  it.each(commands.map(({ command }) => command))('$name has each flag once', ({ flags }) => {
+    const names = flags.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
   });
 });

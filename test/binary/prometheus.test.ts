@@ -4,6 +4,7 @@ import {
   cleanUp,
   createApplication,
   createKey,
+  freshDirectory,
   startBinary,
   stop,
   token,
@@ -12,22 +13,26 @@ import { parseExposition } from '../support/exposition.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { freePort } from '../support/postgres-program.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { metricsIn, promtool, readPanels, readRules } from '../support/promtool.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
 
-/** A real Prometheus with our rules scrapes the executable: a node of an engine, which has every metric that there is. */
+/**
+ * A real Prometheus with our rules scrapes the executable: a node of an engine, and a single machine that makes backups. Together they
+ * have every metric that there is.
+ */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 /** Two packets may wait: with more at once the service refuses some. */
 const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
+const own = ['--ops-listen', '127.0.0.1:0'];
 const inTime = { timeout: 30_000, interval: 250 };
 
 let database: Postgres;
 let node: Binary;
-let ops: string;
+let alone: Binary;
+let targets: readonly string[];
 let prometheus: Prometheus;
 let key: string;
 
@@ -39,6 +44,9 @@ const send = async (k: string) => {
   });
   return answer.status;
 };
+
+const metrics = () =>
+  Promise.all(targets.map(async (target) => (await fetch(`http://${target}/metrics`)).text()));
 
 /** Waits until an alert fires; before that it did not. */
 async function fires(alert: string, provoke: () => Promise<unknown>): Promise<void> {
@@ -52,8 +60,10 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     database = await Postgres.start();
     const engine = await database.database();
     const credentials = await prepareEngine(engine);
-    ops = `127.0.0.1:${await freePort()}`;
-    node = await startBinary({ args: ['--engine', engine, '--ops-listen', ops, ...urls, ...narrow] });
+    node = await startBinary({ args: ['--engine', engine, ...own, ...urls, ...narrow] });
+    const backups = ['--backup-every', '24h', '--backup-to', freshDirectory()];
+    alone = await startBinary({ args: [...own, ...backups] });
+    targets = [node, alone].map(({ line }) => /\bops=(\S+)/.exec(line)![1]!);
     const bearer = await token(node.http, credentials);
     const application = await createApplication(node.http, bearer, { name: 'Shop' });
     key = (await createKey(node.http, bearer, application, 'Frontend')).key;
@@ -66,26 +76,27 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     );
     client.close();
     await send('no-such-key');
-    prometheus = await Prometheus.start(ops);
+    prometheus = await Prometheus.start(targets);
   }, 90_000);
 
   afterAll(async () => {
     await prometheus?.close();
-    if (node !== undefined) await stop(node, 'SIGKILL');
+    for (const each of [node, alone]) if (each !== undefined) await stop(each, 'SIGKILL');
     await database?.close();
     cleanUp();
   });
 
   test('promtool has nothing to say against the metrics', async () => {
-    const text = await (await fetch(`http://${ops}/metrics`)).text();
-    expect(() => promtool(['check', 'metrics'], {}, text)).not.toThrow();
+    for (const text of await metrics()) expect(() => promtool(['check', 'metrics'], {}, text)).not.toThrow();
   });
 
   test('finds every metric that the rules and the dashboard name', async () => {
-    const { samples } = parseExposition(await (await fetch(`http://${ops}/metrics`)).text());
-    const known = new Set(['up', ...samples.map(({ name }) => name)]);
     const named = [...readRules(), ...readPanels()].flatMap(({ expr }) => metricsIn(expr));
-    expect(named.filter((name) => !known.has(name))).toEqual([]);
+    await vi.waitFor(async () => {
+      const samples = (await metrics()).flatMap((text) => parseExposition(text).samples);
+      const known = new Set(['up', ...samples.map(({ name }) => name)]);
+      expect(named.filter((name) => !known.has(name))).toEqual([]);
+    }, inTime);
   });
 
   test('has something to show in every panel', async () => {

@@ -27,15 +27,15 @@ export class Prometheus {
     this.#process = process;
   }
 
-  /** @param target HOST:PORT of the metrics */
-  static async start(target: string): Promise<Prometheus> {
+  /** @param targets HOST:PORT of the metrics of each service */
+  static async start(targets: readonly string[]): Promise<Prometheus> {
     const folder = freshDirectory();
     const address = `127.0.0.1:${await freePort()}`;
     const rules = readFileSync(rulesPath, 'utf8').replaceAll(/^( +for:) .*$/gm, '$1 0s');
     const config = {
       global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
       rule_files: ['rules.yml'],
-      scrape_configs: [{ job_name: 'flagmeter', static_configs: [{ targets: [target] }] }],
+      scrape_configs: [{ job_name: 'flagmeter', static_configs: [{ targets }] }],
     };
     writeFileSync(join(folder, 'rules.yml'), rules);
     writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config)); // JSON is YAML.

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
+import { putMark, refusedMark, seenMark, service } from '../../src/webhooks/marks.ts';
+import { sequenceOf } from '../../src/webhooks/queue.ts';
+import { keptMs, sweepRound } from '../../src/webhooks/sweep.ts';
+import { deleteWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
+import { openWebhooks, type WebhookFixture } from './fixture.ts';
+import { openReceiver } from './receiver.ts';
+
+async function sweep({ store: accounts, engine, clock }: WebhookFixture): Promise<void> {
+  const failed = (error: unknown) => {
+    throw error;
+  };
+  await sweepRound({ accounts, engine, clock, pause: async () => true, failed });
+}
+
+function marksOf({ store }: WebhookFixture): string[] {
+  store.webhookMarks.resetReadTxn();
+  return [...store.webhookMarks.getKeys()];
+}
+
+test('deliveries go a while after their end, and those that wait stay', async () => {
+  const fixture = await openWebhooks();
+  const { port } = await openReceiver();
+  const done = await fixture.hook(`http://127.0.0.1:${port}/`);
+  const waits = await fixture.hook('http://127.0.0.1:1/');
+  for (const { webhook } of [done, waits])
+    await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
+  await fixture.deliver();
+  const counts = () => [done, waits].map(({ webhook }) => fixture.deliveries(webhook.id).length);
+  fixture.clock.advance(keptMs);
+  await sweep(fixture);
+  expect(counts()).toEqual([1, 1]);
+  fixture.clock.advance(1);
+  await sweep(fixture);
+  expect(counts()).toEqual([0, 1]);
+});
+
+test('nothing is left of a webhook that is gone', async () => {
+  const fixture = await openWebhooks();
+  const { webhook } = await fixture.hook('http://127.0.0.1:1/');
+  const path = { teamId: fixture.team.id, id: webhook.id };
+  await testWebhook(fixture.directory, path);
+  await deleteWebhook(fixture.directory, path);
+  await sweep(fixture);
+  expect(fixture.deliveries(webhook.id)).toEqual([]);
+  expect(fixture.deliverer.waiting).toBe(0);
+  expect(fixture.engine.has('numbers', sequenceOf(webhook.id))).toBe(false);
+});
+
+test('marks go with their application, and those of refusals after two days', async () => {
+  const fixture = await openWebhooks();
+  const { directory, clock, team } = fixture;
+  const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });
+  const [seen, refused, ofService] = [
+    seenMark(id, 1, 'a b'),
+    refusedMark(id, null, 'unknown_key'),
+    refusedMark(service, null, 'backpressure'),
+  ];
+  await directory.change((draft) => {
+    for (const mark of [seen, refused, ofService]) putMark(draft, mark, clock.now());
+  });
+  await sweep(fixture);
+  expect(marksOf(fixture)).toHaveLength(3);
+  clock.advance(3 * 86_400_000);
+  await sweep(fixture);
+  expect(marksOf(fixture)).toEqual([seen]);
+  await deleteApplication(directory, id);
+  await sweep(fixture);
+  expect(marksOf(fixture)).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 
@@ -22,7 +23,12 @@ export interface PaceDeps {
   isOver(): boolean;
   /** Is told how far the work is. */
   tell?(done: Done): void;
+  /** Lets the service have the processor and the disk first, where it works beside one. */
+  readonly gentle?: true;
 }
+
+/** Of the thread, where it works beside a service: it gets a tenth of what others want as well. */
+const lowPriority = 10;
 
 /** How long a work goes on before it looks whether it has to end, ms. */
 const turnMs = 10;
@@ -34,6 +40,16 @@ export class Pace {
 
   constructor(deps: PaceDeps) {
     this.#deps = deps;
+  }
+
+  get isGentle(): boolean {
+    return this.#deps.gentle === true;
+  }
+
+  /** Lets others come first from now on. Call it when nothing is held that the service waits for. */
+  giveWay(): void {
+    // Of 0, Linux takes the thread that calls.
+    if (this.isGentle) setPriority(0, lowPriority);
   }
 
   isDue(): boolean {

@@ -43,6 +43,7 @@ interface Source {
 export async function writeBackup(data: string, at: Date, sink: Sink, pace: Pace): Promise<Written> {
   const point = await holdPoint(data);
   try {
+    pace.giveWay();
     const sources: Source[] = [];
     for (const each of point.stores) sources.push({ point: each, pages: await pagesOf(each, pace) });
     return await write(sources, at, sink, pace);

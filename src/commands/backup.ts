@@ -9,7 +9,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { attachAccountStore } from '../store/accounts.ts';
 import { readCopyState } from '../store/copy-state.ts';
-import { checkSharable } from '../store/lock.ts';
+import { checkSharable, isLocked } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { longWork } from './long-work.ts';
 import { backupCommand } from './server-commands.ts';
@@ -29,7 +29,8 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
   await checkOwnData(config);
   const to = given.value('to')!;
   const began = systemClock.monotonic();
-  const written = await longWork(terminal, 'backing up', (pace) => writeTo(to, data, pace));
+  const gentle = isLocked(data);
+  const written = await longWork(terminal, 'backing up', (pace) => writeTo(to, data, pace), gentle);
   terminal.err(summary(written, to, systemClock.monotonic() - began));
   return 0;
 }
@@ -37,7 +38,8 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
 function writeTo(to: string, data: string, pace: Pace): Promise<Written> {
   const at = new Date(systemClock.now());
   if (to === standardOutput) return writeBackup(data, at, toStandardOutput, pace);
-  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace));
+  const gentle = pace.isGentle;
+  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace), { gentle });
 }
 
 const toStandardOutput: Sink = {

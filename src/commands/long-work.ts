@@ -6,12 +6,14 @@ import { Progress } from './progress.ts';
 
 /**
  * Does a long work with a progress bar. Ctrl-C and SIGTERM end it at its next turn, so that it can remove what it has begun.
+ * @param gentle whether a service that works meanwhile comes first
  * @throws {Failure} when it was interrupted
  */
 export async function longWork<T>(
   terminal: Terminal,
   words: string,
   work: (pace: Pace) => Promise<T>,
+  gentle = false,
 ): Promise<T> {
   let isOver = false;
   const end = () => {
@@ -21,7 +23,12 @@ export async function longWork<T>(
   const progress = new Progress(terminal, systemClock, words);
   try {
     return await work(
-      new Pace({ clock: systemClock, isOver: () => isOver, tell: (done) => progress.tell(done) }),
+      new Pace({
+        clock: systemClock,
+        isOver: () => isOver,
+        tell: (done) => progress.tell(done),
+        ...(gentle && { gentle }),
+      }),
     );
   } catch (error) {
     progress.end();

@@ -88,7 +88,8 @@ export function checkSharable(directory: string): void {
   );
 }
 
-function isLocked(path: string): boolean {
+/** Whether a process, maybe this one, has locked it. */
+export function isLocked(path: string): boolean {
   const descriptor = openSync(path, 'r');
   const error = tryLock(descriptor);
   closeSync(descriptor);

@@ -31,6 +31,8 @@ describe('loadConfig', () => {
       maxReport: 4_194_304,
       apiRate: 100,
       tokenRate: 100,
+      otlpEvery: 60,
+      otlpTraceOneIn: 100,
       plans: 'fixed',
       batchPackets: 4_096,
       queueHighPackets: 20_000,

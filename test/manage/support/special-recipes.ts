@@ -54,6 +54,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /applications/:id/overview/users unknown_environment': async (_world, { path }) => ({
     path: path.replace('Production', 'Nowhere'),
   }),
+  'GET /applications/:id/prometheus invalid_query': afterPath('?environment='),
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
   // Each time of another range: a range that was computed within the last second is not computed again.
   'GET /applications/:id/overview backpressure': async (_world, { path }) => ({

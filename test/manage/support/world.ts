@@ -125,7 +125,7 @@ async function settle(directory: Directory): Promise<People> {
   const spareUsers: User[] = [];
   for (let at = 0; at < 110; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
   const spareLots: Lot[] = [];
-  for (let at = 0; at < 20; at += 1) {
+  for (let at = 0; at < 24; at += 1) {
     const { id } = await createTeam(directory, `Spare ${at}`, {
       foundersOf: () => [admin.id, user.id],
     });

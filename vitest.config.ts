@@ -29,15 +29,23 @@ const engine = {
   },
 };
 
+/** They boot a machine, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
+const longPackageTests = ['test/packages/{chart,lifecycle}.test.ts'];
+
 const system = {
   test: {
     name: 'system',
     include: ['test/{binary,browser,faults,bench,models,chaos,packages}/**/*.test.ts'],
+    exclude: longPackageTests,
     testTimeout: 120_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     retry,
   },
+};
+
+const packages = {
+  test: { ...system.test, name: 'packages', include: longPackageTests, exclude: [] },
 };
 
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
@@ -49,5 +57,7 @@ if (skipped.length > 0)
   console.warn(`Tests that need ${skipped.join(', ')} are skipped: apt-get install ${skipped.join(' ')}\n`);
 
 export default defineConfig({
-  test: { projects: onBun || whyNotOnNode === undefined ? [unit, engine, system] : [system] },
+  test: {
+    projects: onBun || whyNotOnNode === undefined ? [unit, engine, system, packages] : [system, packages],
+  },
 });

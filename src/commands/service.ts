@@ -100,11 +100,19 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
       const worked = stopWork();
       void stopPushing?.();
       await Promise.all([bound.close(graceMs), worked]);
-      await Promise.race([collector?.close(), pause(lastTracesMs)]);
+      if (collector !== undefined) await closeSoon(collector);
       audit?.close();
       await closeCore(core);
     },
   };
+}
+
+/** Gives the collector some time to take the last traces. */
+async function closeSoon(collector: Collector): Promise<void> {
+  const closed = new AbortController();
+  const late = pause(lastTracesMs, undefined, { signal: closed.signal }).catch(() => {});
+  await Promise.race([collector.close(), late]);
+  closed.abort(); // A timer that is left would hold up the end of the process.
 }
 
 /** The way to the collector. Its packages are loaded only where there is one. */

@@ -85,7 +85,7 @@ test('a server that is started at a terminal finishes by printing the address to
   const [, address] = /flagmeter ready http=(\S+)/.exec(shown) ?? [];
   expect(shown).toContain(`flagmeter is running. Open http://${address}/\n`);
   expect(shown).toContain(`flagmeter login --url http://${address}\n`);
-  expect(shown).toContain('"msg":"stopped","code":0');
+  expect(shown).toMatch(/ INFO +stopped code=0/);
 });
 
 async function signedIn(): Promise<Home> {

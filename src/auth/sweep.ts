@@ -1,13 +1,20 @@
 import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type Sweep, type SweepStep, sweepSteps } from '../engine/sweep.ts';
+import {
+  runSweepSteps,
+  type Sweep,
+  type SweepStep,
+  type SweepTurns,
+  sweepInRounds,
+  sweepSteps,
+} from '../engine/sweep.ts';
 import type { AccountStore, TableName } from '../store/accounts.ts';
 import { isDeviceOver } from './device-codes.ts';
 import { invalidationKeyAt } from './invalidation.ts';
 import { sweepThrottles } from './login-throttle.ts';
 import { endsAt, removeSession } from './sessions.ts';
 
-export interface SweepDeps {
+export interface SweepDeps extends SweepTurns {
   readonly accounts: AccountStore;
   readonly engine: Engine;
   readonly clock: Clock;
@@ -15,15 +22,9 @@ export interface SweepDeps {
   readonly auditMs: number;
   /** Copies the audit log elsewhere; gives the number of the last entry that is there. Without it there is no copy. */
   readonly exportAudit?: (() => Promise<number>) | undefined;
-  /** Resolves after `ms`; false when the service is stopping, and the sweep with it. */
-  pause(ms: number): Promise<boolean>;
-  /** A step failed; the sweep goes on with the next round. */
-  failed(error: unknown): void;
 }
 
 const betweenRoundsMs = 60_000;
-/** Between two steps, so that requests wait for no more than one. */
-const betweenStepsMs = 5;
 /** A token stays on the list for a little longer than it could be valid: the clock may be set back. */
 const leewayMs = 60_000;
 
@@ -31,14 +32,8 @@ const leewayMs = 60_000;
  * Removes what has expired of what the auth host keeps, and of the audit log, in the background, for as long as the service
  * runs: round after round, in small steps.
  */
-export async function sweepExpired(deps: SweepDeps): Promise<void> {
-  do {
-    try {
-      await sweepRound(deps);
-    } catch (error) {
-      deps.failed(error);
-    }
-  } while (await deps.pause(betweenRoundsMs));
+export function sweepExpired(deps: SweepDeps): Promise<void> {
+  return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
 /**
@@ -47,10 +42,7 @@ export async function sweepExpired(deps: SweepDeps): Promise<void> {
  */
 export async function sweepRound(deps: SweepDeps): Promise<void> {
   const exported = await exportAudit(deps);
-  for (const step of stepsAt(deps, deps.clock.now(), exported)) {
-    for (let after = await step(undefined); after !== undefined; after = await step(after))
-      if (!(await deps.pause(betweenStepsMs))) return;
-  }
+  await runSweepSteps(deps, stepsAt(deps, deps.clock.now(), exported));
 }
 
 /** @returns the number of the last entry of the audit log that may go */

@@ -16,6 +16,43 @@ export interface Sweep<Name extends TableName> {
 /** Reads some records that come after a key, removes what is over, and gives the key to go on after; `undefined` at the end. */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
+/** What a sweep needs of the service that it runs in. */
+export interface SweepTurns {
+  /** Resolves after `ms`; false when the service is stopping, and the sweep with it. */
+  pause(ms: number): Promise<boolean>;
+  /** A round failed; the sweep goes on with the next one. */
+  failed(error: unknown): void;
+}
+
+/** Between two steps, so that requests wait for no more than one. */
+const betweenStepsMs = 5;
+
+/** Does one round after another, for as long as the service runs. */
+export async function sweepInRounds(
+  { pause, failed }: SweepTurns,
+  betweenRoundsMs: number,
+  round: () => Promise<void>,
+): Promise<void> {
+  do {
+    try {
+      await round();
+    } catch (error) {
+      failed(error);
+    }
+  } while (await pause(betweenRoundsMs));
+}
+
+/** Takes all steps over their tables; ends early when the service is stopping. It throws as `Engine.change` does. */
+export async function runSweepSteps(
+  { pause }: Pick<SweepTurns, 'pause'>,
+  sweeps: readonly SweepStep[],
+): Promise<void> {
+  for (const step of sweeps) {
+    for (let after = await step(undefined); after !== undefined; after = await step(after))
+      if (!(await pause(betweenStepsMs))) return;
+  }
+}
+
 /** Records that one step reads: that takes about a millisecond of the event loop, and no plan waits longer. */
 const stepLimit = 256;
 

@@ -8,7 +8,8 @@ import { jsonAnswer } from '../http/schema.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../store/webhook-records.ts';
 import { urlRule } from '../webhooks/addresses.ts';
-import { deliveriesOf, deliveryKey, findDelivery, waitingOf } from '../webhooks/queue.ts';
+import { deliveriesOf, deliveryKey, findDelivery, maxDeliveries, waitingOf } from '../webhooks/queue.ts';
+import { keptDays } from '../webhooks/sweep.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -136,7 +137,7 @@ export const webhooks: Group<WebhookDeps> = {
       access,
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a webhook',
-      description: 'The last 1000 are kept, for 30 days after their end.',
+      description: `The last ${maxDeliveries} are kept, for ${keptDays} days after their end.`,
       query: paging,
       answers: { 200: page(Delivery, 'The latest delivery comes first.') },
       handle({ directory, team, params, query: { limit, cursor } }, deps: WebhookDeps) {

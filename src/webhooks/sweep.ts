@@ -1,44 +1,38 @@
 import type { Engine } from '../engine/engine.ts';
-import { type Sweep, type SweepStep, sweepSteps } from '../engine/sweep.ts';
+import {
+  runSweepSteps,
+  type Sweep,
+  type SweepStep,
+  type SweepTurns,
+  sweepInRounds,
+  sweepSteps,
+} from '../engine/sweep.ts';
 import type { AccountStore, TableName } from '../store/accounts.ts';
 import { applicationIn, service } from './marks.ts';
 import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
 
-export interface SweepDeps {
+export interface SweepDeps extends SweepTurns {
   readonly accounts: AccountStore;
   readonly engine: Engine;
   readonly clock: { now(): number };
-  /** Resolves after `ms`; false when the service is stopping. */
-  pause(ms: number): Promise<boolean>;
-  /** A step failed; the sweep goes on with the next round. */
-  failed(error: unknown): void;
 }
 
 const betweenRoundsMs = 10 * 60_000;
-const betweenStepsMs = 5;
 
 /** How long deliveries are kept after their end, unless there are too many. */
-export const keptMs = 30 * 86_400_000;
+export const keptDays = 30;
+const keptMs = keptDays * 86_400_000;
 /** No refusal goes on for so long without being seen to. */
 const refusedMarkMs = 2 * 86_400_000;
 
 /** Removes what is too old, and what is left of webhooks and applications that are gone, for as long as the service runs. */
-export async function sweepWebhooks(deps: SweepDeps): Promise<void> {
-  do {
-    try {
-      await sweepRound(deps);
-    } catch (error) {
-      deps.failed(error);
-    }
-  } while (await deps.pause(betweenRoundsMs));
+export function sweepWebhooks(deps: SweepDeps): Promise<void> {
+  return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
 /** One round over everything; ends early when the service is stopping. @throws {ApiError} as `Engine.change` does */
-export async function sweepRound(deps: SweepDeps): Promise<void> {
-  for (const step of stepsAt(deps, deps.clock.now())) {
-    for (let after = await step(undefined); after !== undefined; after = await step(after))
-      if (!(await deps.pause(betweenStepsMs))) return;
-  }
+export function sweepRound(deps: SweepDeps): Promise<void> {
+  return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }
 
 function stepsAt({ accounts, engine }: SweepDeps, now: number): readonly SweepStep[] {

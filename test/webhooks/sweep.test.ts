@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
 import { putMark, refusedMark, seenMark, service } from '../../src/webhooks/marks.ts';
 import { sequenceOf } from '../../src/webhooks/queue.ts';
-import { keptMs, sweepRound } from '../../src/webhooks/sweep.ts';
+import { keptDays, sweepRound } from '../../src/webhooks/sweep.ts';
 import { deleteWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
 import { openReceiver } from './receiver.ts';
@@ -28,7 +28,7 @@ test('deliveries go a while after their end, and those that wait stay', async ()
     await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
   await fixture.deliver();
   const counts = () => [done, waits].map(({ webhook }) => fixture.deliveries(webhook.id).length);
-  fixture.clock.advance(keptMs);
+  fixture.clock.advance(keptDays * 86_400_000);
   await sweep(fixture);
   expect(counts()).toEqual([1, 1]);
   fixture.clock.advance(1);

@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  fdatasyncSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writevSync,
-} from 'node:fs';
+import { closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, rmSync, writevSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
+import { diskSpace } from '../store/disk-space.ts';
 import { syncPath } from '../store/sync.ts';
 import type { Sink } from './write-backup.ts';
 
@@ -53,8 +45,7 @@ export async function writeFileWhole<T>(
 
 /** Makes sure that a file of a size fits beside another. @throws {Error} when it does not */
 export function checkRoom(file: string, bytes: number): void {
-  const { bavail, bsize } = statfsSync(dirname(file));
-  if (bavail * bsize < bytes + reserveBytes) throw noRoom(file, bytes);
+  if (diskSpace(dirname(file)).free < bytes + reserveBytes) throw noRoom(file, bytes);
 }
 
 function open(made: string, file: string): number {

@@ -31,7 +31,6 @@ export async function longWork<T>(
       }),
     );
   } catch (error) {
-    progress.end();
     if (error instanceof Interrupted) throw new Failure('interrupted', 'Interrupted: nothing was changed');
     throw error;
   } finally {

@@ -27,13 +27,36 @@ export interface DataLock {
  * @throws {Error} that names the directory and the process that holds the lock, or says why it cannot be locked
  */
 export function lockDataDirectory(directory: string): DataLock {
+  const files = () => dataFilesIn(directory);
+  return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', files });
+}
+
+/**
+ * Locks another directory that only one process may write to, and makes it when it is missing.
+ * @param flag what it was given with
+ * @throws {Error} as `lockDataDirectory` does
+ */
+export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
+  return lockAll({ directory, shown: `${flag} ${directory}`, flag, files: () => [] });
+}
+
+interface Locked {
+  readonly directory: string;
+  /** What an error calls it. */
+  readonly shown: string;
+  readonly flag: string;
+  /** What is locked with it. */
+  files(): readonly string[];
+}
+
+function lockAll({ directory, shown, flag, files }: Locked): DataLock {
   const held = new Map<string, number>();
   const release = () => {
     for (const descriptor of held.values()) closeSync(descriptor);
     held.clear();
   };
   const coverFiles = () => {
-    for (const path of dataFilesIn(directory)) if (!held.has(path)) held.set(path, lockPath(path));
+    for (const path of files()) if (!held.has(path)) held.set(path, lockPath(path));
   };
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -43,24 +66,7 @@ export function lockDataDirectory(directory: string): DataLock {
     return { coverFiles, release };
   } catch (error) {
     release();
-    throw new Error(`Cannot use the data directory ${directory}: ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-/**
- * Locks another directory that only one process may write to, and makes it when it is missing.
- * @param flag what it was given with
- * @throws {Error} as `lockDataDirectory` does
- */
-export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    accessSync(directory, file.R_OK | file.W_OK | file.X_OK);
-    const descriptor = lockPath(directory);
-    return { release: () => closeSync(descriptor) };
-  } catch (error) {
-    const reason = reasonOf(error).replace('--data', flag);
-    throw new Error(`Cannot use ${flag} ${directory}: ${reason}`, { cause: error });
+    throw new Error(`Cannot use ${shown}: ${reasonOf(error, flag)}`, { cause: error });
   }
 }
 
@@ -116,17 +122,22 @@ function tryLock(descriptor: number): number {
   return nativeAddon.tryLock(descriptor);
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there; change its owner or mode, or choose another with --data',
-  EPERM: 'this user may not write there; change its owner or mode, or choose another with --data',
-  EROFS: 'its file system is read-only; choose a writable directory with --data',
-  ENOTDIR: 'a part of its path is not a directory',
-  EEXIST: 'it is not a directory',
-};
-
-function reasonOf(error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  return reasons[code] ?? message;
+/** @param flag what the directory was given with */
+function reasonOf(error: unknown, flag: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not write there; change its owner or mode, or choose another with ${flag}`;
+    case 'EROFS':
+      return `its file system is read-only; choose a writable directory with ${flag}`;
+    case 'ENOTDIR':
+      return 'a part of its path is not a directory';
+    case 'EEXIST':
+      return 'it is not a directory';
+    default:
+      return message;
+  }
 }
 
 /** The process that holds the lock according to Linux, which does not show processes of other containers. */

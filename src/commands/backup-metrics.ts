@@ -24,10 +24,22 @@ export function backupMetrics({ backups }: Core): readonly ServiceMetric[] {
       },
     },
     {
+      name: 'flagmeter_backup_failing',
+      type: 'gauge',
+      help: '1 from a scheduled backup that failed to the next one that is made.',
+      read: read(({ trouble }) => Number(trouble !== '')),
+    },
+    {
+      name: 'flagmeter_backup_interval_seconds',
+      type: 'gauge',
+      help: 'How often a backup is made.',
+      read: read(({ everyMs }) => everyMs / 1000),
+    },
+    {
       name: 'flagmeter_backup_last_success_timestamp_seconds',
       type: 'gauge',
-      help: 'Unix time of the last scheduled backup that is whole.',
-      read: read(({ lastGoodAt }) => lastGoodAt && lastGoodAt / 1000),
+      help: 'Unix time of the last scheduled backup that is whole; 0 while there is none.',
+      read: read(({ lastGoodAt = 0 }) => lastGoodAt / 1000),
     },
     {
       name: 'flagmeter_backup_last_duration_seconds',

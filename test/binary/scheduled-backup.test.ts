@@ -30,6 +30,8 @@ test('a server backs itself up, and shows it', async () => {
   expect(others).toEqual([]);
   expect(name).toMatch(/^flagmeter-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup$/);
   expect(await metric('flagmeter_backup_last_bytes')).toBeGreaterThan(10_000);
+  expect(await metric('flagmeter_backup_failing')).toBe(0);
+  expect(await metric('flagmeter_backup_interval_seconds')).toBe(86_400);
   expect(
     Math.abs((await metric('flagmeter_backup_last_success_timestamp_seconds')) - Date.now() / 1000),
   ).toBeLessThan(120);
@@ -48,6 +50,8 @@ test('a backup that fails is a warning, and the server serves', async () => {
   writeFileSync(folder, '');
   const { service, metric, status } = await start(['--backup-every', '24h', '--backup-to', folder]);
   await expect.poll(() => metric('flagmeter_backups_total\\{result="failed"\\}')).toBe(1);
+  expect(await metric('flagmeter_backup_failing')).toBe(1);
+  expect(await metric('flagmeter_backup_last_success_timestamp_seconds')).toBe(0);
   expect(service.stderr()).toMatch(/"level":"warn","msg":"a backup has failed","reason":"EEXIST/);
   expect((await status()).backup).toMatchObject({
     trouble: expect.stringContaining('EEXIST'),

@@ -121,6 +121,17 @@ const conditions: Readonly<Record<string, Condition>> = {
     series: { [of('process_start_time_seconds')]: '1 1 2 2 3 4 4 4 4' },
     ...{ quiet: 4, fires: 6, labels: node },
   },
+  FlagmeterBackupFails: {
+    series: { [of('flagmeter_backup_failing')]: '0 1x20' },
+    ...{ quiet: 10, fires: 12, labels: node },
+  },
+  FlagmeterBackupOld: {
+    series: {
+      [of('flagmeter_backup_last_success_timestamp_seconds')]: '0x240',
+      [of('flagmeter_backup_interval_seconds')]: '1800x240',
+    },
+    ...{ quiet: 115, fires: 125, labels: node },
+  },
   FlagmeterEngineAway: {
     series: { [of('flagmeter_engine_connected')]: '1 0x10' },
     ...{ quiet: 1, fires: 3, labels: node },
@@ -213,6 +224,9 @@ const wellAndBusy: Condition['series'] = {
   [of('flagmeter_disk_size_bytes')]: '2e11x120',
   [of('flagmeter_oldest_reader_seconds', { store: 'usage' })]: '0 2 0x118',
   [of('process_start_time_seconds')]: '1x120',
+  [of('flagmeter_backup_failing')]: '0 1x5 0x115',
+  [of('flagmeter_backup_last_success_timestamp_seconds')]: '0x30 1800x30 3600x60',
+  [of('flagmeter_backup_interval_seconds')]: '1800x120',
   [of('flagmeter_engine_connected')]: '1x120',
   [of('flagmeter_nodes', { state: 'silent' })]: '0x120',
   [of('flagmeter_spool_oldest_seconds')]: '1x120',
@@ -246,7 +260,8 @@ describe('the dashboard', () => {
 
 /** What an alert or another metric tells better. */
 const notShown = [
-  ...['flagmeter_applications', 'flagmeter_backup_last_bytes', 'flagmeter_backup_last_duration_seconds'],
+  ...['flagmeter_applications', 'flagmeter_backup_failing', 'flagmeter_backup_interval_seconds'],
+  ...['flagmeter_backup_last_bytes', 'flagmeter_backup_last_duration_seconds'],
   ...['flagmeter_build_info', 'flagmeter_disk_size_bytes'],
   ...[
     'flagmeter_engine_failovers_total',

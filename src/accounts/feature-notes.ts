@@ -7,7 +7,7 @@ import { declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
 
 /** The most notes of a feature. */
-export const maxNotes = 100;
+const maxNotes = 100;
 
 export const tooManyNotes = `${tooMany('notes of a feature', maxNotes)}: delete one that is no longer needed`;
 

@@ -8,7 +8,7 @@ export interface RateLimited {
 }
 
 /** Bytes of a body that one token covers: most packets fit into one. */
-export const bytesPerToken = 4096;
+const bytesPerToken = 4096;
 
 /** A token bucket for each application that has sent something. */
 export class RateLimits {

@@ -71,7 +71,7 @@ export function isOf({ passwordId }: SignIn, { passwordHash }: User): boolean {
 }
 
 /** The key of a browser's sign-in, which need not exist. */
-export function signInKey({ id }: Browser): string {
+function signInKey({ id }: Browser): string {
   return hashSecret(id);
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
@@ -213,7 +214,10 @@ export class ClusterUsage implements UsageEngine {
   /** When the last packet is on disk, all is shipped before the committer goes. */
   #shippingAtItsEnd(committer: SpoolCommitter): Committer {
     const close = async () => {
-      await Promise.race([this.#calls.call('end').catch(() => {}), pause(this.#deps.goodbyeMs)]);
+      await Promise.race([
+        this.#calls.call('end').catch(() => {}),
+        pause(this.#deps.goodbyeMs, undefined, { ref: false }),
+      ]);
       this.#isOver = true;
       await committer.close();
     };
@@ -231,10 +235,6 @@ export class ClusterUsage implements UsageEngine {
     this.#calls.end(reason);
     this.#onTold();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }
 
 /** Strangers may read it: the log and the status say which host failed, and why. */

@@ -15,7 +15,7 @@ export interface Refusal {
 }
 
 /** Refusals that are kept. */
-export const keptRefusals = 1_000;
+const keptRefusals = 1_000;
 const longestRow = 1_000;
 
 /** The last rows that were refused. `refused`: key: their number (u48, big-endian), counted from 1. Value: JSON. */

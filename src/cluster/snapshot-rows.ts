@@ -11,7 +11,7 @@ import { isOwnFact } from './replica-state.ts';
  * head follow, as JSON. Then come rows: the table by its place in the head (u8), the lengths of key and value (u32 each), key,
  * value. All numbers are little-endian. The rows are those of the layout of the usage store that the head names.
  */
-export const snapshotFormat = 1;
+const snapshotFormat = 1;
 
 export interface SnapshotHead extends Applied {
   readonly format: number;

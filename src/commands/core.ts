@@ -158,7 +158,7 @@ export function debugLog({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): 
 }
 
 /** From when on the log warns of a commit. */
-export function slowCommits({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): SlowCommits {
+function slowCommits({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): SlowCommits {
   return { fromMs: config.slowCommit, log };
 }
 

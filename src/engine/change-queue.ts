@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { ApiError, engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -144,7 +145,7 @@ export class ChangeQueue {
   }
 
   async #takeTurns(): Promise<void> {
-    while (this.#hasCallers()) if (!(await this.#takeTurn())) await pause();
+    while (this.#hasCallers()) if (!(await this.#takeTurn())) await pause(pauseMs);
     this.#unsettled = []; // What of it is in comes as any other change.
     await this.#finishing;
   }
@@ -288,8 +289,4 @@ function put(layer: Layer, { table, key, value }: AccountChange['writes'][number
 /** What was written is at fault, and not the server: invalid data, a constraint, a limit of the server's. */
 function isOfData(error: unknown): error is EngineError {
   return error instanceof EngineError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, pauseMs));
 }

@@ -12,9 +12,6 @@ export interface History {
   readonly changes: readonly StoredChange[];
 }
 
-/** Where a history begins that has no change yet. */
-export const beginning: Place = { version: 0, id: '0' };
-
 /**
  * The changes that follow a place; `undefined` when the place is not in the history, or changes that follow it are missing:
  * then the engine went back, or has forgotten them.

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { ApiError, engineAway } from '../errors.ts';
 import { type Availability, patienceMs } from './availability.ts';
@@ -80,7 +81,7 @@ export class SharedRead {
       } catch (error) {
         availability.failed(error);
         if (this.#isClosed || clock.monotonic() - begun >= patienceMs) return batch.reject(engineAway());
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        await pause(pauseMs);
       }
     }
   }

@@ -50,7 +50,7 @@ function backpressure(seconds: number): ApiError {
  * Takes the tokens of one packet or report, by the bytes of its body.
  * @throws {ApiError} `rate_limited` when the application has not enough left
  */
-export function takeTokens({ rates, clock }: AdmissionDeps, application: RateLimited, bytes: number): void {
+function takeTokens({ rates, clock }: AdmissionDeps, application: RateLimited, bytes: number): void {
   const wait = rates.take(application, clock.monotonic(), bytes);
   if (wait === 0) return;
   throw new ApiError('rate_limited', 'The application sends more than its rate allows', wait);

@@ -42,7 +42,7 @@ export interface Judgement {
 }
 
 /** A feature is new for a week: by then a weekly report has come, and a rollout that goes wrong was stopped. */
-export const newMs = 7 * 86_400_000;
+const newMs = 7 * 86_400_000;
 
 /** What can be said of a feature. */
 export function judge(facts: VerdictFacts): Judgement {
@@ -57,7 +57,7 @@ export function judge(facts: VerdictFacts): Judgement {
 }
 
 /** Whether it was seen so lately that it counts as in use. */
-export function isRecent({ now, quietMs }: VerdictFacts, { lastSeenAt }: Sight): boolean {
+function isRecent({ now, quietMs }: VerdictFacts, { lastSeenAt }: Sight): boolean {
   return lastSeenAt !== null && now - lastSeenAt <= quietMs;
 }
 

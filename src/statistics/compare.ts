@@ -2,7 +2,7 @@ import { type Day, differenceOf, intervalOf, pValueOf, rateOf, type Side, total 
 import { adjustByHolm } from './holm.ts';
 
 /** How often to be wrong at most, over all that is said of one comparison. */
-export const alpha = 0.05;
+const alpha = 0.05;
 
 /** What each side of a difference needs. Below that, chance is too large to be told from the figures. */
 export const needed = {

@@ -11,7 +11,7 @@ const lanczos = [
 ];
 
 /** The logarithm of Γ(x), x > 0. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   const y = x - 1;
   const t = y + 7.5;
   const sum = lanczos.reduce(

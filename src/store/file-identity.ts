@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 
 /** An open file is no longer at its path: what is written to it is lost when it is closed. */
-export class FileGone extends Error {
+class FileGone extends Error {
   override readonly name = 'FileGone';
   /** A number, as system errors have it. */
   readonly code = constants.errno.ENOENT;

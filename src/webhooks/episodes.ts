@@ -4,7 +4,7 @@
  */
 
 /** So few are not worth a word: someone has mistyped a key. */
-export const fewest = 10;
+const fewest = 10;
 
 const quietMs = 60 * 60_000;
 const moveOnMs = 15 * 60_000;

@@ -75,7 +75,7 @@ export function queueAgain(draft: Draft, webhookId: string, id: string, now: num
 }
 
 /** Removes a delivery. */
-export function forget(draft: Draft, key: string): void {
+function forget(draft: Draft, key: string): void {
   if (!draft.has('webhookDeliveries', key)) return;
   draft.remove('webhookDeliveries', key);
   draft.remove('webhookTurns', key);

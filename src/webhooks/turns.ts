@@ -10,7 +10,7 @@ import { targetOf } from './webhooks.ts';
 export const leaseMs = 60_000;
 
 /** A webhook is disabled when a delivery is given up and none has succeeded for so long. */
-export const disableAfterMs = 5 * 86_400_000;
+const disableAfterMs = 5 * 86_400_000;
 
 /** The attempts of a delivery that are kept. */
 const keptAttempts = 12;

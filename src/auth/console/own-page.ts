@@ -1,7 +1,7 @@
 import type { Request } from '../../http/types.ts';
 
 /** The header with which the console sends its requests. No form can send it, and no preflight ever allows it. */
-export const consoleHeader = 'flagmeter-console';
+const consoleHeader = 'flagmeter-console';
 
 /**
  * Makes the check that a page of the console itself has sent a request: only then its cookie counts (RFC 10017 §6.1.3.3).

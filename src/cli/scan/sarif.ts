@@ -64,7 +64,7 @@ function resultOf(finding: Finding): object {
 }
 
 /** A finding in a sentence. */
-export function messageOf({ kind, name, declared, lastSeenAt, nearest }: Finding): string {
+function messageOf({ kind, name, declared, lastSeenAt, nearest }: Finding): string {
   if (kind === 'not_in_code') return `${name} was last seen at ${lastSeenAt}, but is nowhere in the code`;
   const hint = nearest === null ? '' : `; the nearest known one is ${nearest}`;
   return `${name} was never seen${declared ? ', though it is declared' : ''}${hint}`;

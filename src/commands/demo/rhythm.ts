@@ -11,7 +11,7 @@ const quietest = 5 * 60;
 export const historyDays = 90;
 
 /** The payment provider was down for an hour of this many days ago, from this hour (UTC) on. */
-export const outage = { daysAgo: 9, hour: 14 } as const;
+const outage = { daysAgo: 9, hour: 14 } as const;
 
 export interface Rhythm {
   /** The day of the first history, in days since the epoch, and today. */

@@ -5,7 +5,7 @@ import { RetryAfter } from './headers.ts';
 import type { Json } from './json-schema.ts';
 
 /** The schema of every refusal (RFC 9457). */
-export const Problem = {
+const Problem = {
   description: 'A refusal (RFC 9457). Decide by `code`: `detail` is for people and may change.',
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail'],

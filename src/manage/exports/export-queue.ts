@@ -13,7 +13,7 @@ export interface ExportThread {
 }
 
 /** How long an export may wait for its client, and how long it may take, ms. */
-export const exportLimits = { idleMs: 60_000, wholeMs: 3_600_000 };
+const exportLimits = { idleMs: 60_000, wholeMs: 3_600_000 };
 
 /** Exports that are under way, and those that wait for the turn of their team. */
 export class ExportQueue {

@@ -1,3 +1,4 @@
+import type { Log } from '../log.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { type DataLock, lockDirectory } from '../store/lock.ts';
 import type { AuditEntry } from '../store/records.ts';
@@ -5,6 +6,12 @@ import { appendLines, auditFile, linesOf, syncDirectory } from './audit-files.ts
 import { auditKey, showEntry } from './audit-log.ts';
 
 type Source = Pick<AccountStore, 'audit'>;
+
+/** Rounds since the start of the process. */
+export interface ExportCounts {
+  made: number;
+  failed: number;
+}
 
 /** Entries that are read before other requests have a turn. */
 const stride = 200;
@@ -14,42 +21,62 @@ const stride = 200;
  * it has come, so neither a crash nor a restored backup makes it leave an entry out.
  */
 export class AuditExport {
+  readonly counts: ExportCounts = { made: 0, failed: 0 };
   readonly #directory: string;
+  readonly #log: Log;
   readonly #lock: Pick<DataLock, 'release'>;
   /** The last entry that is in its file; `undefined` while the files have to tell. */
   #last: AuditEntry | 'none' | undefined;
+  /** Whether the log has said that it fails. */
+  #isFailing = false;
 
-  private constructor(directory: string, lock: Pick<DataLock, 'release'>) {
+  private constructor(directory: string, lock: Pick<DataLock, 'release'>, log: Log) {
     this.#directory = directory;
     this.#lock = lock;
+    this.#log = log;
   }
 
   /**
    * Makes the directory when it is missing, and locks it: two services that write to the same files would break them.
    * @throws {Error} that names the directory and says why it cannot be used
    */
-  static open(directory: string): AuditExport {
-    return new AuditExport(directory, lockDirectory(directory, '--audit-export'));
+  static open(directory: string, log: Log): AuditExport {
+    return new AuditExport(directory, lockDirectory(directory, '--audit-export'), log);
   }
 
   /**
-   * Copies what is new.
-   * @returns the number of the last entry that is in the files: those after it must not be removed yet
-   * @throws {Error} when the files cannot be written
+   * Copies what is new. A failure is logged when it begins, and when it ends.
+   * @returns the number of the last entry that may be removed; -1 when the files cannot be written
    */
   async run(source: Source): Promise<number> {
     try {
-      this.#last = this.#isStill(source) ? this.#last : await this.#find(source);
-      for (let more = true; more; ) more = await this.#copy(source);
+      await this.#copyAll(source);
+      if (this.#isFailing) this.#log.info('the audit log can be exported again');
+      this.#isFailing = false;
+      this.counts.made += 1;
       return this.#number;
     } catch (error) {
       this.#last = undefined; // Some of the lines may be in their files.
-      throw error;
+      this.#tellFailure(error as Error);
+      return -1;
     }
   }
 
   close(): void {
     this.#lock.release();
+  }
+
+  #tellFailure({ message }: Error): void {
+    this.counts.failed += 1;
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const next = 'nothing of it is removed; it is tried again each minute';
+    this.#log.warn('the audit log cannot be exported', { directory: this.#directory, reason: message, next });
+  }
+
+  async #copyAll(source: Source): Promise<void> {
+    this.#last = this.#isStill(source) ? this.#last : await this.#find(source);
+    for (let more = true; more; ) more = await this.#copy(source);
   }
 
   get #number(): number {

@@ -20,7 +20,7 @@ export interface SweepDeps extends SweepTurns {
   readonly clock: Clock;
   /** How long the audit log is kept, ms. */
   readonly auditMs: number;
-  /** Copies the audit log elsewhere; gives the number of the last entry that is there. Without it there is no copy. */
+  /** Copies the audit log elsewhere; gives the number of the last entry that may go. Without it there is no copy. */
   readonly exportAudit?: (() => Promise<number>) | undefined;
 }
 
@@ -41,19 +41,8 @@ export function sweepExpired(deps: SweepDeps): Promise<void> {
  * @throws {ApiError} `store_unavailable`
  */
 export async function sweepRound(deps: SweepDeps): Promise<void> {
-  const exported = await exportAudit(deps);
+  const exported = (await deps.exportAudit?.()) ?? Number.POSITIVE_INFINITY;
   await runSweepSteps(deps, stepsAt(deps, deps.clock.now(), exported));
-}
-
-/** @returns the number of the last entry of the audit log that may go */
-async function exportAudit({ exportAudit, failed }: SweepDeps): Promise<number> {
-  if (exportAudit === undefined) return Number.POSITIVE_INFINITY;
-  try {
-    return await exportAudit();
-  } catch (error) {
-    failed(new Error('The audit log could not be exported: nothing of it is removed', { cause: error }));
-    return -1;
-  }
 }
 
 /** @param exported the number of the last entry of the audit log that may go */

@@ -7,7 +7,7 @@ import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
 import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
-import { checkTlsTime, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
+import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
 import type { Dispatch, Engine } from '../http/types.ts';
 import { notStarted } from '../ingest/not-started.ts';
@@ -26,6 +26,8 @@ export interface BindDeps {
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
+  /** When the certificate in use expires, Unix ms; `undefined` without TLS. */
+  certificateExpiry(): number | undefined;
   /** Starts serving: each listener with the dispatch of its hosts, gRPC takes the reports. */
   serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds): void;
   /**
@@ -44,7 +46,7 @@ export interface BoundListeners {
 export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   const { config, engine } = parts;
   const files = tlsFilesOf(config);
-  const tls = files && readValidTls(files, parts.clock);
+  let tls = files && readValidTls(files, parts.clock);
   const current: { dispatches: ReadonlyMap<readonly Served[], Dispatch> } = { dispatches: new Map() };
   const listeners = await listen(engine, config, files, (hosts) => {
     return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
@@ -58,6 +60,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
     return {
       listeners,
       grpc,
+      certificateExpiry: () => tls && expiryOf(tls),
       serve(ready, reports) {
         current.dispatches = ready;
         grpc.begin(reports);
@@ -70,6 +73,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
         grpc.renewTls(pair);
         const secured = listeners.filter(({ hosts }) => !hosts.includes('ops'));
         await Promise.all(secured.map(({ listener }) => listener.renew(graceMs)));
+        tls = pair;
         return true;
       },
       async close(graceMs) {

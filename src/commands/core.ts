@@ -1,3 +1,4 @@
+import type { AuditExport } from '../accounts/audit-export.ts';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.ts';
 import { LargeBodies } from '../admission/large-bodies.ts';
@@ -46,6 +47,8 @@ export interface ServiceDeps extends StorageDeps {
   readonly snippet: SnippetFiles;
   /** Where accounts and usage are kept; the data directory, unless given. */
   readonly storage?: Storage;
+  /** Copies the audit log to files. */
+  readonly audit?: AuditExport | undefined;
 }
 
 /** What all listeners share: the stores, the threads, and their state in memory. */
@@ -164,6 +167,7 @@ function slowCommits({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): Slow
 
 /** Commits what is waiting, ends the threads and closes the stores. */
 export async function closeCore(core: Core): Promise<void> {
+  core.audit?.close();
   await core.intake.close();
   await flushMarks(core);
   await core.engine.close();

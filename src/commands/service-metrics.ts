@@ -1,5 +1,8 @@
 import type { ServiceMetric } from '../http/exposition-text.ts';
+import { auditMetrics } from './audit-metrics.ts';
 import { backupMetrics } from './backup-metrics.ts';
+import type { BoundListeners } from './bound-listeners.ts';
+import { certificateMetrics } from './certificate-metrics.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 import type { Core } from './core.ts';
 import { ingestMetrics } from './ingest-metrics.ts';
@@ -9,14 +12,20 @@ import { storeMetrics } from './store-metrics.ts';
 import { webhookMetrics } from './webhook-metrics.ts';
 
 /** The metrics that `GET /metrics` shows. Labels come from fixed sets: nothing that a stranger sends becomes one. */
-export function serviceMetrics(core: Core, tallies: Tallies): readonly ServiceMetric[] {
+export function serviceMetrics(
+  core: Core,
+  tallies: Tallies,
+  bound: Pick<BoundListeners, 'certificateExpiry'>,
+): readonly ServiceMetric[] {
   return [
     ...requestMetrics(tallies),
     ...ingestMetrics(core),
     ...storeMetrics(core),
     ...webhookMetrics(core),
     ...processMetrics(core),
+    ...certificateMetrics(bound),
     ...backupMetrics(core),
+    ...auditMetrics(core),
     ...clusterMetrics(core),
   ];
 }

@@ -75,9 +75,9 @@ const lookAtReadersEveryMs = 10_000;
  * @throws {Error} when the usage store cannot be opened; the store is closed then, and the listeners are as they were
  */
 export async function startService(parts: ServiceDeps, bound: BoundListeners): Promise<Service> {
-  const audit =
-    parts.config.auditExport === undefined ? undefined : AuditExport.open(parts.config.auditExport);
-  const core = await openCore(parts).catch((error) => {
+  const { auditExport } = parts.config;
+  const audit = auditExport === undefined ? undefined : AuditExport.open(auditExport, parts.log);
+  const core = await openCore({ ...parts, audit }).catch((error) => {
     audit?.close();
     throw error;
   });
@@ -89,11 +89,10 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     collector = await collectorOf(core);
     bound.serve(routersOf(core, bound, tallies, status, collector?.traces), core.reportKinds);
   } catch (error) {
-    audit?.close();
     await closeCore(core);
     throw error;
   }
-  const stopWork = startWork(core, bound.grpc, status, audit);
+  const stopWork = startWork(core, bound.grpc, status);
   const stopPushing = collector?.start();
   return {
     async stop(graceMs) {
@@ -101,7 +100,6 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
       void stopPushing?.();
       await Promise.all([bound.close(graceMs), worked]);
       if (collector !== undefined) await closeSoon(collector);
-      audit?.close();
       await closeCore(core);
     },
   };
@@ -124,13 +122,8 @@ async function collectorOf(core: Core): Promise<Collector | undefined> {
 }
 
 /** Starts the background work. @returns ends it */
-function startWork(
-  core: Core,
-  grpc: GrpcListener,
-  status: ServiceStatus,
-  audit: AuditExport | undefined,
-): () => Promise<unknown> {
-  const { config, directory, intake, health, readers, log } = core;
+function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () => Promise<unknown> {
+  const { config, directory, intake, health, readers, log, audit } = core;
   const stopping = new AbortController();
   const rest = (ms: number) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
   // The service is ready without this, so it begins after the ready line.
@@ -193,7 +186,7 @@ function routersOf(
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The metrics are for operators: with separate hosts, the metrics host is open to everyone.
   const host = core.config.opsListen === undefined ? 'api' : 'ops';
-  const forOperators = [...healthRoutes, ...routesFrom([exposition], serviceMetrics(core, tallies))];
+  const forOperators = [...healthRoutes, ...routesFrom([exposition], serviceMetrics(core, tallies, bound))];
   return new Map(
     listeners.map(({ hosts }) => {
       const own = hosts.flatMap((each) => (each === 'ops' ? [] : routes[each]));

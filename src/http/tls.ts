@@ -50,6 +50,11 @@ export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: num
   }
 }
 
+/** When the certificate expires, Unix ms. */
+export function expiryOf({ cert }: TlsPair): number {
+  return Date.parse(new X509Certificate(cert).validTo);
+}
+
 /** The hosts that a certificate is not valid for: clients would refuse it there. */
 export function hostsWithout({ cert }: TlsPair, hosts: readonly string[]): string[] {
   const certificate = new X509Certificate(cert);

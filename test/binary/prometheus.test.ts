@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   type Binary,
@@ -19,8 +20,8 @@ import { metricsIn, promtool, readPanels, readRules } from '../support/promtool.
 import { encode, usageReport } from '../support/report-messages.ts';
 
 /**
- * A real Prometheus with our rules scrapes the executable: a node of an engine, and a single machine that makes backups. Together they
- * have every metric that there is.
+ * A real Prometheus with our rules scrapes the executable: a node of an engine, and a single machine that makes backups, copies its audit
+ * log and has a certificate. Together they have every metric that there is.
  */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
@@ -28,6 +29,8 @@ const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.e
 const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
 const own = ['--ops-listen', '127.0.0.1:0'];
 const inTime = { timeout: 30_000, interval: 250 };
+
+const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 
 let database: Postgres;
 let node: Binary;
@@ -62,7 +65,9 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     const credentials = await prepareEngine(engine);
     node = await startBinary({ args: ['--engine', engine, ...own, ...urls, ...narrow] });
     const backups = ['--backup-every', '24h', '--backup-to', freshDirectory()];
-    alone = await startBinary({ args: [...own, ...backups] });
+    const copies = ['--audit-export', freshDirectory()];
+    const tls = ['--tls-cert', pem('cert'), '--tls-key', pem('key')];
+    alone = await startBinary({ args: [...own, ...backups, ...copies, ...tls] });
     targets = [node, alone].map(({ line }) => /\bops=(\S+)/.exec(line)![1]!);
     const bearer = await token(node.http, credentials);
     const application = await createApplication(node.http, bearer, { name: 'Shop' });

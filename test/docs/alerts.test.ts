@@ -121,6 +121,26 @@ const conditions: Readonly<Record<string, Condition>> = {
     series: { [of('process_start_time_seconds')]: '1 1 2 2 3 4 4 4 4' },
     ...{ quiet: 4, fires: 6, labels: node },
   },
+  FlagmeterAuditExportFails: {
+    series: { [of('flagmeter_audit_exports_total', { result: 'failed' })]: '0x5 0+1x30' },
+    ...{ quiet: 14, fires: 18, labels: { ...node, result: 'failed' } },
+  },
+  FlagmeterWebhooksFail: {
+    series: {
+      [of('flagmeter_webhook_attempts_total', { outcome: 'failed' })]: '0+1x120',
+      [of('flagmeter_webhook_attempts_total', { outcome: 'delivered' })]: '5x120',
+    },
+    ...{ quiet: 45, fires: 55, labels: { ...node, outcome: 'failed' } },
+  },
+  FlagmeterWebhooksWait: {
+    series: { [of('flagmeter_webhook_deliveries_waiting')]: '0 600x60' },
+    ...{ quiet: 30, fires: 32, labels: { job: 'flagmeter' } },
+  },
+  FlagmeterCertificateExpires: {
+    // Prometheus' time begins at 0 here.
+    series: { [of('flagmeter_certificate_expiry_timestamp_seconds')]: '1209700x120' },
+    ...{ quiet: 60, fires: 65, labels: node },
+  },
   FlagmeterBackupFails: {
     series: { [of('flagmeter_backup_failing')]: '0 1x20' },
     ...{ quiet: 10, fires: 12, labels: node },
@@ -227,6 +247,13 @@ const wellAndBusy: Condition['series'] = {
   [of('flagmeter_backup_failing')]: '0 1x5 0x115',
   [of('flagmeter_backup_last_success_timestamp_seconds')]: '0x30 1800x30 3600x60',
   [of('flagmeter_backup_interval_seconds')]: '1800x120',
+  [of('flagmeter_audit_exports_total', { result: 'failed' })]: '2x120',
+  [of('flagmeter_audit_exports_total', { result: 'made' })]: '0+1x120',
+  // One receiver is down.
+  [of('flagmeter_webhook_attempts_total', { outcome: 'failed' })]: '0+2x120',
+  [of('flagmeter_webhook_attempts_total', { outcome: 'delivered' })]: '0+10x120',
+  [of('flagmeter_webhook_deliveries_waiting')]: '0 900 40x118',
+  [of('flagmeter_certificate_expiry_timestamp_seconds')]: '2e6x120',
   [of('flagmeter_engine_connected')]: '1x120',
   [of('flagmeter_nodes', { state: 'silent' })]: '0x120',
   [of('flagmeter_spool_oldest_seconds')]: '1x120',
@@ -269,6 +296,5 @@ const notShown = [
     'flagmeter_oldest_reader_commits',
   ],
   ...['flagmeter_queue_bytes', 'flagmeter_rebases_total', 'flagmeter_spool_oldest_seconds'],
-  ...['flagmeter_webhook_attempts_total', 'flagmeter_webhook_deliveries_waiting'],
   ...['process_start_time_seconds', 'up'],
 ];

@@ -239,7 +239,7 @@ test.each(['.', '..', 'a/../b', '%2e%2e', 'ann'])(
     for (const u of [identity, 'other']) expect(await people.check('checkout', { u })).toBe(202);
     await people.call('DELETE', `/identities?identity=${encodeURIComponent(identity)}`, 204);
     expect(await people.check('again', { u: 'other' })).toBe(202);
-    if (!/^\.+$/.test(identity)) expect(await people.exposures(identity)).toEqual([]);
+    if (!identity.includes('..') && identity !== '.') expect(await people.exposures(identity)).toEqual([]);
     expect(await people.exposures('other')).toHaveLength(2);
     await people.service.stop();
   },

@@ -4,8 +4,11 @@ import { percentDecode } from '../percent.ts';
 /** The refusal of a path that is not plain. */
 export const resolvable = new ApiError('invalid_path', 'Send a path without . and .. segments, \\ and #');
 
-/** A backslash, a fragment, or a segment that is `.` or `..`, also percent-encoded (RFC 3986 §3.3, §5.2.4, §6.2.2). */
-const unplain = /[\\#]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+/**
+ * A backslash, a fragment, or a segment that is `.` or `..`, also percent-encoded (RFC 3986 §3.3, §5.2.4, §6.2.2). `%2F` and `%5C` end
+ * a segment here, because nginx decodes a path before it resolves it.
+ */
+const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
 /**
  * Whether every reader takes a path to mean the same. A proxy decides by the path as sent, so a path that could be resolved

@@ -3,6 +3,7 @@ import Value from 'typebox/value';
 import { clientVariables } from './client-variables.ts';
 import { type Setting, type Settings, settings } from './config-schema.ts';
 import { type KnownFlag, readFlags, UsageError } from './flags.ts';
+import { readNetworks } from './ip-networks.ts';
 import { nearestKnown } from './nearest.ts';
 import { parseSize, showSize } from './size.ts';
 
@@ -232,6 +233,16 @@ function checkRelations(checked: Checked): void {
   if (checked.has('tlsKey') && !checked.has('tlsCert'))
     throw blame(checked, 'tlsKey', 'needs --tls-cert too');
   checkBackup(checked);
+  checkProxies(checked);
+}
+
+function checkProxies(checked: Checked): void {
+  if (!checked.has('trustedProxies')) return;
+  try {
+    readNetworks(shown(checked, 'trustedProxies'));
+  } catch (error) {
+    throw blame(checked, 'trustedProxies', (error as Error).message);
+  }
 }
 
 function checkBackup(checked: Checked): void {

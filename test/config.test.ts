@@ -20,6 +20,7 @@ describe('loadConfig', () => {
       data: './flagmeter-data',
       existing: false,
       listen: '127.0.0.1:8080',
+      proxyHeader: 'x-forwarded-for',
       grpcListen: '127.0.0.1:8081',
       serviceScope: 'flagmeter',
       signingAlg: 'ES256',

@@ -5,12 +5,14 @@ import { type GrpcListener, listenGrpc } from '../grpc/listener.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
+import { clientAddress } from '../http/proxies/client-address.ts';
 import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
-import type { Dispatch, Engine } from '../http/types.ts';
+import type { AddressOf, Dispatch, Engine } from '../http/types.ts';
 import { notStarted } from '../ingest/not-started.ts';
+import { IpNetworks, readNetworks } from '../ip-networks.ts';
 import type { Log } from '../log.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { type HostListener, listen, type Served, urlOf } from './listeners.ts';
@@ -48,7 +50,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   const files = tlsFilesOf(config);
   let tls = files && readValidTls(files, parts.clock);
   const current: { dispatches: ReadonlyMap<readonly Served[], Dispatch> } = { dispatches: new Map() };
-  const listeners = await listen(engine, config, files, (hosts) => {
+  const listeners = await listen(engine, config, files, addressOfClients(parts), (hosts) => {
     return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
   });
   const closeListeners = (graceMs: number) =>
@@ -84,6 +86,11 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
     await closeListeners(0);
     throw error;
   }
+}
+
+function addressOfClients({ config: { trustedProxies, proxyHeader }, log }: BindDeps): AddressOf {
+  const trusted = trustedProxies === undefined ? new IpNetworks([]) : readNetworks(trustedProxies);
+  return clientAddress({ trusted, header: proxyHeader, log });
 }
 
 const notYet = { ready: false, reason: 'the service is starting' };

@@ -2,7 +2,7 @@ import { authority, parseAddress } from '../address.ts';
 import type { Config } from '../config.ts';
 import { listenRenewably, type RenewableListener } from '../http/renewable.ts';
 import type { TlsFiles } from '../http/tls.ts';
-import type { Dispatch, Engine } from '../http/types.ts';
+import type { AddressOf, Dispatch, Engine } from '../http/types.ts';
 
 /** The three sets of routes. */
 export const hosts = ['auth', 'api', 'metrics'] as const;
@@ -37,12 +37,14 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
 /**
  * Opens every HTTP listener. The first one is `--listen`, unless every host has its own. That of the metrics has no TLS: what
  * scrapes it is near, and asks for an address that no certificate names.
+ * @param addressOf where a request comes from
  * @param dispatchOf what answers the requests of a listener, by the hosts that it serves
  */
 export async function listen(
   engine: Engine,
   config: Config,
   tls: TlsFiles | undefined,
+  addressOf: AddressOf,
   dispatchOf: (hosts: readonly Served[]) => Dispatch,
 ): Promise<readonly HostListener[]> {
   const open: HostListener[] = [];
@@ -51,7 +53,7 @@ export async function listen(
     for (const { address, hosts } of assignHosts(config)) {
       const dispatch = dispatchOf(hosts);
       const secured = tls !== undefined && !hosts.includes('ops') ? { tls } : {};
-      const options = { ...parseAddress(address), dispatch, busyPaths, ...secured };
+      const options = { ...parseAddress(address), dispatch, addressOf, busyPaths, ...secured };
       open.push({ listener: await listenRenewably(engine, options), hosts });
     }
     return open;

@@ -9,7 +9,10 @@ export interface Request {
   readonly path: string;
   /** Query as sent, without the `?`; empty without one. */
   readonly query: string;
-  /** Address of the peer; empty when the engine cannot tell. */
+  /**
+   * Address of the client: of the connection, or what a trusted proxy says of it. Empty when the engine cannot tell, because the
+   * client has gone.
+   */
   readonly remoteAddress: string;
   /** A header's value by its lower-case name; repeated headers are joined with `, `. */
   header(name: string): string | undefined;
@@ -78,6 +81,9 @@ export interface Route {
  */
 export type Dispatch = (request: Request) => Reply | Promise<Reply>;
 
+/** Where a request comes from, by the address of its connection and its headers. */
+export type AddressOf = (connected: string, request: Pick<Request, 'header'>) => string;
+
 export interface ListenOptions {
   readonly host: string;
   /** 0 takes any free port. */
@@ -86,6 +92,8 @@ export interface ListenOptions {
   /** Another TLS listener of this process has the address; both share it until that one is closed. */
   readonly takesOver?: true;
   readonly dispatch: Dispatch;
+  /** Asked only when something needs the address of a request; without it that is the connection's. */
+  readonly addressOf?: AddressOf;
   /** Fixed paths of most requests: an engine may recognise them at less cost than others. */
   readonly busyPaths?: readonly string[];
   /** Length of a second of a body's deadline, ms: 1 000, less in a test. */

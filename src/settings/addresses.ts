@@ -19,6 +19,25 @@ export const addresses = {
       'Another path for telemetry and snippet.js, such as /t, for a domain of your own that no ad blocker knows',
     ),
   ),
+  trustedProxies: Type.Optional(
+    Type.String({
+      group: 'Addresses',
+      value: 'LIST',
+      description:
+        'Proxies whose --proxy-header is believed: addresses, networks such as 10.0.0.0/8, loopback and private, with commas between',
+      defaultText: 'none: the address of the connection counts',
+      pattern: '\\S',
+      must: 'be addresses and networks with commas between',
+    }),
+  ),
+  proxyHeader: Type.Enum(['x-forwarded-for', 'forwarded'], {
+    group: 'Addresses',
+    value: 'NAME',
+    description:
+      'The one header in which trusted proxies write the address of a client: x-forwarded-for, or forwarded (RFC 7239)',
+    default: 'x-forwarded-for',
+    must: 'be x-forwarded-for or forwarded',
+  }),
   tlsCert: Type.Optional(file('TLS', 'Certificate chain (PEM) of HTTP and gRPC; needs --tls-key')),
   tlsKey: Type.Optional(file('TLS', 'Private key (PEM) of the certificate; needs --tls-cert')),
 };

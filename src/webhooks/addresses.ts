@@ -1,5 +1,6 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { ApiError } from '../errors.ts';
+import { IpNetworks } from '../ip-networks.ts';
 
 /** An address that was found for a name, or that a URL has. */
 export interface Address {
@@ -8,45 +9,29 @@ export interface Address {
 }
 
 /** What no one on the internet has: the service may reach its own network there (IANA special-purpose registry, RFC 6890). */
-const special4 = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  special4.addSubnet(network, bits, 'ipv4');
+const special4 = new IpNetworks([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
+  ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
+  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+]);
 
 /**
  * All of the internet (RFC 4291 §2.4), and what in it is special. What is not in it cannot be reached: loopback, link-local and
  * unique local addresses, and addresses that hold one of IPv4 (`::ffff:0:0/96`, `64:ff9b::/96`).
  */
-const global6 = new BlockList();
-global6.addSubnet('2000::', 3, 'ipv6');
-const special6 = new BlockList();
-for (const [network, bits] of [
-  ['2001::', 23], // Teredo, ORCHID and others
-  ['2001:db8::', 32],
-  ['2002::', 16], // 6to4: holds an address of IPv4
-  ['3fff::', 20],
-] as const)
-  special6.addSubnet(network, bits, 'ipv6');
+const global6 = new IpNetworks(['2000::/3']);
+const special6 = new IpNetworks([
+  '2001::/23', // Teredo, ORCHID and others
+  '2001:db8::/32',
+  '2002::/16', // 6to4: holds an address of IPv4
+  '3fff::/20',
+]);
 
 /** Whether an address is one of the internet, and not of a network of one's own. */
 export function isPublic({ address, family }: Address): boolean {
   if (isIP(address) !== family || address.includes('%')) return false;
-  if (family === 4) return !special4.check(address, 'ipv4');
-  return global6.check(address, 'ipv6') && !special6.check(address, 'ipv6');
+  if (family === 4) return !special4.has(address);
+  return global6.has(address) && !special6.has(address);
 }
 
 /** The address that a URL has in place of a name. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts';
-import { type ByteBudget, ClientGone, type Request } from '../types.ts';
+import { type AddressOf, type ByteBudget, ClientGone, type Request } from '../types.ts';
 import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { tooLarge, tooSlow } from './body-refusals.ts';
 import { Charge } from './charge.ts';
@@ -14,6 +14,12 @@ export type RawRequest = globalThis.Request & {
 };
 export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
+/** What the requests of a listener share. */
+export interface Shared {
+  readonly deadlines: BodyDeadlines;
+  readonly addressOf: AddressOf;
+}
+
 /** A request whose head Bun has read. */
 export class BunRequest implements Request {
   readonly method: string;
@@ -22,11 +28,11 @@ export class BunRequest implements Request {
   refused: BodyReader | undefined = undefined;
   readonly #raw: RawRequest;
   readonly #server: Server;
-  readonly #deadlines: BodyDeadlines;
+  readonly #shared: Shared;
   readonly #contentLength: string | undefined;
 
-  constructor(raw: RawRequest, server: Server, path: string, deadlines: BodyDeadlines) {
-    this.#deadlines = deadlines;
+  constructor(raw: RawRequest, server: Server, path: string, shared: Shared) {
+    this.#shared = shared;
     this.#raw = raw;
     this.#server = server;
     this.method = raw.method;
@@ -46,7 +52,8 @@ export class BunRequest implements Request {
   }
 
   get remoteAddress(): string {
-    return this.#server.requestIP(this.#raw)?.address ?? '';
+    const connected = this.#server.requestIP(this.#raw)?.address;
+    return connected === undefined ? '' : this.#shared.addressOf(connected, this);
   }
 
   header(name: string): string | undefined {
@@ -79,7 +86,7 @@ export class BunRequest implements Request {
     tooLong.catch(() => {}); // It may reject after the body has ended.
     const arriving = { received: 0, giveUp };
     const charge = new Charge(budget);
-    this.#deadlines.begin(arriving);
+    this.#shared.deadlines.begin(arriving);
     try {
       const body = await collect(reader, limit, arriving, tooLong, charge);
       charge.handOver();
@@ -89,7 +96,7 @@ export class BunRequest implements Request {
       if (error instanceof ApiError) this.refused = reader;
       throw error;
     } finally {
-      this.#deadlines.end(arriving);
+      this.#shared.deadlines.end(arriving);
     }
   }
 

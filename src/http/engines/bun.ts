@@ -3,8 +3,9 @@ import { problem } from '../problem.ts';
 import { readTls } from '../tls.ts';
 import type { Engine, ListenOptions, Pieces, Reply } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
-import { type BodyReader, BunRequest, type RawRequest, type Server } from './bun-request.ts';
+import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared } from './bun-request.ts';
 import { type Answer, routesFor, strayPath } from './bun-routes.ts';
+import { connectedAddress } from './connected-address.ts';
 import { linger } from './limits.ts';
 import { resolvable } from './plain-path.ts';
 
@@ -15,7 +16,8 @@ import { resolvable } from './plain-path.ts';
 export const bunEngine: Engine = {
   name: 'bun',
   async listen(options) {
-    const life = { closing: false, deadlines: new BodyDeadlines(options.secondMs) };
+    const { addressOf = connectedAddress, secondMs } = options;
+    const life = { closing: false, deadlines: new BodyDeadlines(secondMs), addressOf };
     const server = await serve(options, life);
     const close = (graceMs: number) => {
       life.closing = true;
@@ -28,12 +30,12 @@ export const bunEngine: Engine = {
 /** @param life the state of the server, which changes while it serves */
 async function serve(
   { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
-  life: { readonly closing: boolean; readonly deadlines: BodyDeadlines },
+  life: Shared & { readonly closing: boolean },
 ): Promise<Server> {
   const pair = tls && readTls(tls);
   const own = tls !== undefined && takesOver !== true ? await freePort(host, port) : port;
   const answer: Answer = (raw, server, path) => {
-    const request = new BunRequest(raw, server, path ?? '', life.deadlines);
+    const request = new BunRequest(raw, server, path ?? '', life);
     const fault = path === undefined ? resolvable : request.fault();
     if (fault !== undefined) return respond(request, problem(fault), true);
     const reply = dispatch(request);

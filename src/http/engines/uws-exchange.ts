@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { problem } from '../problem.ts';
-import type { ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
+import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
 import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault } from './head.ts';
@@ -19,6 +19,7 @@ export interface Server {
   /** Whether connections are closed after their reply. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
+  readonly addressOf: AddressOf;
   /** Called once for each exchange, when the reply is sent or the client has gone. */
   finished(): void;
 }
@@ -58,7 +59,8 @@ export class UwsExchange implements Request, Arriving {
   }
 
   get remoteAddress(): string {
-    return this.#over ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString();
+    if (this.#over) return '';
+    return this.#server.addressOf(Buffer.from(this.#res.getRemoteAddressAsText()).toString(), this);
   }
 
   header(name: string): string | undefined {

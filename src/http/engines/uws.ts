@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { readTls, type TlsFiles } from '../tls.ts';
-import type { Engine, Listener, ListenOptions } from '../types.ts';
+import type { AddressOf, Engine, Listener, ListenOptions } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
+import { connectedAddress } from './connected-address.ts';
 import { maxHead } from './limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
 import type { App, ListenSocket, Uws } from './uws-types.ts';
@@ -61,9 +62,11 @@ class Server {
   #onIdle: (() => void) | undefined;
 
   readonly deadlines: BodyDeadlines;
+  readonly addressOf: AddressOf;
 
-  constructor(app: App, { dispatch, secondMs }: ListenOptions) {
+  constructor(app: App, { dispatch, secondMs, addressOf = connectedAddress }: ListenOptions) {
     this.#app = app;
+    this.addressOf = addressOf;
     this.deadlines = new BodyDeadlines(secondMs);
     app.any('/*', (res, req) => {
       this.#inFlight += 1;

@@ -29,6 +29,25 @@ export function listeners({ start, server, open }: Target): void {
       );
     });
 
+    it('is asked for the address of a request, and only when something needs it', async () => {
+      const asked: string[] = [];
+      const { port, stop } = await start({
+        addressOf(connected, request) {
+          asked.push(connected);
+          return `${connected} for ${request.header('x-forwarded-for')}`;
+        },
+      });
+      const client = await open(port);
+      client.write(get('/text', 'X-Forwarded-For: a\r\n'));
+      await client.read();
+      expect(asked).toEqual([]);
+      client.write(get('/describe', 'X-Forwarded-For: a\r\nX-FORWARDED-FOR: b, c\r\n'));
+      expect(json(await client.read()).remoteAddress).toBe('127.0.0.1 for a, b, c');
+      expect(asked).toEqual(['127.0.0.1']);
+      client.close();
+      await stop();
+    });
+
     it('does not share an address, not even with TLS', async () => {
       const secure = { certFile: pem('cert'), keyFile: pem('key') };
       const first = await start({ tls: secure });

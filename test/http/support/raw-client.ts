@@ -20,8 +20,9 @@ export class RawClient {
   #over = false;
   #waiting: (() => void)[] = [];
 
-  static async open(port: number): Promise<RawClient> {
-    const client = new RawClient(connect({ port, host: '127.0.0.1', noDelay: true }));
+  /** @param localAddress where it comes from: one of 127.0.0.0/8 */
+  static async open(port: number, localAddress = '127.0.0.1'): Promise<RawClient> {
+    const client = new RawClient(connect({ port, host: '127.0.0.1', noDelay: true, localAddress }));
     await once(client.socket, 'connect');
     return client;
   }

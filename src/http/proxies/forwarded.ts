@@ -1,0 +1,87 @@
+/**
+ * The `for` of each element of `Forwarded` (RFC 7239), the last one first, and `undefined` in place of an element that has none
+ * or is malformed: what is to the left of that is not read.
+ *
+ * It is read from its end, because its beginning may be a client's: read from there, a quote that is never closed would take
+ * what a proxy has added for a part of itself.
+ */
+export function* forwardedNodes(text: string): Generator<string | undefined, void, void> {
+  for (let end = text.length; end >= 0; ) {
+    const element = elementBefore(text, end);
+    if (element === undefined) return yield undefined;
+    if (!element.isEmpty) yield element.node;
+    if (!element.isEmpty && element.node === undefined) return;
+    end = element.start - 1;
+  }
+}
+
+interface Element {
+  /** Where it begins: 0, or behind a comma. */
+  readonly start: number;
+  readonly isEmpty: boolean;
+  readonly node: string | undefined;
+}
+
+/** The element that ends at `end`: pairs between semicolons. */
+function elementBefore(text: string, end: number): Element | undefined {
+  let node: string | undefined;
+  let isEmpty = true;
+  for (let at = beforeBlanks(text, end); ; at = beforeBlanks(text, at)) {
+    if (at === 0 || text[at - 1] === ',') return { start: at, isEmpty, node };
+    if (text[at - 1] === ';') {
+      at -= 1;
+      continue;
+    }
+    const pair = pairBefore(text, at);
+    if (pair === undefined || (pair.name === 'for' && node !== undefined)) return undefined;
+    if (pair.name === 'for') node = pair.value;
+    isEmpty = false;
+    at = beforeBlanks(text, pair.start);
+    if (at > 0 && text[at - 1] !== ',' && text[at - 1] !== ';') return undefined;
+  }
+}
+
+interface Pair {
+  readonly start: number;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The pair that ends at `end`: `name=value` or `name="value"`. */
+function pairBefore(text: string, end: number): Pair | undefined {
+  const isQuoted = text[end - 1] === '"';
+  const from = isQuoted ? quoteBefore(text, end - 1) : wordStart(text, end);
+  if (from === undefined || from === end || text[from - 1] !== '=') return undefined;
+  const start = wordStart(text, from - 1);
+  if (start === from - 1) return undefined;
+  const value = isQuoted ? text.slice(from + 1, end - 1).replace(/\\(.)/gs, '$1') : text.slice(from, end);
+  return { start, name: text.slice(start, from - 1).toLowerCase(), value };
+}
+
+/** Where the quoted text begins that ends with the quote at `close`. */
+function quoteBefore(text: string, close: number): number | undefined {
+  if (isEscaped(text, close)) return undefined;
+  for (let at = close - 1; at >= 0; at -= 1) if (text[at] === '"' && !isEscaped(text, at)) return at;
+  return undefined;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text[at - 1 - slashes] === '\\') slashes += 1;
+  return slashes % 2 === 1;
+}
+
+/** A few more characters than a token may have: some proxies leave out the quotes around an address with a port. */
+const inWord = /[^\s",;=\\]/;
+
+function wordStart(text: string, end: number): number {
+  let start = end;
+  while (start > 0 && inWord.test(text[start - 1]!)) start -= 1;
+  return start;
+}
+
+function beforeBlanks(text: string, end: number): number {
+  let at = end;
+  while (at > 0 && (text[at - 1] === ' ' || text[at - 1] === '\t')) at -= 1;
+  return at;
+}

@@ -1,8 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { connect as connectHttp2 } from 'node:http2';
-import { request } from 'node:https';
-import { connect as connectTls } from 'node:tls';
-import { Client, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   type Binary,
@@ -15,14 +10,14 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
-import { call } from '../support/grpc-call.ts';
-import { type BalancerKind, type LoadBalancer, startBalancer } from '../support/load-balancer.ts';
+import { startBalancer } from '../support/load-balancer.ts';
 import { needing } from '../support/needing.ts';
+import { alpn, byGrpc, byHttp1, byHttp2 } from '../support/proxy-clients.ts';
+import type { ProxyKind, RunningProxy } from '../support/proxy-program.ts';
 import { encode } from '../support/report-messages.ts';
 
 /** The examples of docs/examples/cluster, run by the real programs, and spoken to by real clients. */
 
-const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
 const origin = 'https://shop.example';
 
 let service: Binary;
@@ -63,76 +58,8 @@ const reportOf = (feature: string) => ({
   stats: [{ feature, variantStats: { on: { checkCount: 1 } } }],
 });
 
-interface Answered {
-  readonly status: number;
-  readonly body: string;
-}
-
-interface Sent {
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-  readonly body?: string | Buffer;
-}
-
-/** A request over HTTP/1.1, as older servers send them. */
-function byHttp1(port: number, path: string, { body, ...options }: Sent): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: 'localhost', port, path, ca, ...options }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-      answer.once('end', () => resolve({ status: answer.statusCode!, body: text }));
-    });
-    sent.once('error', reject);
-    sent.end(body);
-  });
-}
-
-/** A request over HTTP/2, as browsers send them. */
-function byHttp2(port: number, path: string, { method = 'GET', headers, body }: Sent): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    const session = connectHttp2(`https://localhost:${port}`, { ca });
-    session.once('error', reject);
-    const stream = session.request({ ':method': method, ':path': path, ...headers });
-    let [status, text] = [0, ''];
-    stream.once('response', (head) => {
-      status = Number(head[':status']);
-    });
-    stream.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-    });
-    stream.once('error', reject);
-    stream.once('close', () => {
-      session.close();
-      resolve({ status, body: text });
-    });
-    stream.end(body);
-  });
-}
-
-/** What a server chooses of the protocols that a client offers. */
-function alpn(port: number, offered: string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTls({ host: 'localhost', port, ca, ALPNProtocols: offered }, () => {
-      resolve(String(socket.alpnProtocol));
-      socket.destroy();
-    });
-    socket.once('error', reject);
-  });
-}
-
-async function byGrpc(port: number, path: string, message: Buffer) {
-  const client = new Client(`localhost:${port}`, credentials.createSsl(ca));
-  try {
-    return await call(client, path, message);
-  } finally {
-    client.close();
-  }
-}
-
-function testBehind(kind: BalancerKind): void {
-  let balancer: LoadBalancer;
+function testBehind(kind: ProxyKind): void {
+  let balancer: RunningProxy;
 
   beforeAll(async () => {
     balancer = await startBalancer(kind, freshDirectory(), [service]);

@@ -39,9 +39,9 @@ describe('the Compose file', () => {
 
   test('gives the containers the addresses that the other examples have', () => {
     const given = Object.values(services).flatMap(({ networks }) => networks.cluster.ipv4_address ?? []);
-    const others = ['haproxy.cfg', 'nginx.conf', 'patroni.yml'].map(textOf).join('\n');
-    const named = others.match(/\b10\.0\.\d\.\d(?=:)/g) ?? [];
-    expect([...new Set(given)]).toHaveLength(9);
+    const others = ['haproxy.cfg', 'nginx.conf', 'patroni.yml', 'node.json'].map(textOf).join('\n');
+    const named = others.match(/\b10\.0\.\d\.\d(?=[:"])/g) ?? [];
+    expect([...new Set(given)]).toHaveLength(10);
     expect([...new Set(named)].filter((address) => !given.includes(address))).toEqual([]);
   });
 });

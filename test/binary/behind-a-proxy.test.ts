@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encode } from '../auth/test-browser.ts';
+import { RawClient } from '../http/support/raw-client.ts';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  token,
+} from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { startProxy } from '../support/proxy.ts';
+import { type Answered, byGrpc, byHttp1, byHttp2, type Sent } from '../support/proxy-clients.ts';
+import type { ProxyKind, RunningProxy } from '../support/proxy-program.ts';
+import { encode as encodeMessage } from '../support/report-messages.ts';
+
+afterAll(cleanUp);
+
+/** The examples of docs/examples/proxy, run by the real programs: what the service knows of those behind them. */
+
+const tls = new URL('../http/support/tls/', import.meta.url).pathname;
+const [here, ann, bob] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
+
+interface Shop {
+  readonly service: Binary;
+  readonly credentials: Credentials;
+  readonly access: string;
+  readonly application: string;
+  readonly serverKey: string;
+}
+
+async function openShop(args: readonly string[]): Promise<Shop> {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  const service = await startBinary({ data, args });
+  const access = await token(service.http, credentials);
+  const application = await createApplication(service.http, access, { name: 'Shop' });
+  const { key: serverKey } = await createKey(service.http, access, application, 'Backend');
+  return { service, credentials, access, application, serverKey };
+}
+
+type Send = (port: number, path: string, sent: Sent) => Promise<Answered>;
+
+/** Where the service says that a change of the application came from. */
+async function addressOf(shop: Shop, port: number, send: Send, sent: Sent): Promise<string> {
+  const { service, access, application } = shop;
+  const path = `/api/v2/applications/${application}`;
+  const name = `Shop ${Math.random()}`;
+  const headers = { authorization: `Bearer ${access}`, 'content-type': 'application/json', ...sent.headers };
+  const change = { method: 'PATCH', body: JSON.stringify({ name }), ...sent, headers };
+  expect(await send(port, path, change)).toMatchObject({ status: 200 });
+  const { items } = (await manage(service.http, access, 'GET', '/api/v2/audit?limit=1', 200)) as {
+    items: { target: { name: string }; actor: { address: string } }[];
+  };
+  expect(items[0]!.target.name).toBe(name);
+  return items[0]!.actor.address;
+}
+
+/** Fills in the sign-in page of the console. @returns the status of the answer */
+async function signIn(port: number, localAddress: string, email: string, password: string, said = '') {
+  const from = { localAddress, headers: { 'x-forwarded-for': said, forwarded: `for=${said}` } };
+  let target = '/console/sign-in';
+  let page = await byHttp1(port, target, from);
+  while (page.headers['location'] !== undefined) {
+    const { pathname, search } = new URL(String(page.headers['location']));
+    target = pathname + search;
+    page = await byHttp1(port, target, from);
+  }
+  const form = /name="form" value="([^"]*)"/.exec(page.body)?.[1];
+  const cookie = String(page.headers['set-cookie']).split(';')[0]!;
+  const headers = { ...from.headers, cookie, 'content-type': 'application/x-www-form-urlencoded' };
+  const body = encode({ form, email, password });
+  return (await byHttp1(port, target, { ...from, method: 'POST', headers, body })).status;
+}
+
+function testBehind(kind: ProxyKind): void {
+  let shop: Shop;
+  let proxy: RunningProxy;
+
+  beforeAll(async () => {
+    shop = await openShop(['--trusted-proxies', here]);
+    proxy = await startProxy(kind, freshDirectory(), shop.service);
+  });
+  afterAll(() => proxy?.stop());
+
+  const spoofs = ['198.51.100.7', '198.51.100.7, 127.0.0.1', '"', 'unknown', '127.0.0.1', ',', '::1'];
+
+  describe.each([
+    ['HTTP/1.1', byHttp1],
+    ['HTTP/2', byHttp2],
+  ] as const)('over %s', (_, send) => {
+    test.each([ann, bob])('the audit log has the address of a client at %s', async (localAddress) => {
+      expect(await addressOf(shop, proxy.port, send, { localAddress })).toBe(localAddress);
+    });
+
+    test.each(spoofs)('a client cannot say that it is %s', async (said) => {
+      const headers = {
+        'x-forwarded-for': said,
+        forwarded: `for=${said}`,
+        'x-real-ip': said,
+        'true-client-ip': said,
+      };
+      expect(await addressOf(shop, proxy.port, send, { localAddress: ann, headers })).toBe(ann);
+    });
+  });
+
+  test('nobody is believed who comes past the proxy', async () => {
+    const port = Number(shop.service.http.split(':')[1]);
+    const past: Send = async (_, path, { method, headers, body }) => {
+      const client = await RawClient.open(port, bob);
+      const fields = Object.entries({ ...headers, 'x-forwarded-for': '198.51.100.7' });
+      const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      client.write(
+        `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body!.length}\r\n${lines}\r\n${body}`,
+      );
+      const { status, body: text } = await client.read();
+      client.close();
+      return { status, headers: {}, body: text.toString() };
+    };
+    expect(await addressOf(shop, port, past, {})).toBe(bob);
+  });
+
+  test('gRPC of a server gets its answers', async () => {
+    const message = encodeMessage('Usage.FeatureStat', stats(shop, `${kind}-grpc`));
+    for (let sent = 0; sent < 3; sent += 1)
+      expect(await byGrpc(proxy.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
+  });
+
+  test('a refusal before the body is read reaches the client, and the next request is answered', async () => {
+    for (let sent = 0; sent < 3; sent += 1) {
+      const headers = { 'content-type': 'application/json' };
+      const large = { method: 'POST', headers, body: Buffer.alloc(4_500_000, 'a') };
+      expect(await byHttp1(proxy.port, '/api/usage/stats', large)).toMatchObject({ status: 413 });
+      expect(await byHttp1(proxy.port, '/healthz', {})).toMatchObject({ status: 200 });
+      expect(
+        await byHttp1(proxy.port, '/nowhere', { ...large, body: large.body.subarray(0, 300_000) }),
+      ).toMatchObject({ status: 404 });
+      expect(await byHttp1(proxy.port, '/healthz', {})).toMatchObject({ status: 200 });
+    }
+  });
+
+  test('guessing brakes one client, whatever it says, and not another one behind the same proxy', async () => {
+    const { adminEmail, adminPassword } = shop.credentials;
+    for (let guess = 1; guess <= 5; guess += 1)
+      expect(await signIn(proxy.port, ann, adminEmail, 'guess', `198.51.100.${guess}`)).toBe(403);
+    expect(await signIn(proxy.port, ann, adminEmail, adminPassword, '198.51.100.9')).toBe(429);
+    expect(await signIn(proxy.port, bob, adminEmail, adminPassword)).toBe(303);
+  });
+}
+
+const stats = (shop: Shop, feature: string) => ({
+  appKey: shop.serverKey,
+  environment: 'Production',
+  time: new Date().toISOString(),
+  stats: [{ feature, variantStats: { on: { checkCount: 1 } } }],
+});
+
+function testWithTls(kind: ProxyKind): void {
+  test('TLS goes on to the service, for HTTP and gRPC on one port', async () => {
+    const args = ['--tls-cert', `${tls}cert.pem`, '--tls-key', `${tls}key.pem`, '--trusted-proxies', here];
+    const data = `${freshDirectory()}/data`;
+    const { clientId, clientSecret } = await prepare(data);
+    const service = await startBinary({ data, args });
+    const proxy = await startProxy(kind, freshDirectory(), service, { tls: true });
+    const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
+    const body = encode({ ...grant, client_id: clientId, client_secret: clientSecret });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const send of [byHttp1, byHttp2])
+      expect(await send(proxy.port, '/connect/token', { method: 'POST', headers, body })).toMatchObject({
+        status: 200,
+      });
+    expect(await byGrpc(proxy.port, '/grpc.health.v1.Health/Check', Buffer.alloc(0))).toMatchObject({
+      code: 0,
+    });
+    await proxy.stop();
+  });
+}
+
+for (const kind of ['haproxy', 'nginx'] as const)
+  needing(kind).describe(`behind ${kind}`, () => {
+    testBehind(kind);
+    testWithTls(kind);
+  });
+
+describe('without trusted proxies', () => {
+  needing('nginx').test(
+    'the log says once what to set, and all clients have the address of the proxy',
+    async () => {
+      const shop = await openShop([]);
+      const proxy = await startProxy('nginx', freshDirectory(), shop.service);
+      for (const localAddress of [ann, bob])
+        expect(await addressOf(shop, proxy.port, byHttp1, { localAddress })).toBe(here);
+      const lines = shop.service
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes('is not believed'));
+      expect(lines.map((line) => JSON.parse(line))).toEqual([
+        expect.objectContaining({
+          level: 'warn',
+          from: here,
+          hint: expect.stringContaining('--trusted-proxies'),
+        }),
+      ]);
+      await proxy.stop();
+    },
+  );
+});
+
+/** What the papers say for a proxy that writes `Forwarded`, in place of what its example has. */
+function forwardedOf(kind: ProxyKind): Record<string, string> {
+  const papers = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const row = { haproxy: /^\| HAProxy 2\.6 \| `(.*)` \|$/m, nginx: /^\| nginx \| `(.*)` \|$/m }[kind];
+  const line = row.exec(papers)![1]!;
+  const before = {
+    haproxy: 'option forwardfor',
+    nginx: 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+  };
+  return { [before[kind]]: line };
+}
+
+for (const kind of ['haproxy', 'nginx'] as const)
+  needing(kind).test(`${kind} may write Forwarded`, async () => {
+    const shop = await openShop(['--trusted-proxies', here, '--proxy-header', 'forwarded']);
+    const proxy = await startProxy(kind, freshDirectory(), shop.service, { replace: forwardedOf(kind) });
+    for (const said of ['for=198.51.100.7', 'for="198.51.100.7', '"', 'for=198.51.100.7;by="']) {
+      const headers = { forwarded: said, 'x-forwarded-for': '198.51.100.8' };
+      expect(await addressOf(shop, proxy.port, byHttp1, { localAddress: ann, headers })).toBe(ann);
+    }
+    await proxy.stop();
+  });

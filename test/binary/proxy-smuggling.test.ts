@@ -1,0 +1,128 @@
+import { Agent } from 'node:https';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RawClient } from '../http/support/raw-client.ts';
+import {
+  type Binary,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  prepare,
+  startBinary,
+  token,
+} from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { startProxy } from '../support/proxy.ts';
+import { byHttp1 } from '../support/proxy-clients.ts';
+import type { ProxyKind, RunningProxy } from '../support/proxy-program.ts';
+import { rawHttp2, sendRawHttp2 } from '../support/raw-http2.ts';
+import { requestsOf } from '../support/route-count.ts';
+import { hidden, http1Attempts, http2Attempts } from '../support/smuggling.ts';
+
+/**
+ * A request that is hidden in another one: the proxy denies it, so it can reach the service only where the two do not agree on
+ * where a request ends. Whoever comes next over the same connection between them must get their own answer.
+ */
+
+const origin = 'https://shop.example';
+/** What keeps the hidden request out, and makes all clients share connections to the service. */
+const changes = {
+  haproxy: {
+    'http-request return status 404 if { path /metrics }': 'http-request deny if { path_beg /swagger/ }',
+    'backend flagmeter_http\n': 'backend flagmeter_http\n    http-reuse always\n',
+  },
+  nginx: {
+    'location / {': 'location /swagger/ { return 403; }\n    location / {',
+    'keepalive 64': 'keepalive 1',
+  },
+} as const;
+
+let service: Binary;
+let packet: string;
+
+beforeAll(async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  service = await startBinary({ data });
+  const access = await token(service.http, credentials);
+  const application = await createApplication(service.http, access, { name: 'Shop' });
+  const { key } = await createKey(service.http, access, application, 'Frontend');
+  packet = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
+});
+
+afterAll(cleanUp);
+
+/** Requests that the proxy denies and the service has answered. */
+const smuggled = () => requestsOf(service.http, (route) => route.startsWith('/swagger/'));
+
+/** That of others keeps its connection to the proxy, so that most of the time is not spent on TLS. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+afterAll(() => agent.destroy());
+
+/** What others get, each in their own way. */
+async function victims(port: number) {
+  const headers = { 'content-type': 'application/json', origin };
+  const sent = { method: 'POST', headers, body: packet, agent };
+  const alive = await byHttp1(port, '/healthz', { agent });
+  const counted = await byHttp1(port, '/api/frontend/telemetry', sent);
+  const keys = await byHttp1(port, '/.well-known/jwks.json', { agent });
+  const ready = await byHttp1(port, '/readyz', { agent });
+  return [
+    `${alive.status} ${alive.body}`,
+    `${counted.status} ${counted.body}`,
+    `${keys.status} ${keys.body.slice(0, 8)}`,
+    `${ready.status} ${ready.body.slice(0, 17)}`,
+  ];
+}
+
+const own = ['200 {"status":"alive"}', '202 ', '200 {"keys":', '200 {"status":"ready"'];
+
+/** Waits for an answer; some attempts have none, because the proxy waits for more. */
+const waitMs = 300;
+
+async function sendHttp1(port: number, bytes: string): Promise<() => void> {
+  const client = await RawClient.openTls(port);
+  client.write(bytes);
+  const answered = client.status().catch(() => 0);
+  await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, waitMs))]);
+  return () => client.close();
+}
+
+function testBehind(kind: ProxyKind): void {
+  let proxy: RunningProxy;
+  beforeAll(async () => {
+    proxy = await startProxy(kind, freshDirectory(), service, { replace: changes[kind] });
+    expect(await victims(proxy.port)).toEqual(own);
+  });
+  afterAll(() => proxy?.stop());
+
+  /** @param send leaves the connection open, and returns what closes it */
+  async function attempt(send: () => Promise<() => void>): Promise<void> {
+    const before = await smuggled();
+    const close = await send();
+    expect(await victims(proxy.port)).toEqual(own);
+    close();
+    expect(await victims(proxy.port)).toEqual(own);
+    expect(await smuggled()).toBe(before);
+  }
+
+  test('denies what is hidden later', async () => {
+    expect(await byHttp1(proxy.port, '/swagger/v2/swagger.json', {})).toMatchObject({ status: 403 });
+    const before = await smuggled();
+    const direct = await RawClient.open(Number(service.http.split(':')[1]));
+    direct.write(hidden);
+    expect((await direct.read()).status).toBe(200);
+    direct.close();
+    expect(await smuggled()).toBe(before + 1);
+  });
+
+  test.each(http1Attempts)('over HTTP/1.1, %s hides nothing', (_, bytes) =>
+    attempt(() => sendHttp1(proxy.port, bytes)),
+  );
+
+  test.each(http2Attempts)('over HTTP/2, %s hides nothing', (_, fields, bodies) =>
+    attempt(() => sendRawHttp2(proxy.port, rawHttp2(fields, bodies), waitMs)),
+  );
+}
+
+for (const kind of ['haproxy', 'nginx'] as const) needing(kind).describe(kind, () => testBehind(kind));

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
+import { type Agent, request } from 'node:https';
+import { connect as connectTls } from 'node:tls';
+import { Client, credentials } from '@grpc/grpc-js';
+import { call } from './grpc-call.ts';
+
+/** The authority that all of the tests' servers and proxies have a certificate of. */
+const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
+
+/** What came of a request. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+export interface Sent {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+  /** Address of the machine that it comes from: one of 127.0.0.0/8. */
+  readonly localAddress?: string;
+  /** Keeps connections; without it each request has its own. */
+  readonly agent?: Agent;
+}
+
+/** A request over HTTP/1.1, as older servers send them. */
+export function byHttp1(port: number, path: string, { body, ...options }: Sent): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', servername: 'localhost', port, path, ca, agent: false, ...options },
+      (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (part: string) => {
+          text += part;
+        });
+        answer.once('end', () =>
+          resolve({ status: answer.statusCode!, headers: answer.headers, body: text }),
+        );
+      },
+    );
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** A request over HTTP/2, as browsers send them. */
+export function byHttp2(
+  port: number,
+  path: string,
+  { method = 'GET', headers, body, localAddress }: Sent,
+): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const from = localAddress === undefined ? {} : { localAddress };
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { ca, servername: 'localhost', ...from });
+    session.once('error', reject);
+    const stream = session.request({ ':method': method, ':path': path, ...headers });
+    let answered: Answered['headers'] = {};
+    let text = '';
+    stream.once('response', (head) => {
+      answered = head as Answered['headers'];
+    });
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+    stream.once('error', reject);
+    stream.once('close', () => {
+      session.close();
+      resolve({ status: Number(answered[':status']), headers: answered, body: text });
+    });
+    stream.end(body);
+  });
+}
+
+/** What a server chooses of the protocols that a client offers. */
+export function alpn(port: number, offered: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host: 'localhost', port, ca, ALPNProtocols: offered }, () => {
+      resolve(String(socket.alpnProtocol));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
+export async function byGrpc(port: number, path: string, message: Buffer) {
+  const client = new Client(`localhost:${port}`, credentials.createSsl(ca));
+  try {
+    return await call(client, path, message);
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/http/bind-failure.ts';
+import { reaches } from './reaches.ts';
+
+/** The addresses of a server's two listeners. */
+export interface Behind {
+  readonly http: string;
+  readonly grpc: string;
+}
+
+export type ProxyKind = 'haproxy' | 'nginx';
+
+export interface RunningProxy {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const tls = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
+
+/** An example of the papers. */
+export function example(path: string): string {
+  return readFileSync(new URL(`../../docs/examples/${path}`, import.meta.url), 'utf8');
+}
+
+/** Writes the configuration with the files of a test in place of an operator's. @returns what runs it */
+const prepare = {
+  haproxy(folder: string, text: string): string[] {
+    const file = join(folder, 'haproxy.cfg');
+    writeFileSync(join(folder, 'both.pem'), readFileSync(tls('cert')) + readFileSync(tls('key'), 'utf8'));
+    const own = text
+      .replaceAll('/etc/haproxy/flagmeter.pem', join(folder, 'both.pem'))
+      .replaceAll('/etc/haproxy/flagmeter-ca.pem', tls('cert'));
+    writeFileSync(file, own);
+    return ['haproxy', '-db', '-f', file];
+  },
+  nginx(folder: string, text: string): string[] {
+    const own = text
+      .replaceAll('/etc/nginx/flagmeter.crt', tls('cert'))
+      .replaceAll('/etc/nginx/flagmeter.key', tls('key'))
+      .replaceAll('/etc/nginx/flagmeter-ca.crt', tls('cert'));
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${join(folder, name)};`,
+    );
+    const around = `daemon off; master_process off; pid ${folder}/pid; error_log stderr;\nevents {}\nhttp { access_log off; ${paths.join(' ')}\n`;
+    writeFileSync(join(folder, 'nginx.conf'), `${around}${own}}\n`);
+    return ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf')];
+  },
+} as const;
+
+/**
+ * Runs a configuration that listens on port 443, with TLS on a free port of this machine in place of that, for `localhost`.
+ * @throws {Error} with what it said, when it does not listen
+ */
+export async function runProxy(kind: ProxyKind, folder: string, text: string): Promise<RunningProxy> {
+  const port = await freePort('127.0.0.1', 0);
+  const own = join(folder, kind);
+  mkdirSync(own, { recursive: true });
+  const here = text
+    .replace('bind :443', `bind 127.0.0.1:${port}`)
+    .replace('listen 443', `listen 127.0.0.1:${port}`);
+  const [command = '', ...args] = prepare[kind](own, here);
+  const path = `${process.env['PATH']}:/usr/sbin`;
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, PATH: path },
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  child.once('error', (error) => {
+    said += error.message;
+  });
+  while (!(await reaches('127.0.0.1', port))) {
+    if (!isAlive(child)) throw new Error(`${command} did not start: ${said}`);
+    await pause(20);
+  }
+  return { port, stop: () => end(child) };
+}
+
+function isAlive({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid !== undefined && exitCode === null && signalCode === null;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (!isAlive(child)) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}

@@ -1,0 +1,40 @@
+import { type Behind, example, type ProxyKind, type RunningProxy, runProxy } from './proxy-program.ts';
+
+const files = { haproxy: 'proxy/haproxy.cfg', nginx: 'proxy/nginx.conf' } as const;
+
+/** How the example of the papers is changed. */
+export interface ProxyChanges {
+  /** Speaks TLS to the server, as the lines of the example do that are comments. */
+  readonly tls?: boolean;
+  /** Other lines in place of these. */
+  readonly replace?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Starts a proxy with the example of the papers for one machine.
+ * @throws {Error} with what it said, when it does not listen; or when a line that is to be replaced is not there
+ */
+export function startProxy(
+  kind: ProxyKind,
+  folder: string,
+  server: Behind,
+  { tls = false, replace = {} }: ProxyChanges = {},
+): Promise<RunningProxy> {
+  let text = example(files[kind]);
+  for (const [line, other] of Object.entries(replace)) {
+    if (!text.includes(line)) throw new Error(`${files[kind]} has no ${line}`);
+    text = text.replace(line, other);
+  }
+  if (tls) text = withTls(text);
+  const own = text.replaceAll('127.0.0.1:8080', server.http).replaceAll('127.0.0.1:8081', server.grpc);
+  return runProxy(kind, folder, own);
+}
+
+/** Does what the comments say: their lines take the place of those that speak without TLS. */
+function withTls(text: string): string {
+  return text
+    .replace(/^ *(?:proxy_pass http:|grpc_pass grpc:|server flagmeter 127).*$/gm, '')
+    .replace(/^( *)#(?=proxy_|grpc_|server )/gm, '$1')
+    .replaceAll('_name flags.example.com', '_name localhost')
+    .replaceAll('verifyhost flags.example.com', 'verifyhost localhost');
+}

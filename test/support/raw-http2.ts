@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+
+/** A header as it is written: no library looks at it. */
+export type RawHeader = readonly [name: string, value: string];
+
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+const [data, headers, settings] = [0x0, 0x1, 0x4];
+const [endStream, endHeaders] = [0x1, 0x4];
+
+function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** A length of HPACK, of seven bits at first (RFC 7541 §5.1). */
+function lengthOf(text: Buffer): Buffer {
+  if (text.length < 127) return Buffer.from([text.length]);
+  const bytes = [127];
+  let rest = text.length - 127;
+  for (; rest >= 128; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+/** Literals that are not indexed, byte by byte as they are given. */
+function block(fields: readonly RawHeader[]): Buffer {
+  const parts = fields.flatMap((field) => [
+    Buffer.from([0]),
+    ...field.flatMap((text) => {
+      const bytes = Buffer.from(text, 'latin1');
+      return [lengthOf(bytes), bytes];
+    }),
+  ]);
+  return Buffer.concat(parts);
+}
+
+/** The bytes of a connection with one request. @param bodies one DATA frame each; the last one ends the stream */
+export function rawHttp2(fields: readonly RawHeader[], bodies: readonly string[] = []): Buffer {
+  const ends = (at: number) => (at === bodies.length - 1 ? endStream : 0);
+  return Buffer.concat([
+    preface,
+    frame(settings, 0, 0),
+    frame(headers, endHeaders | (bodies.length === 0 ? endStream : 0), 1, block(fields)),
+    ...bodies.map((body, at) => frame(data, ends(at), 1, Buffer.from(body, 'latin1'))),
+  ]);
+}
+
+/** Sends the bytes over TLS with HTTP/2, and waits until the server ends the stream or the connection, or for that long. */
+export async function sendRawHttp2(port: number, bytes: Buffer, waitMs: number): Promise<() => void> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+  await once(socket, 'secureConnect');
+  let received: Buffer = Buffer.alloc(0);
+  const over = new Promise<void>((resolve) => {
+    socket.on('data', (part: Buffer) => {
+      received = Buffer.concat([received, part]);
+      if (isOver(received)) resolve();
+    });
+    socket.once('close', () => resolve()).once('error', () => resolve());
+  });
+  socket.write(bytes);
+  await Promise.race([over, new Promise((resolve) => setTimeout(resolve, waitMs))]);
+  return () => socket.destroy();
+}
+
+/** Whether a frame ends the first stream, or the connection: RST_STREAM, GOAWAY, or a last HEADERS or DATA. */
+function isOver(received: Buffer): boolean {
+  for (let at = 0; at + 9 <= received.length; at += 9 + received.readUIntBE(at, 3)) {
+    const [type, flags] = [received[at + 3]!, received[at + 4]!];
+    if (type === 0x3 || type === 0x7) return true;
+    if ((type === data || type === headers) && (flags & endStream) !== 0) return true;
+  }
+  return false;
+}

@@ -68,7 +68,7 @@ const flags = [
 
 /**
  * Compiles the add-on, unless that was done before with the same sources and flags.
- * @param target as in `build.ts`; the compilers are those of `CC` and `CXX`, else `gcc` and `g++`
+ * @param target as in `build.ts`
  * @param native whether the add-on is for this machine, so that Node, too, is to find it
  * @returns its path
  * @throws {Error} when there is no compiler, or it fails
@@ -77,16 +77,17 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   const folder = join(root, 'dist/lmdb', target);
   const addon = join(folder, 'lmdb.node');
   const stamp = join(folder, 'stamp');
-  const { CC = 'gcc', CXX = 'g++' } = process.env;
+  const compilers = compilersFor(target, native);
+  const { cc, cxx } = compilers;
   const { version } = JSON.parse(readFileSync(join(lmdb, 'package.json'), 'utf8')) as { version: string };
   const ours = [...own, ...patches].map((path) => readFileSync(path, 'utf8'));
-  const wanted = JSON.stringify([version, CC, CXX, flags, linking, ours]).replaceAll(root, '.');
+  const wanted = JSON.stringify([version, cc, cxx, flags, linking, ours]).replaceAll(root, '.');
   if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
     const patched = join(folder, 'source');
     await patchSources(patched, version);
     // One source includes this header of Node without using it; Node-API's own headers do not have it.
     writeFileSync(join(patched, 'node_version.h'), '');
-    await compile(folder, addon, CC, CXX);
+    await compile(folder, addon, compilers);
     writeFileSync(stamp, wanted);
     console.error(addon.slice(root.length + 1));
   }
@@ -112,7 +113,7 @@ async function patchSources(folder: string, version: string): Promise<void> {
   }
 }
 
-async function compile(folder: string, addon: string, cc: string, cxx: string): Promise<void> {
+async function compile(folder: string, addon: string, { cc, cxx, advice }: Compilers): Promise<void> {
   const patched = (path: string) => join(folder, 'source', relative(lmdb, path));
   const includes = [
     join(folder, 'source'),
@@ -127,6 +128,11 @@ async function compile(folder: string, addon: string, cc: string, cxx: string): 
   const waiting = sources.map((source, index) => {
     return [existsSync(patched(source)) ? patched(source) : source, objects[index]!] as const;
   });
+  const runCompiler = (compiler: string, args: readonly string[]) =>
+    run(compiler, args, {
+      absent: `Cannot run ${compiler}, which LMDB is compiled with: ${advice}`,
+      failed: `Cannot compile LMDB: ${compiler} failed`,
+    });
   const work = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const [source, object] = next;
@@ -138,12 +144,27 @@ async function compile(folder: string, addon: string, cc: string, cxx: string): 
   await runCompiler(cxx, ['-shared', '-s', '-o', addon, ...objects, ...linking]);
 }
 
-function runCompiler(compiler: string, args: readonly string[]): Promise<void> {
-  const others = 'install it (Debian: apt-get install gcc g++), or name another one in CC and CXX';
-  return run(compiler, args, {
-    absent: `Cannot run ${compiler}, which LMDB is compiled with: ${others}`,
-    failed: `Cannot compile LMDB: ${compiler} failed`,
-  });
+/** For another platform than this machine's: what gcc's compilers begin with, and Debian's packages of them. */
+const crossCompilers: Readonly<Record<string, { readonly prefix: string; readonly debian: string }>> = {
+  'linux-x64': { prefix: 'x86_64-linux-gnu-', debian: 'gcc-x86-64-linux-gnu g++-x86-64-linux-gnu' },
+  'linux-arm64': { prefix: 'aarch64-linux-gnu-', debian: 'gcc-aarch64-linux-gnu g++-aarch64-linux-gnu' },
+};
+
+interface Compilers {
+  readonly cc: string;
+  readonly cxx: string;
+  /** What to do where they are not there. */
+  readonly advice: string;
+}
+
+/** Those of `CC` and `CXX`, or of `CC_linux_arm64` and `CXX_linux_arm64` for another platform than this machine's, else gcc's. */
+function compilersFor(target: string, native: boolean): Compilers {
+  const own = { prefix: '', debian: 'gcc g++' };
+  const { prefix, debian } = native ? own : (crossCompilers[target] ?? own);
+  const suffix = native ? '' : `_${target.replace('-', '_')}`;
+  const { [`CC${suffix}`]: cc = `${prefix}gcc`, [`CXX${suffix}`]: cxx = `${prefix}g++` } = process.env;
+  const advice = `install it (Debian: apt-get install ${debian}), or name another one in CC${suffix} and CXX${suffix}`;
+  return { cc, cxx, advice };
 }
 
 /**

@@ -2,7 +2,7 @@
  * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside, and
  * `dist/node/`, the same service for Node. `bun build.ts [--target linux-arm64]`.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
@@ -10,6 +10,7 @@ import { closest } from 'fastest-levenshtein';
 import { buildConsole } from './build-console.ts';
 import { notePackages } from './build-contents.ts';
 import { buildLmdb } from './build-lmdb.ts';
+import { findRuntime } from './build-runtime.ts';
 import { buildSnippet } from './build-snippet.ts';
 
 const root = import.meta.dir;
@@ -35,10 +36,10 @@ interface Platform {
 }
 
 const platforms: Readonly<Record<string, Platform>> = {
-  'linux-x64': { bun: 'bun-linux-x64', runtime: 'bun-linux-x64' },
-  'linux-arm64': { bun: 'bun-linux-arm64', runtime: 'bun-linux-aarch64' },
-  'darwin-x64': { bun: 'bun-darwin-x64', runtime: 'bun-darwin-x64' },
-  'darwin-arm64': { bun: 'bun-darwin-arm64', runtime: 'bun-darwin-aarch64' },
+  'linux-x64': { bun: 'bun-linux-x64', runtime: '@oven/bun-linux-x64' },
+  'linux-arm64': { bun: 'bun-linux-arm64', runtime: '@oven/bun-linux-aarch64' },
+  'darwin-x64': { bun: 'bun-darwin-x64', runtime: '@oven/bun-darwin-x64' },
+  'darwin-arm64': { bun: 'bun-darwin-arm64', runtime: '@oven/bun-darwin-aarch64' },
 };
 
 const here = `${process.platform}-${process.arch}`;
@@ -91,11 +92,11 @@ async function buildExecutable(
       __filename: JSON.stringify(`${embedded}module.js`),
       ...forBrowsers,
     },
-    plugins: [embedAddon(addon), embedPiscinaWorker],
+    plugins: [embedAddon(addon), embedPiscinaWorker, leaveOutNice],
     compile: {
       target: platform.bun,
       outfile,
-      ...(target === here ? {} : { executablePath: findRuntime(target, platform) }),
+      ...(target === here ? {} : { executablePath: findRuntime(platform.runtime) }),
       // The executable reads its flags, its environment and its --config file only.
       autoloadDotenv: false,
       autoloadBunfig: false,
@@ -143,16 +144,6 @@ async function build(config: Bun.BuildConfig): Promise<Bun.BuildOutput> {
   return result;
 }
 
-function findRuntime(target: string, { runtime }: Platform): string {
-  const file = join(root, 'node_modules/@oven', runtime, 'bin/bun');
-  if (existsSync(file)) return file;
-  const { version } = require(join(root, 'node_modules/bun/package.json'));
-  throw new Error(
-    `Cannot build for ${target} here: @oven/${runtime} is not installed. Install it with\n` +
-      `  npm install --no-save --force @oven/${runtime}@${version}`,
-  );
-}
-
 /**
  * lmdb looks its add-on up on the disk at run time; inside the executable it is a file of the bundle. msgpackr looks for one in
  * the same way, and goes on without it when it is missing: it must not be given lmdb's.
@@ -187,6 +178,18 @@ const embedPiscinaWorker: BunPlugin = {
       const worker = JSON.stringify(`${embedded}node_modules/piscina/dist/worker.js`);
       return { contents: source.replace(lookup, worker), loader: 'js' };
     });
+  },
+};
+
+/** Piscina takes it to change the priority of its threads, which is not asked for, and goes on without it. It has an add-on of its own. */
+const leaveOutNice: BunPlugin = {
+  name: 'leave-out-nice',
+  setup(build) {
+    build.onResolve({ filter: /^@napi-rs\/nice$/ }, () => ({ path: 'nice', namespace: 'left-out' }));
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
+      contents: 'throw new Error("it is left out of the executable");',
+      loader: 'js',
+    }));
   },
 };
 

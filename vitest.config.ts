@@ -29,8 +29,8 @@ const engine = {
   },
 };
 
-/** They boot a machine, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
-const longPackageTests = ['test/packages/{chart,lifecycle}.test.ts'];
+/** They boot machines, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
+const longPackageTests = ['test/packages/{arm,chart,image,lifecycle}.test.ts'];
 
 const system = {
   test: {

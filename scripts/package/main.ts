@@ -13,7 +13,7 @@ import { isTarget, type Target, targets } from './targets.ts';
 
 const usage = `npm run package [-- --target TARGET …] [--out DIR]
 
-  --target TARGET   ${Object.keys(targets).join(' or ')}; all that are named, or the one of this machine
+  --target TARGET   ${Object.keys(targets).join(' or ')}; all that are named, or both
   --out DIR         where the packages go: dist/packages
 `;
 
@@ -29,7 +29,7 @@ function read(
     options: {
       help: { type: 'boolean' },
       out: { type: 'string', default: join(root, 'dist/packages') },
-      target: { type: 'string', multiple: true, default: [here] },
+      target: { type: 'string', multiple: true, default: Object.keys(targets) },
     },
   });
   if (values.help) return undefined;

@@ -7,7 +7,7 @@ trap 'umount --lazy "$place"; rmdir "$place"' EXIT
 mount -t tmpfs -o size=2g tmpfs "$place"
 mkdir "$place"/{upper,work,root}
 mount -t overlay overlay -o "lowerdir=/,upperdir=$place/upper,workdir=$place/work" "$place/root"
-cp "$1/lifecycle.sh" "$place/root/lifecycle.sh"
+cp "$1/lifecycle.sh" "$1/talk.sh" "$place/root/"
 # The images of containers forbid packages to start services, and this one is to.
 rm -f "$place"/root/etc/machine-id "$place"/root/usr/sbin/policy-rc.d
 # There is no network to wait for.

@@ -4,22 +4,15 @@ export DEBIAN_FRONTEND=noninteractive
 data=/var/lib/flagmeter
 settings=/etc/flagmeter/flagmeter.json
 
-say() { echo "$1=$2"; }
+source /talk.sh
 pid() { systemctl show --value --property=MainPID flagmeter; }
 install() { dpkg --install --force-confold "/packages/$1" > /dev/null; }
-ask() { timeout 10 bash -c 'exec 3<> /dev/tcp/127.0.0.1/8080; printf "$0" >&3; head -1 <&3' "$@"; }
-get() { ask "GET $1 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nConnection: close\r\n\r\n"; }
 ready() {
-  for _ in $(seq 300); do
-    case $(get /readyz 2> /dev/null || true) in *' 200 '*) return ;; esac
-    sleep 0.1
-  done
+  is_ready && return
   systemctl status --no-pager flagmeter >&2 || true
   journalctl --no-pager --unit flagmeter >&2 || true
   return 1
 }
-field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
-counted() { flagmeter usage --app Shop --environment Production --json | sed -n 's/.*"checks":\([0-9]*\).*/\1/p' | head -1; }
 
 install old.deb
 say started-by-installing "$(systemctl is-active flagmeter || true)"
@@ -45,7 +38,7 @@ export FLAGMETER_CLIENT_ID=$(field clientId < /root/credentials) FLAGMETER_CLIEN
 flagmeter apps create Shop > /dev/null
 key=$(flagmeter keys create Frontend --app Shop --json | field key)
 body='{"k":"'"$key"'","e":"Production","f":{"checkout":{"on":[3,2,1]}}}'
-say packet "$(ask "POST /api/frontend/telemetry HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nOrigin: https://shop.example\r\nContent-Type: application/json\r\nContent-Length: ${#body}\r\nConnection: close\r\n\r\n$body" | tr -d '\r')"
+say packet "$(send_packet "$body")"
 say counted "$(counted)"
 say secrets-in-the-journal "$(journalctl --no-pager --unit flagmeter | grep -c "$FLAGMETER_CLIENT_SECRET" || true)"
 before=$(pid)

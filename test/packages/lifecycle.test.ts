@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { needing } from '../support/needing.ts';
 import { packagesOf } from './fixture.ts';
+import { saidIn } from './said.ts';
 
 /** Why no copy of this machine can be booted; undefined when it can. */
 function whyNoMachine(): string | undefined {
@@ -29,7 +30,7 @@ needing('dpkg', 'systemd-container').it(
       const boot = join(import.meta.dirname, 'boot.sh');
       const args = ['--mount', 'bash', boot, import.meta.dirname, debs];
       const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
-      expect(saidIn(stdout), `${stdout}\n${stderr}`).toEqual(expected);
+      expect(saidIn(stdout.split('--- errors')[0]!), `${stdout}\n${stderr}`).toEqual(expected);
     } finally {
       rmSync(debs, { recursive: true, force: true });
     }
@@ -62,8 +63,3 @@ const expected = {
   'user-after-purge': 'flagmeter',
   done: 'yes',
 };
-
-function saidIn(output: string): Record<string, string> {
-  const lines = output.split('--- errors')[0]!.trim().split('\n');
-  return Object.fromEntries(lines.map((line) => [line.split('=', 1)[0]!, line.slice(line.indexOf('=') + 1)]));
-}

@@ -4,20 +4,29 @@ import { whyNoPostgres } from './postgres-program.ts';
 
 /** Debian's packages that some tests need, and whether each is there. */
 const packages = {
+  cpio: hasProgram('cpio'),
   dpkg: hasProgram('dpkg-deb'),
+  fish: hasProgram('fish'),
+  e2fsprogs: hasProgram('mkfs.ext4'),
   faketime: hasProgram('faketime'),
   'golang-github-masterminds-sprig-dev':
     hasProgram('go') && existsSync('/usr/share/gocode/src/github.com/Masterminds/sprig'),
+  'g++-aarch64-linux-gnu': hasProgram('aarch64-linux-gnu-g++'),
   haproxy: hasProgram('haproxy'),
   iproute2: hasProgram('ip'),
+  lintian: hasProgram('lintian'),
   'man-db': hasProgram('man'),
+  mmdebstrap: hasProgram('mmdebstrap'),
   nftables: hasProgram('nft'),
   nginx: hasProgram('nginx'),
+  podman: hasProgram('podman') && hasProgram('runc'),
   prometheus: hasProgram('prometheus') && hasProgram('promtool'),
   postgresql: whyNoPostgres === undefined,
+  'qemu-system-arm': hasProgram('qemu-system-aarch64'),
   spin: hasProgram('spin'),
   systemd: hasProgram('systemd-analyze'),
   'systemd-container': hasProgram('systemd-nspawn'),
+  zsh: hasProgram('zsh'),
 } as const;
 
 export type Package = keyof typeof packages;

@@ -1,0 +1,58 @@
+/**
+ * Finds the Bun of a platform, which an executable for it begins with: what npm has installed, or, for another platform than this
+ * machine's, what npm publishes. That is fetched once, and must be what `package-lock.json` says.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = import.meta.dir;
+
+/**
+ * @param name npm's package of it, such as `@oven/bun-linux-aarch64`
+ * @returns the path of the executable
+ * @throws {Error} when it can be neither found nor fetched, or is not the expected one
+ */
+export function findRuntime(name: string): string {
+  const installed = join(root, 'node_modules', name, 'bin/bun');
+  if (existsSync(installed)) return installed;
+  const { version, integrity } = expected(name);
+  const folder = join(root, 'dist/runtimes', `${name.replace('/', '-')}-${version}`);
+  if (!existsSync(folder)) fetchTo(folder, `${name}@${version}`, integrity);
+  return join(folder, 'package/bin/bun');
+}
+
+function expected(name: string): { readonly version: string; readonly integrity: string } {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const locked = packages[`node_modules/${name}`];
+  if (locked === undefined) throw new Error(`Cannot tell which ${name} to take: package-lock.json has none`);
+  return locked;
+}
+
+function fetchTo(folder: string, wanted: string, integrity: string): void {
+  mkdirSync(join(root, 'dist/runtimes'), { recursive: true });
+  const scratch = mkdtempSync(join(root, 'dist/runtimes/fetch-'));
+  try {
+    run(
+      'npm',
+      ['pack', '--silent', '--pack-destination', scratch, wanted],
+      `Cannot fetch ${wanted} from npm`,
+    );
+    const archive = join(scratch, readdirSync(scratch)[0]!);
+    const sum = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+    if (sum !== integrity)
+      throw new Error(`Cannot use ${wanted}: npm sent ${sum}, and package-lock.json has ${integrity}`);
+    run('tar', ['-xzf', archive, '-C', scratch], `Cannot unpack ${wanted}`);
+    rmSync(archive);
+    renameSync(scratch, folder);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function run(program: string, args: readonly string[], complaint: string): void {
+  const { error, status, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+  if (error !== undefined) throw new Error(`${complaint}: ${program} does not start`);
+  if (status !== 0) throw new Error(`${complaint}: ${stderr.trim()}`);
+}

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import bunParts from '../../packaging/bun-parts.json' with { type: 'json' };
+import { licenceText } from './licence-text.ts';
 
 /** Something by others that is inside the executable. */
 export interface Part {
@@ -19,35 +20,27 @@ export interface Part {
 /**
  * Everything by others that is inside an executable.
  * @param executable the build has left the names of the npm packages beside it
- * @throws {Error} when a package does not say its licence
+ * @throws {Error} when a package does not say its licence, or has no text of it
  */
 export function partsOf(root: string, executable: string): readonly Part[] {
   const folders: string[] = JSON.parse(readFileSync(`${executable}.packages.json`, 'utf8'));
   const packages = [...folders, 'node_modules/node-addon-api', 'node_modules/node-api-headers'].map(
-    (folder) => npmPart(join(root, folder)),
+    (folder) => npmPart(root, join(root, folder)),
   );
   return [...packages, ...nativeParts(root), bunPart(root)];
 }
 
-function npmPart(folder: string): Part {
+function npmPart(root: string, folder: string): Part {
   const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   if (typeof license !== 'string') throw new Error(`${folder}/package.json does not name a licence`);
-  const text = licenceIn(folder);
   return {
     name,
     version,
     license: license.includes(' OR ') && !license.startsWith('(') ? `(${license})` : license,
     purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
     ...(homepage === undefined ? {} : { url: homepage }),
-    ...(text === undefined ? {} : { text }),
+    text: licenceText(root, folder, name),
   };
-}
-
-function licenceIn(folder: string): string | undefined {
-  const names = readdirSync(folder)
-    .filter((name) => /^(licen[cs]e|copying)(\.|$)/i.test(name))
-    .sort();
-  return names[0] === undefined ? undefined : readFileSync(join(folder, names[0]), 'utf8').trim();
 }
 
 /** C that the npm package lmdb brings, and the runtime of the C++ compiler. */

@@ -1,0 +1,35 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * The licence of an npm package: its own file, else the section of its README, else what `packaging/licences` has for it.
+ * @param folder of the package
+ * @throws {Error} when there is none: its licence must be told to whoever gets the executable
+ */
+export function licenceText(root: string, folder: string, name: string): string {
+  const ours = join(root, 'packaging/licences', `${name.replace('/', '-')}.txt`);
+  const text = fileOf(folder) ?? sectionOf(folder) ?? (existsSync(ours) ? read(ours) : undefined);
+  if (text !== undefined) return text;
+  throw new Error(`${name} is published without the text of its licence: put it into ${ours}`);
+}
+
+function fileOf(folder: string): string | undefined {
+  const [name] = readdirSync(folder)
+    .filter((each) => /^(licen[cs]e|copying)(-[a-z0-9]+)?(\.(md|txt))?$/i.test(each))
+    .sort();
+  return name === undefined ? undefined : read(join(folder, name));
+}
+
+/** A heading alone, or the name of a licence below it, is no text. */
+function sectionOf(folder: string): string | undefined {
+  const [name] = readdirSync(folder).filter((each) => /^readme\b/i.test(each));
+  if (name === undefined) return undefined;
+  const section = read(join(folder, name))
+    .split(/^#+ *licen[cs]e\s*$/im)[1]
+    ?.split(/^#/m)[0];
+  return section?.includes('WITHOUT WARRANTY') ? section.trim() : undefined;
+}
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8').trim();
+}

@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validation } from '@cyclonedx/cyclonedx-library';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { licenceText } from '../../scripts/package/licence-text.ts';
+import { sbomSpec } from '../../scripts/package/sbom.ts';
+import { binaryPath, cleanUp, freshDirectory } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { packagesOf, root } from './fixture.ts';
+
+afterAll(cleanUp);
+
+const { describe } = needing('dpkg');
+
+interface Component {
+  readonly name: string;
+  readonly version?: string;
+  readonly purl?: string;
+  readonly components?: readonly Component[];
+}
+
+const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+
+describe('the bill of materials and the notices', () => {
+  let sbom: string;
+  let notices: string;
+  let components: readonly Component[];
+  /** Names of npm packages. */
+  let listed: readonly string[];
+
+  beforeAll(() => {
+    const scratch = freshDirectory();
+    const archive = join(packagesOf('1.2.3'), 'flagmeter-1.2.3-linux-x64.tar.gz');
+    execFileSync('tar', ['-xzf', archive, '-C', scratch, '--strip-components=1']);
+    sbom = readFileSync(join(scratch, 'flagmeter.cdx.json'), 'utf8');
+    notices = readFileSync(join(scratch, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    ({ components } = JSON.parse(sbom) as { components: Component[] });
+    listed = components.filter(({ purl }) => purl?.startsWith('pkg:npm/')).map(({ name }) => name);
+  }, 300_000);
+
+  test('the bill is one by the schema of CycloneDX', async () => {
+    expect(await new Validation.JsonStrictValidator(sbomSpec.version).validate(sbom)).toBeNull();
+  });
+
+  test('the bill has exactly what the bundler has read, and what is compiled in', () => {
+    const folders = json(`${binaryPath}.packages.json`) as string[];
+    const read = folders.map((folder) => folder.replace('node_modules/', ''));
+    expect(listed.toSorted()).toEqual([...read, 'node-addon-api', 'node-api-headers'].sort());
+    const others = components.map(({ name }) => name).filter((name) => !listed.includes(name));
+    expect(others.sort()).toEqual(['Bun', 'LMDB', 'LZ4', 'libstdc++ and libgcc']);
+    const inBun = components.find(({ name }) => name === 'Bun')?.components?.map(({ name }) => name);
+    expect(inBun).toContain('JavaScriptCore and WebKit');
+  });
+
+  test('the bill has each dependency, and nothing that only tests and tools need', () => {
+    const { dependencies, devDependencies } = json(join(root, 'package.json'));
+    expect(listed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+    const forBrowsers = ['@preact/signals', 'preact', 'preact-iso', 'uplot'];
+    const compiledIn = ['node-api-headers'];
+    expect(Object.keys(devDependencies).filter((name) => listed.includes(name))).toEqual(
+      [...forBrowsers, ...compiledIn].sort(),
+    );
+  });
+
+  test('the bill has the versions that are locked', () => {
+    const { packages } = json(join(root, 'package-lock.json'));
+    for (const { name, version, purl } of components.filter(({ name }) => listed.includes(name))) {
+      expect(version, name).toBe(packages[`node_modules/${name}`].version);
+      expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+    }
+  });
+
+  test('the notices have a text for each npm package, and the licences of the rest', () => {
+    const sections = notices.split(/^-{78}$/m).slice(1);
+    const sectionOf = (name: string) =>
+      sections.find((section) => section.split('\n').some((line) => line.startsWith(`${name} `)));
+    for (const name of [...listed, 'LMDB', 'LZ4'])
+      expect(sectionOf(name), name).toMatch(/copyright|without warranties/i);
+    expect(sectionOf('ignore')).toContain('Copyright (c) 2013 Kael Zhang');
+    expect(sectionOf('pg-types')).toContain('Copyright (c) 2014 Brian M. Carlson');
+    expect(sectionOf('LMDB')).toContain('The OpenLDAP Public License');
+    expect(sectionOf('Bun')).toContain('JavaScriptCore and WebKit (LGPL-2.0-or-later)');
+  });
+});
+
+describe('the text of a licence', () => {
+  const text = 'Permission is granted. THE SOFTWARE IS PROVIDED WITHOUT WARRANTY OF ANY KIND.';
+
+  /** The folder of a package with such files. */
+  function packageWith(files: Readonly<Record<string, string>>): string {
+    const folder = freshDirectory();
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+    return folder;
+  }
+
+  test.each(['LICENSE', 'LICENCE.md', 'license.txt', 'LICENSE-MIT', 'COPYING'])('is that of %s', (name) => {
+    expect(licenceText(root, packageWith({ [name]: `${text}\n` }), 'some')).toBe(text);
+  });
+
+  test('is the section of the README', () => {
+    const readme = `# some\n\nWords.\n\n## License\n\n${text}\n\n## More\n\nOther words.\n`;
+    expect(licenceText(root, packageWith({ 'README.md': readme }), 'some')).toBe(text);
+  });
+
+  test('is ours where a package has none', () => {
+    const project = freshDirectory();
+    mkdirSync(join(project, 'packaging/licences'), { recursive: true });
+    writeFileSync(join(project, 'packaging/licences/@some-thing.txt'), text);
+    expect(licenceText(project, packageWith({}), '@some/thing')).toBe(text);
+  });
+
+  test.each([[{}], [{ 'README.md': '# some\n\n## License\n\nMIT\n' }], [{ 'license-checker.js': text }]])(
+    'is missing in %j, which ends the packaging',
+    (files) => {
+      expect(() => licenceText(root, packageWith(files), 'some')).toThrow(
+        /some is published without the text of its licence: put it into .*packaging\/licences\/some\.txt/,
+      );
+    },
+  );
+});

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, expect } from 'vitest';
+import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { packagesOf } from './fixture.ts';
+import { saidIn } from './said.ts';
+
+afterAll(cleanUp);
+
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.warn('The image is not built in a test: this is not root');
+
+needing('mmdebstrap', 'podman').it(
+  'the image is built, and a container of it serves, is healthy, keeps its data and stops',
+  { skip: !isRoot, timeout: 600_000 },
+  () => {
+    const scratch = freshDirectory();
+    const script = `${import.meta.dirname}/image.sh`;
+    const args = ['--mount', 'bash', script, import.meta.dirname, packagesOf('1.0.0'), scratch];
+    const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
+    expect(saidIn(stdout), `${stdout}\n${stderr}`).toEqual(expected);
+  },
+);
+
+/** What `image.sh` has to say, in its order. */
+const expected = {
+  'warnings-of-useradd': '0',
+  'without-a-store': expect.stringContaining('Cannot find a store in /var/lib/flagmeter'),
+  ready: 'HTTP/1.1 200 OK',
+  health: 'healthy',
+  user: 'uid=65532(flagmeter) gid=65532(flagmeter) groups=65532(flagmeter)',
+  root: 'read-only',
+  store: 'flagmeter:flagmeter 600',
+  packet: 'HTTP/1.1 202 Accepted',
+  counted: '3',
+  'stopped-with': '0',
+  'counted-by-the-next': '3',
+  done: 'yes',
+};

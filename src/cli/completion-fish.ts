@@ -17,7 +17,10 @@ ${places.map(placeLines).join('')}`;
 }
 
 function placeLines({ words, isCommand, choices, flags }: Place): string {
-  const condition = `-n ${quoted(`${isCommand ? '__flagmeter_in' : '__flagmeter_at'} ${words.join(' ')}`.trim())}`;
+  // Without flags the operand is the next word, and nothing follows it.
+  const where =
+    isCommand && choices.some(({ word }) => word.startsWith('--')) ? '__flagmeter_in' : '__flagmeter_at';
+  const condition = `-n ${quoted(`${where} ${words.join(' ')}`.trim())}`;
   return choices
     .map(({ word, description }) => {
       const value = flags.find(({ flag }) => flag === word);

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it as test } from 'vitest';
 import { commandGroups, commandTable, isCommand } from '../../src/commands/command-table.ts';
 import { completion } from '../../src/commands/completion.ts';
 import { UsageError } from '../../src/flags.ts';
 import { testContext } from '../cli/fixture.ts';
+import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 function scriptFor(shell: string): string {
@@ -15,17 +17,44 @@ function scriptFor(shell: string): string {
 
 const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
 
-describe('the script for bash', () => {
-  /** What bash offers for the last word. */
-  function offered(...words: string[]): string[] {
-    const directory = temporaryDirectory();
-    writeFileSync(`${directory}/script`, scriptFor('bash'));
-    writeFileSync(`${directory}/a file`, '');
+/** What a shell offers for the last word of a command line. */
+const shells = {
+  bash: (directory: string, words: readonly string[]) => {
     const set = 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))';
     const run = `source ./script; ${set}; _flagmeter; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const argv = ['-c', run, 'bash', 'flagmeter', ...words];
-    return execFileSync('bash', argv, { cwd: directory, encoding: 'utf8' }).split('\n').filter(Boolean);
+    return runIn(directory, 'bash', '-c', run, 'bash', 'flagmeter', ...words);
+  },
+  fish: (directory: string, words: readonly string[]) => {
+    const run = 'source ./script; complete -C "$argv"';
+    const said = runIn(directory, 'fish', '--no-config', '-c', run, '--', ['flagmeter', ...words].join(' '));
+    return said.map((line) => line.split('\t', 1)[0]!);
+  },
+  zsh: (directory: string, words: readonly string[]) => {
+    const script = join(import.meta.dirname, 'complete.zsh');
+    const said = runIn(directory, 'zsh', '-f', script, './script', ['flagmeter', ...words].join(' '));
+    return said.map((line) => line.trim().replaceAll('\\ ', ' '));
+  },
+};
+
+function runIn(directory: string, program: string, ...args: readonly string[]): string[] {
+  const options = { cwd: directory, encoding: 'utf8', env: { ...process.env, HOME: directory } } as const;
+  return execFileSync(program, args, options)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+}
+
+describe.each(['bash', 'fish', 'zsh'] as const)('at work, the script for %s', (shell) => {
+  const { it } = shell === 'bash' ? { it: test } : needing(shell);
+  function withScript(): string {
+    const directory = temporaryDirectory();
+    writeFileSync(`${directory}/script`, scriptFor(shell));
+    writeFileSync(`${directory}/a file`, '');
+    return directory;
   }
+
+  it('is one that the shell reads', () => {
+    expect(runIn(withScript(), shell, '-n', './script')).toEqual([]);
+  });
 
   it.each<[string[], string[]]>([
     [[''], Object.keys(commandTable)],
@@ -70,11 +99,11 @@ describe('the script for bash', () => {
     ],
     [['nothing', ''], []],
   ])('offers after %j: %j', (words, offers) => {
-    expect(offered(...words)).toEqual(offers);
+    expect(shells[shell](withScript(), words).sort()).toEqual(offers.toSorted());
   });
 });
 
-it('every command that queries a server can print JSON', () => {
+test('every command that queries a server can print JSON', () => {
   const client = commandGroups.find(({ title }) => title === 'Use a server')?.names ?? [];
   const silent = client
     .filter(isCommand)
@@ -85,7 +114,7 @@ it('every command that queries a server can print JSON', () => {
 });
 
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
-  it('knows every command and every flag', () => {
+  test('knows every command and every flag', () => {
     const script = scriptFor(shell);
     for (const { name, flags } of commands) {
       expect(script).toContain(name);
@@ -96,7 +125,7 @@ describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
 });
 
 describe('completion', () => {
-  it.each([[[]], [['tcsh']], [['bash', 'zsh']]])('of %j is refused', (argv) => {
+  test.each([[[]], [['tcsh']], [['bash', 'zsh']]])('of %j is refused', (argv) => {
     expect(() => completion(argv, testContext())).toThrow(UsageError);
   });
 });

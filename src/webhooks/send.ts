@@ -41,10 +41,13 @@ export async function send(
 ): Promise<Outcome> {
   const deadline = AbortSignal.timeout(deps.deadlineMs);
   const signal = AbortSignal.any([deadline, stop]);
-  try {
+  const attempt = async () => {
     const url = new URL(webhook.url);
-    const addresses = await unless(signal, addressesFor(url, deps));
-    return outcomeOf(await post(deps, url, addresses, signed(deps, webhook, delivery, now), signal));
+    const addresses = await addressesFor(url, deps);
+    return outcomeOf(await post(deps, url, addresses, signed(deps, webhook, delivery, now), signal), now);
+  };
+  try {
+    return await unless(signal, attempt());
   } catch (error) {
     const seconds = deps.deadlineMs / 1000;
     const why = deadline.aborted ? `no answer within ${seconds} seconds` : (error as Error).message;
@@ -90,6 +93,10 @@ function post(
     const request =
       url.protocol === 'https:' ? requestTls(url, { ...options, ca }) : requestPlain(url, options);
     request.on('error', reject);
+    request.on('upgrade', (answer, socket) => {
+      socket.destroy(); // It speaks another protocol from here on. Without this no event would tell of it.
+      resolve(answer);
+    });
     request.on('response', (answer) => {
       let left = maxAnswerBytes;
       answer.on('data', (chunk: Buffer) => {
@@ -110,10 +117,14 @@ function pinned(addresses: readonly Address[]): LookupFunction {
     all ? answer(null, [...addresses]) : answer(null, first!.address, first!.family);
 }
 
-function outcomeOf({ statusCode: status = 0, headers }: IncomingMessage): Outcome {
-  const asked = Number(headers['retry-after']);
-  const retryAfterMs = asked > 0 && asked < Infinity ? asked * 1000 : 0;
-  return { status, error: whyFailed(status), retryAfterMs };
+function outcomeOf({ statusCode: status = 0, headers }: IncomingMessage, now: number): Outcome {
+  return { status, error: whyFailed(status), retryAfterMs: waitAsked(headers['retry-after'] ?? '', now) };
+}
+
+/** `Retry-After` is a number of seconds, or a date (RFC 9110 §10.2.3). */
+function waitAsked(text: string, now: number): number {
+  const ms = Number.isNaN(Number(text)) ? Date.parse(text) - now : Number(text) * 1000;
+  return ms > 0 && ms < Infinity ? ms : 0;
 }
 
 function whyFailed(status: number): string | null {

@@ -75,6 +75,24 @@ describe('a delivery', () => {
   });
 });
 
+describe('how long a receiver asks to be left alone', () => {
+  const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+
+  test.each([
+    ['120', 120_000, 120_000],
+    [inAnHour, 3_590_000, 3_600_000],
+    ['Wed, 21 Oct 2015 07:28:00 GMT', 0, 0],
+    ['-1', 0, 0],
+    ['soon', 0, 0],
+    ['', 0, 0],
+  ])('is read from %j', async (text, least, most) => {
+    const url = await answering((response) => response.writeHead(503, { 'retry-after': text }).end());
+    const { retryAfterMs } = await sendTo(url);
+    expect(retryAfterMs).toBeGreaterThanOrEqual(least);
+    expect(retryAfterMs).toBeLessThanOrEqual(most);
+  });
+});
+
 describe('a receiver cannot hold a delivery up', () => {
   const soon = { deadlineMs: 300 };
 
@@ -107,6 +125,13 @@ describe('a receiver cannot hold a delivery up', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as { port: number };
     expect((await sendTo(`http://127.0.0.1:${port}/`, soon)).error).toBeTruthy();
+  });
+
+  test('by another protocol', async () => {
+    const url = await answering(({ socket }) => {
+      socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
+    });
+    expect(await sendTo(url)).toMatchObject({ status: 101, error: 'answered 101' });
   });
 
   test('by a name that is not resolved', async () => {

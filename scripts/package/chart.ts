@@ -1,6 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { settings } from '../../src/config-schema.ts';
 import type { Packed } from './stage.ts';
+
+/** Settings that the chart makes itself. */
+const ofTheChart: ReadonlySet<string> = new Set([
+  'config',
+  'data',
+  'engine',
+  'engineFile',
+  'engineKeyFile',
+  'existing',
+  'grpcListen',
+  'listen',
+  'opsListen',
+]);
 
 /** The files of the Helm chart, with the version that is packaged. */
 export function filesOfChart(root: string, version: string): readonly Packed[] {
@@ -9,9 +23,18 @@ export function filesOfChart(root: string, version: string): readonly Packed[] {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .sort()
-    .map((path) => ({ path, content: versioned(path, readFileSync(join(folder, path), 'utf8'), version) }));
+    .map((path) => ({ path, content: finished(path, readFileSync(join(folder, path), 'utf8'), version) }));
 }
 
-function versioned(path: string, text: string, version: string): string {
-  return path === 'Chart.yaml' ? text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`) : text;
+function finished(path: string, text: string, version: string): string {
+  if (path === 'Chart.yaml') return text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`);
+  return path === 'values.schema.json' ? withSettings(text) : text;
+}
+
+/** So that a name that is no setting is refused at the installation, not at the start of a pod. */
+function withSettings(text: string): string {
+  const schema = JSON.parse(text);
+  const names = settings.filter(({ key }) => !ofTheChart.has(key)).flatMap(({ key, flag }) => [key, flag]);
+  schema.properties.config.propertyNames = { enum: [...new Set(names)].sort() };
+  return `${JSON.stringify(schema, undefined, 2)}\n`;
 }

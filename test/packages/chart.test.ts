@@ -39,10 +39,15 @@ describe('the Helm chart', () => {
 
   const yaml = (name: string) => parse(readFileSync(join(chart, name), 'utf8'));
 
+  /** What the schema of the values says against them. */
+  function refusalOf(values: object): string {
+    const check = new Ajv().compile(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
+    return check(values) ? '' : JSON.stringify(check.errors);
+  }
+
   function render(changed: object) {
     const values = { ...yaml('values.yaml'), ...changed };
-    const check = new Ajv().compile(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
-    expect(check(values), JSON.stringify(check.errors)).toBe(true);
+    expect(refusalOf(values)).toBe('');
     const { version, appVersion, name } = yaml('Chart.yaml');
     const input = JSON.stringify({
       Values: values,
@@ -100,6 +105,82 @@ describe('the Helm chart', () => {
       authUrl: 'https://flags.example.com',
       listen: '0.0.0.0:8080',
     });
+  });
+
+  test('takes every setting, and the files and variables that it needs', () => {
+    const made = manifests({
+      admin,
+      config: {
+        'auth-url': 'https://flags.example.com',
+        'trusted-proxies': '10.0.0.0/8',
+        'otlp-endpoint': 'http://collector:4318',
+        'otlp-headers-file': '/run/secrets/otlp/headers',
+        'backup-every': '1h',
+        'backup-to': 's3://flags/backups',
+        'backup-s3-credentials': '/run/secrets/backup/credentials',
+        auditExport: '/audit',
+      },
+      secretFiles: { otlp: 'flagmeter-otlp', backup: 'flagmeter-backup' },
+      env: [{ name: 'TZ', value: 'UTC' }],
+      volumes: [{ name: 'audit', persistentVolumeClaim: { claimName: 'audit' } }],
+      volumeMounts: [{ name: 'audit', mountPath: '/audit' }],
+    });
+    expect(settingsIn(made)).toMatchObject({
+      trustedProxies: '10.0.0.0/8',
+      otlpHeadersFile: '/run/secrets/otlp/headers',
+      backupEvery: '1h',
+      backupS3Credentials: '/run/secrets/backup/credentials',
+      auditExport: '/audit',
+    });
+    const { containers, volumes } = made['StatefulSet'].spec.template.spec;
+    expect(containers[0].env).toContainEqual({ name: 'TZ', value: 'UTC' });
+    expect(containers[0].volumeMounts).toEqual(
+      expect.arrayContaining([
+        { name: 'secret-backup', mountPath: '/run/secrets/backup', readOnly: true },
+        { name: 'secret-otlp', mountPath: '/run/secrets/otlp', readOnly: true },
+        { name: 'audit', mountPath: '/audit' },
+      ]),
+    );
+    expect(volumes).toEqual(
+      expect.arrayContaining([
+        { name: 'secret-backup', secret: { secretName: 'flagmeter-backup', defaultMode: 0o440 } },
+        { name: 'audit', persistentVolumeClaim: { claimName: 'audit' } },
+      ]),
+    );
+  });
+
+  test.each([
+    ['a port of its own', {}, { port: 'ops' }, '0.0.0.0:9090'],
+    ['another one', { ops: { port: 9000 } }, { port: 'ops' }, '0.0.0.0:9000'],
+    ['the HTTP port', { ops: { port: 0 } }, { port: 'http' }, undefined],
+    [
+      'the HTTP port with TLS',
+      {
+        ops: { port: 0 },
+        config: { 'tls-cert': '/run/secrets/tls/tls.crt', tlsKey: '/run/secrets/tls/tls.key' },
+      },
+      { port: 'http', scheme: 'HTTPS' },
+      undefined,
+    ],
+  ])('probes %s, and has the metrics there', (_, changed, probed, listen) => {
+    const made = manifests({ admin, ...changed });
+    const [container] = made['StatefulSet'].spec.template.spec.containers;
+    for (const probe of ['startupProbe', 'livenessProbe'])
+      expect(container[probe].httpGet).toEqual({ path: '/healthz', ...probed });
+    expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', ...probed });
+    expect(container.ports.map(({ name }: { name: string }) => name)).toContain(probed.port);
+    expect(settingsIn(made).opsListen).toBe(listen);
+    expect(made['Service'].spec.ports.map(({ name }: { name: string }) => name)).toEqual(['http', 'grpc']);
+  });
+
+  test.each([
+    ['a setting that there is not', { config: { 'trusted-proxy': '10.0.0.0/8' } }],
+    ['an address, which is the chart’s', { config: { listen: '0.0.0.0:80' } }],
+    ['the name of a folder that the chart mounts', { secretFiles: { engine: 'mine' } }],
+    ['a port that is taken', { ops: { port: 8080 } }],
+    ['a value that there is not', { replica: 2 }],
+  ])('refuses by its schema %s', (_, changed) => {
+    expect(refusalOf({ ...yaml('values.yaml'), ...changed })).not.toBe('');
   });
 
   test('makes several pods that share an engine', () => {

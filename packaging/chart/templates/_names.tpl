@@ -23,5 +23,13 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if .Values.engine.existingSecret }}
 {{- $set = merge $set (dict "engine-file" "/run/secrets/engine/url" "engine-key-file" "/run/secrets/engine/key") }}
 {{- end }}
+{{- with int .Values.ops.port }}
+{{- $set = merge $set (dict "ops-listen" (printf "0.0.0.0:%d" .)) }}
+{{- end }}
 {{- toJson (merge $set .Values.config) }}
+{{- end }}
+
+{{- /* What a probe asks: without TLS where there is a port for it. */}}
+{{- define "flagmeter.probed" -}}
+{{- if int .Values.ops.port }}port: ops{{ else if or (hasKey .Values.config "tls-cert") (hasKey .Values.config "tlsCert") }}port: http, scheme: HTTPS{{ else }}port: http{{ end }}
 {{- end }}

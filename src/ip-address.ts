@@ -1,26 +1,50 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The one way to write an address: IPv4 as it is, IPv6 in lower case and shortened, and IPv4 within IPv6 (`::ffff:192.0.2.1`) as
- * IPv4.
+ * The one way to write an address: IPv4 as it is, IPv6 as RFC 5952 recommends, and IPv4 within IPv6 (`::ffff:192.0.2.1`) as IPv4.
  * @returns `undefined` for what is no address, and for one with a zone
  */
 export function plainAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  // A URL writes it so.
-  const plain = new URL(`http://[${text}]`).hostname.slice(1, -1);
-  const groups = groupsOf(plain);
+  const groups = groupsOf(text);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (!isMapped) return plain;
+  if (!isMapped) return shortened(groups);
   const [high = 0, low = 0] = groups.slice(6);
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
-/** The eight groups of a plain IPv6 address. */
-export function groupsOf(plain: string): number[] {
-  const [left = '', right = ''] = plain.split('::');
-  const numbers = (text: string) => (text === '' ? [] : text.split(':').map((group) => parseInt(group, 16)));
-  const [first, last] = [numbers(left), numbers(right)];
+/** The eight groups of an IPv6 address without a zone. */
+export function groupsOf(address: string): number[] {
+  const [left = '', right = ''] = address.split('::');
+  const [first, last] = [numbersIn(left), numbersIn(right)];
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
+}
+
+/** The groups of a part of an address: its end may be written as IPv4. */
+function numbersIn(part: string): number[] {
+  if (part === '') return [];
+  return part.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+    return [(a << 8) | b, (c << 8) | d];
+  });
+}
+
+/** Writes `::` for the longest run of zeros, the first one of several. */
+function shortened(groups: readonly number[]): string {
+  const [from, length] = longestZeros(groups);
+  const text = groups.map((group) => group.toString(16));
+  if (length < 2) return text.join(':');
+  return `${text.slice(0, from).join(':')}::${text.slice(from + length).join(':')}`;
+}
+
+function longestZeros(groups: readonly number[]): [from: number, length: number] {
+  let longest: [number, number] = [0, 0];
+  let length = 0;
+  for (const [at, group] of groups.entries()) {
+    length = group === 0 ? length + 1 : 0;
+    if (length > longest[1]) longest = [at - length + 1, length];
+  }
+  return longest;
 }

@@ -212,6 +212,25 @@ describe('without trusted proxies', () => {
   );
 });
 
+needing('haproxy', 'nginx').test(
+  'behind two proxies, the client is the one that neither of them is',
+  async () => {
+    const shop = await openShop(['--trusted-proxies', here]);
+    const near = await startProxy('nginx', freshDirectory(), shop.service);
+    const both = `${here}:${near.port}`;
+    const far = await startProxy('haproxy', freshDirectory(), { http: both, grpc: both }, { tls: true });
+    for (const send of [byHttp1, byHttp2])
+      for (const said of ['198.51.100.7', `198.51.100.7, ${here}`]) {
+        const headers = { 'x-forwarded-for': said };
+        expect(await addressOf(shop, far.port, send, { localAddress: ann, headers })).toBe(ann);
+      }
+    const message = encodeMessage('Usage.FeatureStat', stats(shop, 'two'));
+    expect(await byGrpc(far.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
+    await far.stop();
+    await near.stop();
+  },
+);
+
 /** What the papers say for a proxy that writes `Forwarded`, in place of what its example has. */
 function forwardedOf(kind: ProxyKind): Record<string, string> {
   const papers = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');

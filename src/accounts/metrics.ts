@@ -18,16 +18,16 @@ export function declareMetric(
 ): Promise<MetricDeclaration> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));
-    const declared = draft.metricsOf(applicationId);
-    const known = declared.get(name);
+    const all = draft.metricsOf(applicationId);
+    const known = all.get(name);
     if (known !== undefined && known.kind === kind && known.unit === unit) return known;
     const now = directory.clock.now();
     if (known === undefined) {
       checkDeclaredName('a metric', name);
-      checkPlan(planOf(draft, application), 'metrics', declared.size + 1);
+      checkPlan(planOf(draft, application), 'metrics', all.size + 1);
     }
-    const { number, createdAt } = known ?? { number: draft.takeNumber('metric'), createdAt: now };
-    const metric: MetricDeclaration = { applicationId, name, number, kind, unit, createdAt, updatedAt: now };
+    const declared = known ?? { applicationId, name, number: draft.takeNumber('metric'), createdAt: now };
+    const metric: MetricDeclaration = { ...declared, kind, unit, updatedAt: now };
     draft.put('metrics', declarationKey(applicationId, name), metric);
     const action = known === undefined ? 'metric.declared' : 'metric.changed';
     draft.note(action, application.teamId, declarationTarget('metric', application, name));

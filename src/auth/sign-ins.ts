@@ -46,8 +46,8 @@ export async function currentSignIn(
   if (user === undefined || !isOf(signIn, user)) return undefined;
   if (now - signIn.lastSeenAt >= useMs)
     await engine.change((draft) => {
-      // It may have ended since.
-      if (draft.has('signIns', key)) draft.put('signIns', key, signInOf(user, authTime, now));
+      const last = draft.get('signIns', key); // It may have ended since.
+      if (last !== undefined) draft.put('signIns', key, { ...last, ...signInOf(user, authTime, now) });
     });
   return { key, user, authTime };
 }

@@ -133,9 +133,11 @@ export class ApplyEntry {
   }
 
   #runSettings(entry: Entry, refuse: RefuseRow): void {
-    const body = readBody(entry, decodeSettings, refuse);
-    if (body === undefined) return;
-    this.#parts.state.set('settings', body);
+    const { state } = this.#parts;
+    const before = state.get('settings') ?? defaultSettings;
+    const settings = readBody(entry, (body) => decodeSettings(body, before), refuse);
+    if (settings === undefined) return;
+    state.set('settings', settings);
     this.#parts.series.forget();
   }
 

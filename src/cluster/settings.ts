@@ -32,9 +32,13 @@ export function encodeSettings(settings: ReplicaSettings): Buffer {
   return Buffer.from(JSON.stringify(settings, names));
 }
 
-/** Reads what `encodeSettings` wrote. @throws {Error} when it is something else */
-export function decodeSettings(body: Buffer): ReplicaSettings {
-  const read = JSON.parse(body.toString()) as ReplicaSettings;
+/**
+ * Reads what `encodeSettings` wrote.
+ * @param before stays where an earlier version wrote them and does not know a setting
+ * @throws {Error} when it is something else
+ */
+export function decodeSettings(body: Buffer, before: ReplicaSettings): ReplicaSettings {
+  const read = { ...before, ...JSON.parse(body.toString()) } as ReplicaSettings;
   if (names.some((name) => !(Number.isSafeInteger(read[name]) && read[name] >= 0))) {
     throw new Error('a setting is no whole number');
   }

@@ -69,8 +69,9 @@ export function queueAgain(draft: Draft, webhookId: string, id: string, now: num
   const key = deliveryKey(webhookId, delivery.number);
   const again = { ...delivery, state: 'waiting', endedAt: null } as const;
   draft.put('webhookDeliveries', key, again);
-  const lease = draft.get('webhookTurns', key)?.lease ?? null; // It may be on its way just now.
-  draft.put('webhookTurns', key, { due: now, failed: 0, lease });
+  const turn = draft.get('webhookTurns', key);
+  const lease = turn?.lease ?? null; // It may be on its way just now.
+  draft.put('webhookTurns', key, { ...turn, due: now, failed: 0, lease });
   return again;
 }
 

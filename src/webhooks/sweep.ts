@@ -38,6 +38,8 @@ export function sweepRound(deps: SweepDeps): Promise<void> {
 function stepsAt({ accounts, engine }: SweepDeps, now: number): readonly SweepStep[] {
   const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, engine, sweep);
   return [
+    // A version that knows no webhooks removes a team without them.
+    steps({ table: 'webhooks', isOver: (_, { teamId }, reader) => !reader.has('teams', teamId) }),
     steps({
       table: 'webhookDeliveries',
       isOver: (_, { webhookId, number, endedAt }, reader) => {

@@ -111,7 +111,8 @@ function retry(
     draft.remove('webhookTurns', key);
     end(draft, key, delivery, 'failed', now);
   } else {
-    draft.put('webhookTurns', key, { due: now + delay, failed, lease: null });
+    const turn = draft.get('webhookTurns', key);
+    draft.put('webhookTurns', key, { ...turn, due: now + delay, failed, lease: null });
     draft.put('webhookDeliveries', key, delivery);
   }
   const webhook = draft.webhooks.get(delivery.webhookId);

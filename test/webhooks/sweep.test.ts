@@ -48,6 +48,18 @@ test('nothing is left of a webhook that is gone', async () => {
   expect(fixture.engine.has('numbers', sequenceOf(webhook.id))).toBe(false);
 });
 
+test('a webhook goes with its team, though a version that knows no webhooks has deleted the team', async () => {
+  const fixture = await openWebhooks();
+  const { webhook } = await fixture.hook('http://127.0.0.1:1/');
+  await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
+  await sweep(fixture);
+  expect(fixture.engine.has('webhooks', webhook.id)).toBe(true);
+  await fixture.directory.change((draft) => draft.remove('teams', fixture.team.id));
+  await sweep(fixture);
+  expect(fixture.engine.has('webhooks', webhook.id)).toBe(false);
+  expect(fixture.deliverer.waiting).toBe(0);
+});
+
 test('marks go with their application, and those of refusals after two days', async () => {
   const fixture = await openWebhooks();
   const { directory, clock, team } = fixture;

@@ -160,7 +160,7 @@ describe('time and chance', () => {
       matches(
         test,
         sleeping,
-        /^test\/(binary|faults|bench|chaos|browser|tidy|http\/conformance)\b|\/support\//,
+        /^test\/(binary|faults|bench|chaos|browser|tidy|http\/conformance|fixtures\/\w+\/make)\b|\/support\//,
       ),
     ).toEqual([]);
   });

@@ -174,17 +174,6 @@ describe('limits', () => {
     expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1, 'third/on': 1 });
     expect(exposuresOf(node.store, ['bob'])[0]).not.toEqual(['bob', 1, {}]);
   });
-
-  test('stay where a node of an earlier version says the others, because it does not know them', () => {
-    const { log, node } = setUp();
-    const settings = { ...defaultSettings, features: 3, exposureDays: 7 };
-    log.append('settings', encodeSettings(settings));
-    const { exposureDays, ...known } = { ...settings, features: 4 };
-    log.append('settings', Buffer.from(JSON.stringify(known)));
-    node.follow(log);
-    expect(node.replica.settings).toEqual({ ...known, exposureDays });
-    expect(node.replica.refusals(1).count).toBe(0);
-  });
 });
 
 test('senders of a feature are kept in one place, whichever variant a node saw first', () => {

@@ -83,6 +83,8 @@ async function buildExecutable(
     minify: { whitespace: true, syntax: true },
     // Compiled here, it need not be parsed at each start; for another platform it may not fit, and would only be large.
     format: 'esm',
+    // In one file every import of `node:http` and the like would be loaded at each start, whichever command needs it.
+    splitting: true,
     bytecode: target === here,
     external: ['uWebSockets.js'],
     define: {

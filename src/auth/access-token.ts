@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
+import { compiled } from '../compiled.ts';
 import { readJws, signJws } from './jws.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -35,7 +35,7 @@ const claims = Type.Object(
   },
   { additionalProperties: false },
 );
-const claimsChecker = Compile(claims);
+const claimsChecker = compiled(claims);
 
 export type AccessClaims = Static<typeof claims>;
 
@@ -87,7 +87,7 @@ export function issueAccessToken(
 export async function verifyAccessToken(settings: TokenSettings, token: string): Promise<AccessClaims> {
   if (token.length <= longestToken) {
     const claims = await readJws(settings.keys, 'at+jwt', token);
-    if (claimsChecker.Check(claims) && isForNow(settings, claims)) return claims;
+    if (claimsChecker().Check(claims) && isForNow(settings, claims)) return claims;
   }
   throw new InvalidToken('The token is not valid');
 }

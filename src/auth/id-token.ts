@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compiled } from '../compiled.ts';
 import type { User } from '../store/records.ts';
 import { accessTokenLifetime, type TokenSettings } from './access-token.ts';
 import { readJws, signJws } from './jws.ts';
@@ -11,7 +11,7 @@ const hint = Type.Object({
   aud: Type.String(),
   sid: Type.String(),
 });
-const hintChecker = Compile(hint);
+const hintChecker = compiled(hint);
 
 /** Who was signed in to which client (`aud`), and in which session (`sid`). */
 export type IdTokenHint = Static<typeof hint>;
@@ -57,5 +57,5 @@ export async function readIdTokenHint(
   token: string,
 ): Promise<IdTokenHint | undefined> {
   const claims = await readJws(keys, 'JWT', token);
-  return hintChecker.Check(claims) && claims.iss === issuer ? claims : undefined;
+  return hintChecker().Check(claims) && claims.iss === issuer ? claims : undefined;
 }

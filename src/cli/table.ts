@@ -4,8 +4,6 @@ import { printable } from './printable.ts';
 const wide =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-const characters = new Intl.Segmenter();
-
 export interface Heading {
   readonly title: string;
   /** Numbers, which stand at the right. */
@@ -25,6 +23,14 @@ export interface Table {
   /** Every line ends with a line feed. */
   readonly text: string;
   readonly leftOut: readonly string[];
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** What a person takes for characters. The table of commands is loaded by all of them, and few print a table. */
+function charactersOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
 }
 
 /** The shortest width that a text is truncated to. */
@@ -91,7 +97,7 @@ function lineOf(row: readonly string[], widths: readonly number[], headings: rea
 function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
-  for (const { segment } of characters.segment(text)) {
+  for (const { segment } of charactersOf(text)) {
     if (widthOf(kept + segment) >= width) break;
     kept += segment;
   }
@@ -100,6 +106,6 @@ function cutTo(text: string, width: number): string {
 
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
-  const widths = Array.from(characters.segment(text), ({ segment }): number => (wide.test(segment) ? 2 : 1));
+  const widths = Array.from(charactersOf(text), ({ segment }): number => (wide.test(segment) ? 2 : 1));
   return widths.reduce((sum, width) => sum + width, 0);
 }

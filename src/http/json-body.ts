@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compiled } from '../compiled.ts';
 import { decodeText, parseJson, readBody } from './body.ts';
 import { shapeError } from './shape-error.ts';
 import type { Request } from './types.ts';
@@ -14,12 +14,10 @@ export const maxJsonBody = 65_536;
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
 ): (request: Request) => Promise<Static<Schema>> {
-  // Compiled with the first body, so that it does not delay the start.
-  let compiled: ReturnType<typeof Compile> | undefined;
+  const checker = compiled(schema);
   return async (request) => {
     const value = parseJson(decodeText(await readBody(request, maxJsonBody)));
-    compiled ??= Compile(schema);
-    if (compiled.Check(value)) return value as Static<Schema>;
-    throw shapeError(compiled.Errors(value), { placeOf: (pointer) => `Field ${pointer.slice(1, 100)}` });
+    if (checker().Check(value)) return value as Static<Schema>;
+    throw shapeError(checker().Errors(value), { placeOf: (pointer) => `Field ${pointer.slice(1, 100)}` });
   };
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { KeyHolder } from '../accounts/key-holder.ts';
+import { compiled } from '../compiled.ts';
 import { ApiError } from '../errors.ts';
 import { decodeText, parseJson, readBody } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
@@ -38,7 +38,7 @@ export const MintSchema = Type.Object(
   { component: 'Mint' },
 );
 
-const checker = Compile(MintSchema);
+const checker = compiled(MintSchema);
 
 const checkContentType = contentTypeCheck('application/json');
 
@@ -101,7 +101,7 @@ function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
 
 /** Checks a parsed body. @throws {ApiError} of status 400, saying what is wrong and where */
 export function checkMint(body: unknown): Profile {
-  if (!checker.Check(body)) throw shapeError(checker.Errors(body), { rows });
+  if (!checker().Check(body)) throw shapeError(checker().Errors(body), { rows });
   const { identity, groups = [], claims = {} } = body;
   if (!isIdentity(identity)) throw new ApiError('invalid_identity', identityMust);
   return { identity, groups, claims };

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compiled } from '../compiled.ts';
 import { ApiError } from '../errors.ts';
 import { sentTime } from '../ingest/sender-schemas.ts';
 import { addValues, endReport, type Merging, type MetricDrafts, newDrafts } from './entries.ts';
@@ -48,14 +48,14 @@ export const MetricsReportSchema = Type.Object(
 
 type MetricsBody = Static<typeof MetricsReportSchema>;
 
-const checker = Compile(MetricsReportSchema);
+const checker = compiled(MetricsReportSchema);
 
 /**
  * Reads a metrics report from JSON.
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeMetrics(json: string): MetricsReport {
-  const body = readReport(checker, json);
+  const body = readReport(checker(), json);
   checkLists(body);
   const drafts = newDrafts();
   const stats = body.stats ?? [];

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compiled } from '../compiled.ts';
 import { ApiError } from '../errors.ts';
 import { hashed } from '../ingest/sender-schemas.ts';
 import { endEntry, usersOf, type VariantDraft } from './entries.ts';
@@ -54,14 +54,14 @@ export const UsageReportSchema = Type.Object(
 
 type UsageBody = Static<typeof UsageReportSchema>;
 
-const checker = Compile(UsageReportSchema);
+const checker = compiled(UsageReportSchema);
 
 /**
  * Reads a usage report from JSON.
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeUsage(json: string): UsageReport {
-  const body = readReport(checker, json);
+  const body = readReport(checker(), json);
   const stats = body.stats ?? [];
   return {
     ...readHead(body),

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compiled } from '../compiled.ts';
 import { Name } from '../http/schema.ts';
 import { type FaultRows, shapeError } from '../http/shape-error.ts';
 import { checkName } from '../ingest/check-name.ts';
@@ -47,14 +47,14 @@ export const PacketSchema = Type.Object(
 
 export type Packet = Static<typeof PacketSchema>;
 
-const checker = Compile(PacketSchema);
+const checker = compiled(PacketSchema);
 
 /**
  * Checks a parsed body.
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function checkPacket(body: unknown): Packet {
-  if (!isPlainPacket(body) && !checker.Check(body)) throw shapeError(checker.Errors(body), { rows });
+  if (!isPlainPacket(body) && !checker().Check(body)) throw shapeError(checker().Errors(body), { rows });
   const packet = body as Packet;
   checkName(packet.e, 'environment');
   return packet;

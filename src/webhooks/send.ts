@@ -1,6 +1,4 @@
-import type { IncomingMessage, RequestOptions } from 'node:http';
-import { request as requestPlain } from 'node:http';
-import { request as requestTls } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Webhook, WebhookDelivery } from '../store/webhook-records.ts';
 import type { Address } from './addresses.ts';
@@ -80,18 +78,19 @@ function signed(
 }
 
 /** Connects to an address that was checked, and follows no redirect. Resolves when the answer is read, or enough of it. */
-function post(
+async function post(
   { ca }: SendDeps,
   url: URL,
   addresses: readonly Address[],
   { body, headers }: Signed,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
+  const lookup = pinned(addresses);
+  const options = { method: 'POST', headers, lookup, signal, agent: false, ca };
+  // Loaded when there is something to send: most services start without.
+  const { request: begin } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
-    const lookup = pinned(addresses);
-    const options: RequestOptions = { method: 'POST', headers, lookup, signal, agent: false };
-    const request =
-      url.protocol === 'https:' ? requestTls(url, { ...options, ca }) : requestPlain(url, options);
+    const request = begin(url, options);
     request.on('error', reject);
     request.on('upgrade', (answer, socket) => {
       socket.destroy(); // It speaks another protocol from here on. Without this no event would tell of it.

@@ -11,10 +11,10 @@ export interface Answer<Status extends number = number, Body = unknown, Header e
 /** A body in another format than JSON, whole or in pieces. */
 export class Written {
   readonly type: string;
-  readonly content: string | Pieces;
+  readonly content: string | Uint8Array | Pieces;
 
   /** @param type the media type */
-  constructor(type: string, content: string | Pieces) {
+  constructor(type: string, content: string | Uint8Array | Pieces) {
     this.type = type;
     this.content = content;
   }
@@ -50,7 +50,8 @@ export function replyWith(
   if (body === undefined) return { status, headers: { ...more, ...headers } };
   if (body instanceof Written) {
     const { type, content } = body;
-    const written = typeof content === 'string' ? { body: content } : { pieces: content };
+    const isWhole = typeof content === 'string' || content instanceof Uint8Array;
+    const written = isWhole ? { body: content } : { pieces: content };
     return { status, headers: { 'content-type': type, ...more, ...headers }, ...written };
   }
   return {

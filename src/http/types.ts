@@ -55,7 +55,7 @@ export interface Reply {
  * the engine breaks the connection: a body that ends as it should is whole.
  */
 export interface Pieces {
-  /** @returns `undefined` at the end */
+  /** @returns `undefined` at the end. The memory of a piece may be used again once the next piece is asked for. */
   next(): Promise<Uint8Array | undefined>;
   /** Frees what the body holds. The engine calls it in any case: at the end, and when the client has gone. */
   stop(): void;

@@ -6,7 +6,7 @@ import type { Pieces } from '../http/types.ts';
 import type { ManageDeps } from './caller.ts';
 import { ExportQueue } from './exports/export-queue.ts';
 import type { ExportName, ExportTask } from './exports/make-export.ts';
-import type { RowFormat } from './exports/row-writer.ts';
+import type { RowFormat } from './exports/row-format.ts';
 import type { Made, Reports } from './make-report.ts';
 import type { ReportOutcome, ReportRequest, ReportWorkerStart } from './report-worker.ts';
 

@@ -7,7 +7,7 @@ import type { Reading } from '../store/snapshot.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import { type ExportRequest, makeExport } from './exports/make-export.ts';
-import { type Chunk, Chunks } from './exports/rows.ts';
+import type { Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
@@ -54,7 +54,7 @@ export function make({ name, task }: ReportRequest): Promise<ReportOutcome<unkno
 
 /** Reads a chunk of an export. The last one ends it, and so does a failure. */
 export function chunk({ id, begin }: ChunkRequest): Promise<ReportOutcome<Chunk>> {
-  if (begin !== undefined) underWay.set(id, new Chunks(makeExport(store, begin)));
+  if (begin !== undefined) underWay.set(id, makeExport(store, begin));
   return outcomeOf(async () => {
     let isLast = true;
     try {

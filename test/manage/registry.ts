@@ -11,8 +11,6 @@ import { type EnvironmentSeries, SeriesDictionary } from '../../src/commit/serie
 import { Histogram } from '../../src/histogram.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { makeExport } from '../../src/manage/exports/make-export.ts';
-import { Chunks } from '../../src/manage/exports/rows.ts';
 import { featureNotes } from '../../src/manage/feature-notes.ts';
 import { featureVerdict } from '../../src/manage/feature-verdict.ts';
 import { features } from '../../src/manage/features.ts';
@@ -29,6 +27,7 @@ import { checkPacket } from '../../src/telemetry/packet.ts';
 import type { Answer, RequestDeps } from '../auth/fixture.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { readExport } from './exports/read-chunks.ts';
 import { type ManageFixture, openManageFixture } from './fixture.ts';
 import { send } from './support/documented-send.ts';
 
@@ -129,15 +128,9 @@ function reportsInThisThread(store: UsageStore): ReportPool {
     },
     delays: new Histogram(),
     export: async (_teamId, name, task, format) => {
-      const chunks = new Chunks(makeExport(store, { name, task: structuredClone(task), format }));
-      let isLast = false;
+      const chunks = readExport(store, { name, task: structuredClone(task), format });
       return {
-        async next() {
-          if (isLast) return undefined;
-          const chunk = finish(chunks.next());
-          isLast = chunk.isLast;
-          return chunk.bytes;
-        },
+        next: async () => chunks.next().value ?? undefined,
         stop: () => {},
       };
     },

@@ -39,7 +39,7 @@ export class UwsExchange implements Request, Arriving {
   #bytesInIdleTime = 0;
   /** Set while the client of a refused body may go on sending. */
   #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
-  /** Ends the wait for a client that has gone. */
+  /** Ends the wait for a client that takes nothing. */
   #released = () => {};
   /** `#res` must not be used any more. */
   #over = false;
@@ -149,6 +149,11 @@ export class UwsExchange implements Request, Arriving {
     try {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
       this.#res.cork(() => this.#writeHead(head));
+      // Once: uWebSockets.js puts this back after it has called it, over one that would be set meanwhile.
+      this.#res.onWritable(() => {
+        this.#released();
+        return true;
+      });
       for (;;) {
         const piece = await pieces.next();
         if (this.#over) return;
@@ -173,10 +178,6 @@ export class UwsExchange implements Request, Arriving {
   #writable(): Promise<void> {
     return new Promise((resolve) => {
       this.#released = resolve;
-      this.#res.onWritable(() => {
-        resolve();
-        return true;
-      });
     });
   }
 

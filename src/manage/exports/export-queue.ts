@@ -2,7 +2,7 @@ import type { FairQueue } from '../../admission/fair-queue.ts';
 import { ApiError } from '../../errors.ts';
 import type { Pieces } from '../../http/types.ts';
 import type { ExportRequest } from './make-export.ts';
-import type { Chunk } from './rows.ts';
+import { type Chunk, chunkMemory, placeOfChunk } from './rows.ts';
 
 /** The thread that reads exports. */
 export interface ExportThread {
@@ -30,7 +30,7 @@ export class ExportQueue {
   }
 
   /** Resolves with the export once its first chunk is there. @throws {ApiError} as the queue does, and the first chunk */
-  begin(teamId: string, begin: ExportRequest): Promise<Pieces> {
+  begin(teamId: string, begin: Omit<ExportRequest, 'memory'>): Promise<Pieces> {
     return new Promise((resolve, reject) => {
       const run = async () => {
         this.#begun += 1;
@@ -60,12 +60,14 @@ class Export implements Pieces {
   readonly over: Promise<void>;
   readonly #thread: ExportThread;
   readonly #id: number;
+  readonly #memory = chunkMemory();
   readonly #whole: NodeJS.Timeout;
   readonly #idle: NodeJS.Timeout;
   #end!: () => void;
   #ready: Promise<Chunk> | undefined;
   #failure: ApiError | undefined;
   #isStopped = false;
+  #given = 0;
 
   constructor(thread: ExportThread, id: number, { idleMs, wholeMs }: typeof exportLimits) {
     this.#thread = thread;
@@ -79,8 +81,8 @@ class Export implements Pieces {
   }
 
   /** Reads the first chunk. */
-  async start(begin: ExportRequest): Promise<void> {
-    const first = this.#thread.chunk({ id: this.#id, begin });
+  async start(begin: Omit<ExportRequest, 'memory'>): Promise<void> {
+    const first = this.#thread.chunk({ id: this.#id, begin: { ...begin, memory: this.#memory } });
     this.#keep(first);
     try {
       await first;
@@ -94,10 +96,12 @@ class Export implements Pieces {
     this.#idle.refresh();
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#ready === undefined) return undefined;
-    const { bytes, isLast } = await this.#ready;
+    const { length, isLast } = await this.#ready;
     if (isLast) this.#ready = undefined;
     else if (!this.#isStopped) this.#keep(this.#thread.chunk({ id: this.#id }));
-    return bytes;
+    const place = placeOfChunk(this.#memory, this.#given);
+    this.#given += 1;
+    return place.subarray(0, length);
   }
 
   stop(): void {

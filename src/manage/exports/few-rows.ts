@@ -1,5 +1,6 @@
 import { type Answer, type JsonBytes, Written } from '../../http/answer.ts';
-import { type Cell, type Columns, type RowFormat, writerOf } from './row-writer.ts';
+import type { Cell, RowFormat } from './row-format.ts';
+import { type Columns, RowWriter } from './row-writer.ts';
 
 /** 200 with what is few enough to be written at once. @param items with a field for each column */
 export function fewRows(
@@ -7,18 +8,15 @@ export function fewRows(
   columns: Columns,
   items: readonly object[],
 ): Answer<200, never> {
-  const writer = writerOf(format, columns);
+  const writer = new RowWriter(format, columns);
   const names = Object.keys(columns);
-  const rows = items.map((item) => {
+  for (const item of items) {
     const fields = new Map(Object.entries(item) as [string, Cell][]);
-    return writer.row(
-      writer.part(
-        0,
-        names.map((name) => fields.get(name) ?? null),
-      ),
-    );
-  });
-  return written(type, `${writer.head}${rows.join('')}`);
+    const cells = names.map((name) => fields.get(name) ?? null);
+    writer.add(writer.part(0, cells));
+    writer.end();
+  }
+  return written(type, writer.rest());
 }
 
 /** What was written as JSON in the thread of the reports. */

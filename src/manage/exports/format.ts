@@ -5,7 +5,8 @@ import Type from 'typebox';
 import type { DeclaredAnswer, Headers } from '../../http/endpoint.ts';
 import { typeFor } from '../../http/media-type.ts';
 import type { Request } from '../../http/types.ts';
-import { type Columns, type RowFormat, writerOf } from './row-writer.ts';
+import type { RowFormat } from './row-format.ts';
+import { type Columns, RowWriter } from './row-writer.ts';
 
 /** Media types by the format that `format` names. */
 const types = {
@@ -34,9 +35,11 @@ export function orInRows<Body, Required extends Headers>(
 ): DeclaredAnswer<Body, Required> {
   const rows = Object.entries(columns).map(([name, { description }]) => `\`${name}\`: ${description}`);
   const example = (each: RowFormat) => {
-    const writer = writerOf(each, columns);
+    const writer = new RowWriter(each, columns);
     const cells = Object.values(columns).map((column) => column.example);
-    return `${writer.head}${writer.row(writer.part(0, cells))}`;
+    writer.add(writer.part(0, cells));
+    writer.end();
+    return new TextDecoder().decode(writer.rest());
   };
   const media = (each: RowFormat, what: string) => ({
     schema: { type: 'string', description: `${what}\n\n${rows.join('\n')}` },

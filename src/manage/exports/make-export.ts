@@ -2,8 +2,9 @@ import type { UsageStore } from '../../store/usage.ts';
 import { ledgerColumns, ledgerRows } from './ledger.ts';
 import { measurementColumns, measurementRows } from './measurements.ts';
 import { featureColumns, featureRows, metricColumns, metricRows } from './registry.ts';
-import { type Columns, type RowFormat, type RowWriter, writerOf } from './row-writer.ts';
-import type { Rows } from './rows.ts';
+import type { RowFormat } from './row-format.ts';
+import { type Columns, RowWriter } from './row-writer.ts';
+import { Chunks, type Rows } from './rows.ts';
 import { usageColumns, usageRows } from './usage.ts';
 
 /** Every report that can be had in rows, with its columns. */
@@ -28,12 +29,13 @@ export interface ExportRequest {
   readonly name: ExportName;
   readonly task: unknown;
   readonly format: RowFormat;
+  /** Where its chunks come to lie. */
+  readonly memory: SharedArrayBuffer;
 }
 
-/** The rows of an export, with what comes before them. */
-export function* makeExport(store: UsageStore, { name, task, format }: ExportRequest): Rows {
+/** Begins an export. */
+export function makeExport(store: UsageStore, { name, task, format, memory }: ExportRequest): Chunks {
   const [columns, rows] = kinds[name] as readonly [Columns, (...of: unknown[]) => Rows];
-  const writer = writerOf(format, columns);
-  yield writer.head;
-  yield* rows(store, task, writer);
+  const writer = new RowWriter(format, columns);
+  return new Chunks(writer, rows(store, task, writer), memory);
 }

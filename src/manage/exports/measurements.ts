@@ -7,7 +7,7 @@ import type { MeasurementsTask } from '../make-report.ts';
 import { PointBudget } from '../point-budget.ts';
 import { sumUp } from '../sum-up.ts';
 import type { Columns, RowWriter } from './row-writer.ts';
-import { type Rows, RowText } from './rows.ts';
+import type { Rows } from './rows.ts';
 import { compare, ofSeries } from './usage.ts';
 
 export const measurementColumns = {
@@ -28,7 +28,7 @@ export const measurementColumns = {
 /** A metric's series: its place in the order of the rows, and what its rows have in common. */
 interface NamedMetric {
   readonly place: number;
-  readonly text: string;
+  readonly part: Uint8Array;
   readonly isGauge: boolean;
 }
 
@@ -74,28 +74,27 @@ function metricsInOrder(
     });
     const metrics = named.map(({ ordinal, name: [metric = '', feature = null, variant = null] }, place) => {
       const isGauge = gauges.has(metric);
-      const text = writer.part(1, [
+      const part = writer.part(1, [
         environment.name,
         metric,
         feature,
         variant,
         isGauge ? 'gauge' : 'counter',
       ]);
-      return [ordinal, { place, text, isGauge }] as const;
+      return [ordinal, { place, part, isGauge }] as const;
     });
     return new Map(metrics);
   });
 }
 
 function* pointRows(points: Point[], writer: RowWriter): Rows {
-  const text = new RowText();
   points.sort(([a, one], [b, other]) => a - b || one.place - other.place);
   for (const [t, metric, { sum, count, last, lastAt, min, max }] of points) {
-    const time = writer.part(0, [new Date(t * 1000).toISOString()]);
+    writer.add(writer.part(0, [new Date(t * 1000).toISOString()]));
+    writer.add(metric.part);
     const value = metric.isGauge ? last : sum;
-    const numbers = [value, sum, count, last, new Date(lastAt).toISOString(), min, max];
-    const full = text.add(writer.row(time, metric.text, writer.part(6, numbers)));
-    if (full !== undefined) yield full;
+    writer.add(writer.part(6, [value, sum, count, last, new Date(lastAt).toISOString(), min, max]));
+    writer.end();
+    if (writer.isFull) yield;
   }
-  yield text.rest();
 }

@@ -7,7 +7,7 @@ import type { UsageTask } from '../make-report.ts';
 import { type ReportRange, stepMinutes } from '../report-range.ts';
 import { type BucketCounts, CountsByBucket } from './counts-by-bucket.ts';
 import type { Columns, RowWriter } from './row-writer.ts';
-import { type Rows, RowText } from './rows.ts';
+import type { Rows } from './rows.ts';
 
 /** Columns that the rows of a series have in common. */
 export const ofSeries = {
@@ -28,7 +28,7 @@ export const usageColumns = {
 /** A series in the order of the rows, with its name as it is written. */
 interface NamedSeries {
   readonly ordinal: number;
-  readonly text: string;
+  readonly part: Uint8Array;
 }
 
 /** The most counts in memory: of some buckets of few series, or of one bucket of many. */
@@ -65,7 +65,7 @@ function seriesInOrder(
       if (name.length === 2 && (only === undefined || name[0] === only)) named.push({ ordinal, name });
     }
     named.sort((a, b) => compare(a.name[0]!, b.name[0]!) || compare(a.name[1]!, b.name[1]!));
-    return named.map(({ ordinal, name }) => ({ ordinal, text: writer.part(1, [environment.name, ...name]) }));
+    return named.map(({ ordinal, name }) => ({ ordinal, part: writer.part(1, [environment.name, ...name]) }));
   });
 }
 
@@ -127,13 +127,12 @@ function* bucketRows(
   writer: RowWriter,
 ): Rows {
   const time = writer.part(0, [new Date(start * 1000).toISOString()]);
-  const text = new RowText();
   for (let index = 0; index < series.length; index += 1) {
     if (has[index] === 0) continue;
-    const at = index * 3;
-    const numbers = writer.numbers(4, counts[at]!, counts[at + 1]!, counts[at + 2]!);
-    const full = text.add(writer.row(time, series[index]!.text, numbers));
-    if (full !== undefined) yield full;
+    writer.add(time);
+    writer.add(series[index]!.part);
+    for (let each = 0; each < 3; each += 1) writer.number(4 + each, counts[3 * index + each]!);
+    writer.end();
+    if (writer.isFull) yield;
   }
-  yield text.rest();
 }

@@ -55,11 +55,14 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
   const piecesOf = ({ query }: Request, count: number): Reply => {
     const told = { pieces: 0, stops: 0 };
     taken.set(query, told);
+    const places = [0, 1].map(() => new Uint8Array(new SharedArrayBuffer(65_536)));
     const next = async () => {
       if (query.startsWith('fails') && told.pieces === 3) throw new Error('a piece failed');
       if (told.pieces === count) return undefined;
       told.pieces += 1;
-      return new Uint8Array(65_536).fill(told.pieces);
+      // As exports do: while a piece is sent, the next one is written over the one before it.
+      setImmediate(() => places[told.pieces % 2]!.fill(0));
+      return places[(told.pieces - 1) % 2]!.fill(told.pieces);
     };
     const stop = () => {
       told.stops += 1;
@@ -68,6 +71,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
   };
   const routes: Route[] = [
     { method: 'GET', path: '/pieces', handle: (request) => piecesOf(request, 20) },
+    { method: 'GET', path: '/some-pieces', handle: (request) => piecesOf(request, 400) },
     { method: 'GET', path: '/many-pieces', handle: (request) => piecesOf(request, 100_000) },
     { method: 'GET', path: '/pieces/:query', handle: (_, { query }) => json(taken.get(query!)) },
     { method: 'GET', path: '/describe', handle: describe },

@@ -2,19 +2,23 @@ import { expect, test } from 'vitest';
 import { FairQueue } from '../../../src/admission/fair-queue.ts';
 import { ApiError } from '../../../src/errors.ts';
 import { ExportQueue, type ExportThread } from '../../../src/manage/exports/export-queue.ts';
+import { placeOfChunk } from '../../../src/manage/exports/rows.ts';
 
 const begin = { name: 'usage', task: {}, format: 'csv' } as const;
 
 /** A thread whose exports have as many chunks as it is told, of one byte each: the number of the chunk. */
 function open(chunks: number, limits?: { idleMs: number; wholeMs: number }, fails?: number) {
   const read = new Map<number, number>();
+  const memories = new Map<number, SharedArrayBuffer>();
   const stopped: number[] = [];
   const thread: ExportThread = {
-    async chunk({ id }) {
+    async chunk({ id, begin }) {
       const at = read.get(id) ?? 0;
+      if (begin !== undefined) memories.set(id, begin.memory);
       if (at === fails) throw new ApiError('store_unavailable', 'It failed');
       read.set(id, at + 1);
-      return { bytes: Uint8Array.of(at), isLast: at + 1 === chunks };
+      placeOfChunk(memories.get(id)!, at)[0] = at;
+      return { length: 1, isLast: at + 1 === chunks };
     },
     stop: async (id) => stopped.push(id),
   };

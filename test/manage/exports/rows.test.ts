@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/commit/aggregator.ts';
 import { Batch } from '../../../src/commit/batch.ts';
 import type { ExportName, ExportTask } from '../../../src/manage/exports/make-export.ts';
-import { makeExport } from '../../../src/manage/exports/make-export.ts';
-import { type Chunk, Chunks } from '../../../src/manage/exports/rows.ts';
+import { RowWriter } from '../../../src/manage/exports/row-writer.ts';
+import { Chunks, chunkMemory, rowsOf } from '../../../src/manage/exports/rows.ts';
 import { endOfPart } from '../../../src/manage/exports/usage.ts';
 import { ledgerReport } from '../../../src/manage/ledger-report.ts';
 import { measurementsReport } from '../../../src/manage/measurements-report.ts';
@@ -17,6 +17,7 @@ import { openUsageStore, type UsageStore } from '../../../src/store/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { readTable } from '../../support/read-csv.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { readChunks, readExport } from './read-chunks.ts';
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
 const hourMs = 3_600_000;
@@ -66,17 +67,8 @@ function count(store: UsageStore, events: readonly Event[], now: number, upkeep:
 
 /** All of an export. */
 function exported<Name extends ExportName>(store: UsageStore, name: Name, task: ExportTask<Name>) {
-  const read = (format: 'csv' | 'ndjson') => {
-    const chunks = new Chunks(makeExport(store, { name, task, format }));
-    const bytes: Uint8Array[] = [];
-    for (
-      let chunk: Chunk = { bytes: new Uint8Array(), isLast: false };
-      !chunk.isLast;
-      bytes.push(chunk.bytes)
-    )
-      chunk = finish(chunks.next());
-    return Buffer.concat(bytes).toString();
-  };
+  const read = (format: 'csv' | 'ndjson') =>
+    Buffer.concat([...readExport(store, { name, task, format })]).toString();
   const objects = read('ndjson').split('\n').slice(0, -1);
   return {
     csv: readTable(read('csv')),
@@ -207,6 +199,8 @@ test('a part of an export has few counts, goes on, and ends where buckets do', (
   );
 });
 
+const columns = { text: { description: '', example: '' } };
+
 test('an export that is left in the middle of a chunk closes its rows', () => {
   let isClosed = false;
   function* rows() {
@@ -216,22 +210,30 @@ test('an export that is left in the middle of a chunk closes its rows', () => {
       isClosed = true;
     }
   }
-  const chunk = new Chunks(rows()).next();
+  const chunk = new Chunks(new RowWriter('csv', columns), rows(), chunkMemory()).next();
   chunk.next();
-  chunk.return({ bytes: new Uint8Array(), isLast: true });
+  chunk.return({ length: 0, isLast: true });
   expect(isClosed).toBe(true);
 });
 
-test('chunks are UTF-8, of any text, and none is much longer than the others', () => {
+test('chunks are UTF-8 of rows however long they are, and none is longer than the others', () => {
   const texts = Array.from({ length: 40 }, (_, at) => 'aß€😀'.repeat(at === 7 ? 100_000 : 1_000));
-  const chunks = new Chunks(
-    (function* () {
-      yield* texts;
-    })(),
-  );
-  const all: Chunk[] = [];
-  do all.push(finish(chunks.next()));
-  while (!all.at(-1)!.isLast);
-  expect(Buffer.concat(all.map(({ bytes }) => bytes)).toString()).toBe(texts.join(''));
-  expect(all.length).toBeGreaterThan(3);
+  const writer = new RowWriter('ndjson', columns);
+  const memory = chunkMemory();
+  const chunks = [
+    ...readChunks(
+      new Chunks(
+        writer,
+        rowsOf(writer, texts, (text) => [text]),
+        memory,
+      ),
+      memory,
+    ),
+  ];
+  const last = chunks.pop()!;
+  expect(new Set(chunks.map(({ length }) => length))).toEqual(new Set([memory.byteLength / 2]));
+  const lines = Buffer.concat([...chunks, last])
+    .toString()
+    .split('\n');
+  expect(lines.slice(0, -1).map((line) => JSON.parse(line).text)).toEqual(texts);
 });

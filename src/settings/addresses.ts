@@ -25,7 +25,7 @@ export const addresses = {
       value: 'LIST',
       description:
         'Proxies whose --proxy-header is believed: addresses, networks such as 10.0.0.0/8, loopback and private, with commas between',
-      defaultText: 'none: the address of the connection counts',
+      defaultText: 'none',
       pattern: '\\S',
       must: 'be addresses and networks with commas between',
     }),

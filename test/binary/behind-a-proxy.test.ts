@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encode } from '../auth/test-browser.ts';
 import { RawClient } from '../http/support/raw-client.ts';
@@ -139,7 +140,7 @@ function testBehind(kind: ProxyKind): void {
       expect(await byHttp1(proxy.port, '/api/usage/stats', large)).toMatchObject({ status: 413 });
       expect(await byHttp1(proxy.port, '/healthz', {})).toMatchObject({ status: 200 });
       expect(
-        await byHttp1(proxy.port, '/nowhere', { ...large, body: large.body.subarray(0, 300_000) }),
+        await byHttp1(proxy.port, '/nowhere', { ...large, body: large.body.subarray(0, 4_000_000) }),
       ).toMatchObject({ status: 404 });
       expect(await byHttp1(proxy.port, '/healthz', {})).toMatchObject({ status: 200 });
     }
@@ -211,6 +212,28 @@ describe('without trusted proxies', () => {
     },
   );
 });
+
+for (const kind of ['haproxy', 'nginx'] as const)
+  needing(kind).test(`in a flood that is refused, ${kind} passes on the server's own answers`, async () => {
+    const few = ['--queue-high-packets', '4', '--queue-low-packets', '2', '--batch-packets', '4'];
+    const shop = await openShop(['--rate', '200', '--burst', '200', ...few]);
+    const proxy = await startProxy(kind, freshDirectory(), shop.service);
+    const agent = new Agent({ keepAlive: true, maxSockets: 48 });
+    const body = JSON.stringify({ ...stats(shop, 'flood'), pad: 'x'.repeat(20_000) });
+    const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body, agent };
+    const answers = await Promise.all(
+      Array.from({ length: 800 }, () => byHttp1(proxy.port, '/api/usage/stats', sent)),
+    );
+    const outcomes = answers.map((answer) =>
+      answer.status === 200 ? 'taken' : String(JSON.parse(answer.body).code),
+    );
+    expect(outcomes).toContain('taken');
+    expect(outcomes).toContain('rate_limited');
+    const others = outcomes.filter((each) => !['taken', 'rate_limited', 'backpressure'].includes(each));
+    expect(others).toEqual([]);
+    agent.destroy();
+    await proxy.stop();
+  });
 
 needing('haproxy', 'nginx').test(
   'behind two proxies, the client is the one that neither of them is',

@@ -29,7 +29,7 @@ let application: string;
 beforeAll(async () => {
   const data = `${freshDirectory()}/data`;
   const admin = await prepare(data);
-  service = await startBinary({ data });
+  service = await startBinary({ data, args: ['--trusted-proxies', '127.0.0.1'] });
   access = await token(service.http, admin);
   application = await createApplication(service.http, access, { name: 'Shop' });
   packetKey = (await createKey(service.http, access, application, 'Frontend')).key;
@@ -122,6 +122,18 @@ function testBehind(kind: ProxyKind): void {
       });
     expect(await send(4_100_000)).toMatchObject({ status: 200 });
     expect(await send(4_300_000)).toMatchObject({ status: 413 });
+  });
+
+  test('the audit log has the address of the client', async () => {
+    const localAddress = '127.0.0.2';
+    const headers = { authorization: `Bearer ${access}`, 'content-type': 'application/json' };
+    const key = { method: 'POST', headers, body: '{"type":"Mobile"}', localAddress };
+    const made = await byHttp1(balancer.port, `/api/v2/applications/${application}/keys`, key);
+    expect(made).toMatchObject({ status: 201 });
+    const listed = await byHttp1(balancer.port, '/api/v2/audit?limit=1', { headers });
+    expect(JSON.parse(listed.body).items).toMatchObject([
+      { action: 'key.created', actor: { address: localAddress } },
+    ]);
   });
 
   test('what only the operator reads is not there', async () => {

@@ -147,6 +147,38 @@ async function sendHttp2(port: number, target: string): Promise<void> {
   (await sendRawHttp2(port, rawHttp2(fields), waitMs))();
 }
 
+/** Ways to write the path of the metrics. */
+const metrics = [
+  '/metrics',
+  '/metrics?x',
+  '/metrics/',
+  '//metrics',
+  '/./metrics',
+  '/x/../metrics',
+  '/x/..%2fmetrics',
+  '/metrics%3f',
+  '/metrics%00',
+  '/metrics;x',
+  '/metrics#x',
+  '/%6detrics',
+  '/METRICS',
+  '\\metrics',
+  'http://localhost/metrics',
+  'http://localhost//metrics',
+  'http://localhost/x/..%5cmetrics',
+];
+
+async function bodyOf(
+  port: number,
+  target: string,
+): Promise<{ target: string; status: number; body: string }> {
+  const client = await RawClient.openTls(port);
+  client.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  const { status, body } = await client.read();
+  client.close();
+  return { target, status, body: body.toString() };
+}
+
 /** Requests that reached a route of the management API, whatever they were answered. */
 const reached = () => requestsOf(service.http, (route) => route.startsWith('/api/v2/'));
 
@@ -159,6 +191,14 @@ for (const kind of ['haproxy', 'nginx'] as const satisfies readonly ProxyKind[])
         await send(proxy.port, '/api/v2/applications');
         expect(await reached()).toBe(before + 1);
       }
+      await proxy.stop();
+    });
+
+    test('keeps the metrics from clients, however they write the path', async () => {
+      const proxy = await startProxy(kind, freshDirectory(), service);
+      const answers = await Promise.all(metrics.map((target) => bodyOf(proxy.port, target)));
+      expect(answers.filter(({ body }) => body.includes('flagmeter_'))).toEqual([]);
+      expect(answers[0]).toMatchObject({ status: 404 });
       await proxy.stop();
     });
 

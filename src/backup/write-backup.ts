@@ -3,6 +3,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { checkPagesOf } from '../store/check-pages.ts';
 import { cannotOpen } from '../store/data-file.ts';
 import { holdPoint, type PointOfStore } from '../store/one-point.ts';
+import { PageSet } from '../store/page-set.ts';
 import {
   BlockChain,
   blockKind,
@@ -14,7 +15,6 @@ import {
   pagesHeadBytes,
 } from './format.ts';
 import type { Pace } from './pace.ts';
-import { PageSet } from './page-set.ts';
 
 /** Where a backup is written to. */
 export interface Sink {

@@ -30,14 +30,12 @@ export function* checkPagesOf(
 ): Reading<string | undefined> {
   const { size } = fstatSync(descriptor);
   const count = Math.floor(size / pageSize);
-  // Most reads are of one page, which is done with before the next one is read.
-  const memory = Buffer.alloc(pageSize);
   if (lastPage > count + maxMissing) return `it is damaged, or cut off after ${size} bytes`;
   const pages = {
+    pageSize,
     count,
     end: Math.max(lastPage + 1, count),
-    read: (page: number, many: number) =>
-      read(descriptor, page * pageSize, many === 1 ? memory : Buffer.alloc(many * pageSize)),
+    read: (first: number, into: Buffer) => read(descriptor, first * pageSize, into),
     used,
   };
   const damaged = yield* findDamagedPage(pages, roots);

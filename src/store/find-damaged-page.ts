@@ -9,21 +9,22 @@ import {
   type Roots,
   referencesOf,
 } from './lmdb-page.ts';
+import { PageSet } from './page-set.ts';
 import type { Reading } from './snapshot.ts';
 
 export interface Pages {
+  readonly pageSize: number;
   readonly count: number;
   /** How many page numbers are in use. A sound file may end before the last of them, when those pages hold nothing. */
   readonly end: number;
-  /** Consecutive pages. */
-  read(first: number, count: number): Buffer;
+  /** Reads consecutive pages into a buffer. @returns what the file has of them */
+  read(first: number, into: Buffer): Buffer;
   /** Is told of consecutive pages that hold something: those of the trees, and of long values. */
-  used?(first: number, count: number): void;
+  used(first: number, count: number): void;
 }
 
-interface Step extends Reference {
-  readonly ofFreeList: boolean;
-}
+/** How much is read at once. */
+const runBytes = 2 ** 20;
 
 /**
  * Walks the trees of a file. Every page that they refer to must be in the file, be well-formed, and have one use only. It
@@ -31,50 +32,91 @@ interface Step extends Reference {
  * @returns the number of a damaged page; `undefined` when all pages are sound
  */
 export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
-  const taken = new Uint8Array(Math.ceil(pages.end / 8));
-  const take = (page: number) => {
-    const bit = 1 << (page % 8);
-    const isFree = page >= firstPage && page < pages.end && (taken[page >>> 3]! & bit) === 0;
-    taken[page >>> 3]! |= bit;
-    return isFree;
-  };
-  const begin = { bytes: undefined };
-  const waiting: Step[] = [
-    { ...begin, page: roots.main, ofFreeList: false },
-    { ...begin, page: roots.free, ofFreeList: true },
-  ];
-  for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
-    if (step.page === noPage) continue;
-    const isWhole =
-      step.bytes === undefined ? checkTreePage(pages, step, take, waiting) : checkValue(pages, step, take);
-    if (!isWhole) return step.page;
-    yield;
+  const taken = new PageSet(pages.end);
+  const ofFreeList = yield* new TreeWalk(pages, taken, true).walk(roots.free);
+  return ofFreeList ?? (yield* new TreeWalk(pages, taken, false).walk(roots.main));
+}
+
+/** Walks one tree, and the trees that its records are, level by level: so the pages of a level are read in the order of the file. */
+class TreeWalk {
+  readonly #pages: Pages;
+  readonly #taken: PageSet;
+  readonly #ofFreeList: boolean;
+  /** What the pages of this level refer to. */
+  #next: PageSet;
+
+  /** @param taken the pages that have a use already */
+  constructor(pages: Pages, taken: PageSet, ofFreeList: boolean) {
+    this.#pages = pages;
+    this.#taken = taken;
+    this.#ofFreeList = ofFreeList;
+    this.#next = new PageSet(pages.end);
   }
-  return undefined;
-}
 
-type Take = (page: number) => boolean;
+  *walk(root: number): Reading<number | undefined> {
+    if (!this.#follow({ page: root, bytes: undefined })) return root;
+    while (this.#next.size > 0) {
+      const damaged = yield* this.#walkLevel();
+      if (damaged !== undefined) return damaged;
+    }
+    return undefined;
+  }
 
-/** Checks a tree page, and queues its references. */
-function checkTreePage(pages: Pages, { page, ofFreeList }: Step, take: Take, waiting: Step[]): boolean {
-  if (page >= pages.count || !take(page)) return false;
-  const bytes = pages.read(page, 1);
-  const references = referencesOf(bytes, page);
-  if (references === undefined) return false;
-  pages.used?.(page, 1);
-  for (const reference of references) waiting.push({ ...reference, ofFreeList });
-  if (!ofFreeList) return true;
-  const lists = listsOf(bytes, page);
-  return lists?.every((list) => pagesOfList(list, pages.end)?.every(take)) ?? false;
-}
+  *#walkLevel(): Reading<number | undefined> {
+    const { pageSize, end, read } = this.#pages;
+    const most = Math.max(1, Math.floor(runBytes / pageSize));
+    const memory = Buffer.alloc(most * pageSize);
+    const level = this.#next;
+    this.#next = new PageSet(end);
+    for (const { first, count } of level.runs(most)) {
+      const run = read(first, memory.subarray(0, count * pageSize));
+      for (let at = 0; at < count; at += 1) {
+        const damaged = this.#checkPage(first + at, run.subarray(at * pageSize, (at + 1) * pageSize));
+        if (damaged !== undefined) return damaged;
+        yield;
+      }
+    }
+    return undefined;
+  }
 
-/** Checks the pages of a long value. */
-function checkValue(pages: Pages, { page, bytes = 0, ofFreeList }: Step, take: Take): boolean {
-  if (page >= pages.count) return false;
-  const count = pagesOfValue(pages.read(page, 1), page, bytes);
-  if (count === 0 || page + count > pages.count) return false;
-  for (let each = page; each < page + count; each += 1) if (!take(each)) return false;
-  pages.used?.(page, count);
-  if (!ofFreeList) return true;
-  return pagesOfList(contentOf(pages.read(page, count), bytes), pages.end)?.every(take) ?? false;
+  /** Checks a page of the tree, and follows its references. */
+  #checkPage(page: number, bytes: Buffer): number | undefined {
+    const references = referencesOf(bytes, page);
+    if (references === undefined) return page;
+    this.#pages.used(page, 1);
+    for (const reference of references) if (!this.#follow(reference)) return reference.page;
+    if (!this.#ofFreeList) return undefined;
+    const isSound = listsOf(bytes, page)?.every((list) => this.#takeList(list)) ?? false;
+    return isSound ? undefined : page;
+  }
+
+  /** @returns whether what it refers to may be there */
+  #follow({ page, bytes }: Reference): boolean {
+    if (page === noPage) return true;
+    if (page >= this.#pages.count) return false;
+    if (bytes !== undefined) return this.#checkValue(page, bytes);
+    if (!this.#take(page)) return false;
+    this.#next.add(page, 1);
+    return true;
+  }
+
+  /** Checks the pages of a long value. */
+  #checkValue(page: number, bytes: number): boolean {
+    const { pageSize, count, read, used } = this.#pages;
+    const pages = pagesOfValue(read(page, Buffer.alloc(pageSize)), page, bytes);
+    if (pages === 0 || page + pages > count) return false;
+    for (let each = page; each < page + pages; each += 1) if (!this.#take(each)) return false;
+    used(page, pages);
+    return !this.#ofFreeList || this.#takeList(contentOf(read(page, Buffer.alloc(pages * pageSize)), bytes));
+  }
+
+  #takeList(list: Buffer): boolean {
+    return pagesOfList(list, this.#pages.end)?.every((page) => this.#take(page)) ?? false;
+  }
+
+  #take(page: number): boolean {
+    if (page < firstPage || page >= this.#pages.end || this.#taken.has(page)) return false;
+    this.#taken.add(page, 1);
+    return true;
+  }
 }

@@ -8,9 +8,14 @@ export class PageSet {
     this.#bits = new Uint8Array(Math.ceil(end / 8));
   }
 
+  /** The numbers must not be in the set yet. */
   add(first: number, count: number): void {
     for (let page = first; page < first + count; page += 1) this.#bits[page >>> 3]! |= 1 << (page % 8);
     this.size += count;
+  }
+
+  has(page: number): boolean {
+    return ((this.#bits[page >>> 3] ?? 0) & (1 << (page % 8))) !== 0;
   }
 
   /** Consecutive numbers, in ascending order: at most `limit` at once. */
@@ -22,13 +27,9 @@ export class PageSet {
         continue;
       }
       let count = 0;
-      while (count < limit && this.#has(first + count)) count += 1;
+      while (count < limit && this.has(first + count)) count += 1;
       if (count > 0) yield { first, count };
       first += Math.max(1, count);
     }
-  }
-
-  #has(page: number): boolean {
-    return ((this.#bits[page >>> 3] ?? 0) & (1 << (page % 8))) !== 0;
   }
 }

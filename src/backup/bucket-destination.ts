@@ -34,7 +34,7 @@ export function bucketDestination(
       for (const left of readdirSync(data).filter((each) => each.startsWith(waiting)))
         rmSync(join(data, left));
       const file = join(data, waiting);
-      const written = await writeFileWhole(file, write, { gentle: true });
+      const written = await writeFileWhole(file, write);
       try {
         await upload(bucket, prefix + backup, file);
         return written;

@@ -17,7 +17,7 @@ export function folderDestination(folder: string): Destination {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const left of readdirSync(folder).filter((each) => leftOver.test(each)))
         rmSync(join(folder, left));
-      return writeFileWhole(join(folder, name), write, { gentle: true });
+      return writeFileWhole(join(folder, name), write);
     },
     async remove(name) {
       rmSync(join(folder, name), { force: true });

@@ -1,0 +1,102 @@
+import { closeSync, constants, fdatasyncSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_DIRECT } = constants;
+
+/** How much goes to the disk at once. */
+const chunkBytes = 2 * 1024 * 1024;
+
+/** What is written to the disk directly is a multiple of this. */
+const blockBytes = 4096;
+
+/**
+ * Memory for direct writes, whose address has to be a multiple of the disk's block: that of WebAssembly begins at a page in either
+ * runtime, and no other memory is sure to.
+ */
+function alignedMemory(): Buffer {
+  const pageBytes = 64 * 1024;
+  return Buffer.from(new WebAssembly.Memory({ initial: chunkBytes / pageBytes }).buffer);
+}
+
+/**
+ * Writes a new file from its beginning to its end, directly to the disk where the file system can do that. Beside a service that
+ * leaves the memory to its store, and no sync has much to do: those of the service would wait for it. Where it cannot, each
+ * chunk is synced.
+ */
+export class FileWriter {
+  readonly #path: string;
+  readonly #chunk: Buffer;
+  #descriptor: number;
+  #isDirect = true;
+  #filled = 0;
+  /** What is on the disk. */
+  #bytes = 0;
+
+  /** @throws {Error} when the file exists, or cannot be made */
+  constructor(path: string, chunk = alignedMemory()) {
+    this.#path = path;
+    this.#chunk = chunk;
+    this.#descriptor = this.#open(O_CREAT | O_EXCL);
+  }
+
+  write(parts: readonly Buffer[]): void {
+    for (const part of parts)
+      for (let at = 0; at < part.length; ) {
+        const copied = part.copy(this.#chunk, this.#filled, at);
+        at += copied;
+        this.#filled += copied;
+        if (this.#filled === this.#chunk.length) this.#flush(this.#filled);
+      }
+  }
+
+  /** Makes sure that all of it is on the disk. */
+  end(): void {
+    const size = this.#bytes + this.#filled;
+    const padded = Math.ceil(this.#filled / blockBytes) * blockBytes;
+    this.#chunk.fill(0, this.#filled, padded);
+    if (padded > 0) this.#flush(padded);
+    ftruncateSync(this.#descriptor, size);
+    fsyncSync(this.#descriptor);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  #open(flags: number): number {
+    const open = (more: number) => openSync(this.#path, O_WRONLY | flags | more, 0o600);
+    if (!this.#isDirect) return open(0);
+    try {
+      return open(O_DIRECT);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      this.#isDirect = false;
+      // Some file systems make the file before they refuse.
+      return openSync(this.#path, O_WRONLY | O_CREAT, 0o600);
+    }
+  }
+
+  #flush(bytes: number): void {
+    try {
+      this.#put(bytes);
+    } catch (error) {
+      if (!this.#isDirect || !isRefused(error)) throw error;
+      this.#isDirect = false;
+      closeSync(this.#descriptor);
+      this.#descriptor = this.#open(0);
+      this.#put(bytes);
+    }
+    this.#bytes += bytes;
+    this.#filled = 0;
+  }
+
+  #put(bytes: number): void {
+    const written = writeSync(this.#descriptor, this.#chunk, 0, bytes, this.#bytes);
+    if (written < bytes) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    if (!this.#isDirect) fdatasyncSync(this.#descriptor);
+  }
+}
+
+/** The file system, or its disk, cannot write like this. */
+function isRefused(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EINVAL';
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Context } from './cli/context.ts';
-import { Failure } from './cli/failure.ts';
+import { exitCodes, Failure } from './cli/failure.ts';
 import type { ReportName } from './cli/reports.ts';
 import type { ResourceName } from './cli/resources.ts';
 import { type CommandName, isCommand } from './commands/command-table.ts';
@@ -129,4 +129,6 @@ try {
 } catch (error) {
   terminal.err(`${complaint(error)}\n`);
   process.exitCode = exitCodeOf(error);
+  // A thread may still be working, or a pipe waiting for its other end.
+  if (process.exitCode === exitCodes.interrupted) process.exit();
 }

@@ -19,8 +19,8 @@ export class Interrupted extends Error {
 
 export interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Whether the work has to end. */
-  isOver(): boolean;
+  /** Says that the work has to end. */
+  readonly over: AbortSignal;
   /** Is told how far the work is. */
   tell?(done: Done): void;
   /** Lets the service have the processor and the disk first, where it works beside one. */
@@ -61,7 +61,24 @@ export class Pace {
     if (done !== undefined) this.#deps.tell?.(done);
     if (!this.isDue()) return;
     await nextTurn();
-    if (this.#deps.isOver()) throw new Interrupted();
+    if (this.#deps.over.aborted) throw new Interrupted();
     this.#restAt = this.#deps.clock.monotonic() + turnMs;
+  }
+
+  /**
+   * Waits for something that may not come, such as the reader of a pipe.
+   * @throws {Interrupted} when the work has to end before that
+   */
+  async wait<T>(coming: Promise<T>): Promise<T> {
+    const { over } = this.#deps;
+    if (over.aborted) throw new Interrupted();
+    const { promise: interrupted, reject } = Promise.withResolvers<never>();
+    const interrupt = () => reject(new Interrupted());
+    over.addEventListener('abort', interrupt);
+    try {
+      return await Promise.race([coming, interrupted]);
+    } finally {
+      over.removeEventListener('abort', interrupt);
+    }
   }
 }

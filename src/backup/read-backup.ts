@@ -37,43 +37,64 @@ export const standardInput = '-';
  * @throws {Error} that names the file, when it is no backup, is cut off or altered, or a later version wrote it
  */
 export async function readBackup(file: string, reader: Reader, pace: Pace): Promise<Description> {
-  const shown = file === standardInput ? 'standard input' : file;
-  const descriptor = file === standardInput ? 0 : openSync(file, 'r');
+  if (file === standardInput) {
+    const input = new Input(fromStandardInput(pace), 'standard input');
+    return await new BackupReader(input, reader).read(() => pace.rest({ done: input.at, total: 0 }));
+  }
+  const descriptor = openSync(file, 'r');
   try {
-    const stat = fstatSync(descriptor);
-    const total = stat.isFile() ? stat.size : 0;
-    const input = new Input(descriptor, shown);
-    return await new BackupReader(input, shown, reader).read(() => pace.rest({ done: input.at, total }));
+    const total = fstatSync(descriptor).size;
+    const input = new Input((buffer) => readSync(descriptor, buffer, 0, buffer.length, null), file);
+    return await new BackupReader(input, reader).read(() => pace.rest({ done: input.at, total }));
   } finally {
-    if (file !== standardInput) closeSync(descriptor);
+    closeSync(descriptor);
   }
 }
 
-/** Gives what a file has, in order. */
+/** Fills a part of a buffer. @returns how much; 0 at the end */
+type Source = (buffer: Buffer) => number | Promise<number>;
+
+/** What writes to a pipe may be silent for a while. */
+function fromStandardInput(pace: Pace): Source {
+  const chunks = process.stdin[Symbol.asyncIterator]();
+  let chunk = Buffer.alloc(0);
+  return async (buffer) => {
+    if (chunk.length === 0) {
+      const { done, value } = await pace.wait(chunks.next());
+      if (done) return 0;
+      chunk = value as typeof chunk;
+    }
+    const copied = chunk.copy(buffer);
+    chunk = chunk.subarray(copied);
+    return copied;
+  };
+}
+
+/** Gives what a source has, in order. */
 class Input {
   at = 0;
-  readonly #descriptor: number;
-  readonly #file: string;
+  readonly file: string;
+  readonly #source: Source;
 
-  constructor(descriptor: number, file: string) {
-    this.#descriptor = descriptor;
-    this.#file = file;
+  constructor(source: Source, file: string) {
+    this.#source = source;
+    this.file = file;
   }
 
   /** @throws {Error} when fewer bytes are left */
-  take(length: number): Buffer {
-    const bytes = this.rest(length);
+  async take(length: number): Promise<Buffer> {
+    const bytes = await this.rest(length);
     if (bytes.length < length)
-      throw new Error(`Cannot use ${this.#file}: it is cut off after ${this.at} bytes; take another backup`);
+      throw new Error(`Cannot use ${this.file}: it is cut off after ${this.at} bytes; take another backup`);
     return bytes;
   }
 
   /** At most `length` bytes. */
-  rest(length: number): Buffer {
+  async rest(length: number): Promise<Buffer> {
     const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
-      const read = readSync(this.#descriptor, buffer, filled, length - filled, null);
+      const read = await this.#source(buffer.subarray(filled));
       if (read === 0) break;
       filled += read;
     }
@@ -85,27 +106,25 @@ class Input {
 /** Reads the blocks of one backup. */
 class BackupReader {
   readonly #input: Input;
-  readonly #file: string;
   readonly #reader: Reader;
   readonly #chain = new BlockChain();
   #pages = 0;
   #last = { store: 0, page: -1 };
 
-  constructor(input: Input, file: string, reader: Reader) {
+  constructor(input: Input, reader: Reader) {
     this.#input = input;
-    this.#file = file;
     this.#reader = reader;
   }
 
   async read(rest: () => Promise<void>): Promise<Description> {
-    if (!this.#input.rest(magic.length).equals(magic))
+    if (!(await this.#input.rest(magic.length)).equals(magic))
       throw this.#unusable('it is not a backup of flagmeter');
-    const description = this.#describe();
+    const description = await this.#describe();
     this.#reader.described?.(description);
     for (;;) {
-      const { kind, content } = this.#block();
+      const { kind, content } = await this.#block();
       if (kind === blockKind.end) {
-        this.#end(description, content);
+        await this.#end(description, content);
         return description;
       }
       if (kind !== blockKind.pages) throw this.#altered();
@@ -114,18 +133,18 @@ class BackupReader {
     }
   }
 
-  #block(): { readonly kind: number; readonly content: Buffer } {
-    const head = this.#input.take(headBytes);
+  async #block(): Promise<{ readonly kind: number; readonly content: Buffer }> {
+    const head = await this.#input.take(headBytes);
     const length = head.readUInt32LE(4);
     if (length > maxContentBytes) throw this.#altered();
-    const content = this.#input.take(length);
-    const digest = this.#input.take(digestBytes);
+    const content = await this.#input.take(length);
+    const digest = await this.#input.take(digestBytes);
     if (!this.#chain.digest([head, content]).equals(digest)) throw this.#altered();
     return { kind: head[0]!, content };
   }
 
-  #describe(): Description {
-    const { kind, content } = this.#block();
+  async #describe(): Promise<Description> {
+    const { kind, content } = await this.#block();
     if (kind !== blockKind.description) throw this.#altered();
     const description = JSON.parse(content.toString()) as Description;
     if (description.format > formatNumber)
@@ -153,11 +172,11 @@ class BackupReader {
     this.#reader.pages?.({ store, first, content: pages });
   }
 
-  #end({ stores }: Description, content: Buffer): void {
+  async #end({ stores }: Description, content: Buffer): Promise<void> {
     const { pages } = JSON.parse(content.toString()) as End;
     const described = stores.reduce((sum, each) => sum + each.pages, 0);
     if (pages !== this.#pages || pages !== described) throw this.#altered();
-    if (this.#input.rest(1).length > 0)
+    if ((await this.#input.rest(1)).length > 0)
       throw this.#unusable('something follows its end; take another backup');
   }
 
@@ -168,6 +187,6 @@ class BackupReader {
   }
 
   #unusable(why: string): Error {
-    return new Error(`Cannot use ${this.#file}: ${why}`);
+    return new Error(`Cannot use ${this.#input.file}: ${why}`);
   }
 }

@@ -23,7 +23,7 @@ parentPort!.close();
 async function answer(): Promise<WorkerAnswer> {
   try {
     const destination = await open(keeping);
-    const pace = new Pace({ clock: systemClock, isOver: () => stopping.signal.aborted, gentle: true });
+    const pace = new Pace({ clock: systemClock, over: stopping.signal, gentle: true });
     const made =
       task.name === 'latest'
         ? await latestBackup(destination)

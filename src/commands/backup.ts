@@ -30,26 +30,35 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
   const to = given.value('to')!;
   const began = systemClock.monotonic();
   const gentle = isLocked(data);
-  const written = await longWork(terminal, 'backing up', (pace) => writeTo(to, data, pace), gentle);
+  const work = (pace: Pace) => writeTo(to, data, pace);
+  const written = await longWork(terminal, { words: 'backing up', gentle, work });
   terminal.err(summary(written, to, systemClock.monotonic() - began));
   return 0;
 }
 
 function writeTo(to: string, data: string, pace: Pace): Promise<Written> {
   const at = new Date(systemClock.now());
-  if (to === standardOutput) return writeBackup(data, at, toStandardOutput, pace);
-  const gentle = pace.isGentle;
-  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace), { gentle });
+  if (to === standardOutput) return writeBackup(data, at, standardOutputSink(pace), pace);
+  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace));
 }
 
-const toStandardOutput: Sink = {
-  async write(parts) {
-    for (const part of parts)
-      await new Promise<void>((written, failed) =>
-        process.stdout.write(part, (error) => (error ? failed(error) : written())),
-      );
-  },
-};
+/** Its reader may be slow, or gone. */
+function standardOutputSink(pace: Pace): Sink {
+  const write = (part: Buffer) =>
+    new Promise<void>((written, failed) =>
+      process.stdout.write(part, (error) => (error ? failed(cannotWrite(error)) : written())),
+    );
+  return {
+    async write(parts) {
+      for (const part of parts) await pace.wait(write(part));
+    },
+  };
+}
+
+function cannotWrite({ code, message }: NodeJS.ErrnoException): Error {
+  const reason = code === 'EPIPE' ? 'its reader has ended before the backup was whole' : message;
+  return new Error(`Cannot write to standard output: ${reason}`);
+}
 
 /**
  * Refuses what belongs to a node of several machines.

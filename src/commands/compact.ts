@@ -1,7 +1,6 @@
 import { checkPrepared } from '../accounts/prepare.ts';
 import { type Compacted, compact as compactStores } from '../backup/compact.ts';
 import { readGiven } from '../cli/command.ts';
-import { Failure } from '../cli/failure.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { longWork } from './long-work.ts';
@@ -18,17 +17,12 @@ export async function compact(argv: readonly string[], terminal: Terminal): Prom
   checkPrepared(data);
   const lock = lockDataDirectory(data);
   try {
-    await longWork(terminal, 'compacting', (pace) =>
-      compactStores(data, pace, (compacted) => terminal.out(gain(compacted))),
-    );
+    await longWork(terminal, {
+      words: 'compacting',
+      interrupted: 'each file has what it had',
+      work: (pace) => compactStores(data, pace, (compacted) => terminal.out(gain(compacted))),
+    });
     return 0;
-  } catch (error) {
-    // LMDB's thread goes on with a copy that is gone already.
-    if (error instanceof Failure) {
-      terminal.err(`${error.message}\n`);
-      process.exit(error.exitCode);
-    }
-    throw error;
   } finally {
     lock.release();
   }

@@ -1,40 +1,42 @@
-import { Interrupted, Pace } from '../backup/pace.ts';
+import { type Done, Interrupted, Pace } from '../backup/pace.ts';
 import { Failure } from '../cli/failure.ts';
 import { systemClock } from '../clock.ts';
 import type { Terminal } from '../terminal.ts';
 import { Progress } from './progress.ts';
 
+/** A long work of a command. */
+interface LongWork<T> {
+  /** What is being done, for the progress bar. */
+  readonly words: string;
+  /** Whether a service that works meanwhile comes first. */
+  readonly gentle?: boolean;
+  /** What is true when it was interrupted. */
+  readonly interrupted?: string;
+  work(pace: Pace): Promise<T>;
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
  * Does a long work with a progress bar. Ctrl-C and SIGTERM end it at its next turn, so that it can remove what it has begun.
- * @param gentle whether a service that works meanwhile comes first
  * @throws {Failure} when it was interrupted
  */
 export async function longWork<T>(
   terminal: Terminal,
-  words: string,
-  work: (pace: Pace) => Promise<T>,
-  gentle = false,
+  { words, gentle = false, interrupted = 'nothing was changed', work }: LongWork<T>,
 ): Promise<T> {
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
+  const over = new AbortController();
+  const end = () => over.abort();
+  for (const signal of signals) process.on(signal, end);
   const progress = new Progress(terminal, systemClock, words);
+  const tell = (done: Done) => progress.tell(done);
   try {
-    return await work(
-      new Pace({
-        clock: systemClock,
-        isOver: () => isOver,
-        tell: (done) => progress.tell(done),
-        ...(gentle && { gentle }),
-      }),
-    );
+    return await work(new Pace({ clock: systemClock, over: over.signal, tell, ...(gentle && { gentle }) }));
   } catch (error) {
-    if (error instanceof Interrupted) throw new Failure('interrupted', 'Interrupted: nothing was changed');
+    if (error instanceof Interrupted) throw new Failure('interrupted', `Interrupted: ${interrupted}`);
     throw error;
   } finally {
     progress.end();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end);
+    for (const signal of signals) process.off(signal, end);
   }
 }

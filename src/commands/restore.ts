@@ -1,3 +1,4 @@
+import type { Pace } from '../backup/pace.ts';
 import { restore as restoreFrom } from '../backup/restore.ts';
 import { readGiven } from '../cli/command.ts';
 import { lockDataDirectory } from '../store/lock.ts';
@@ -17,7 +18,8 @@ export async function restore(argv: readonly string[], terminal: Terminal): Prom
   const from = given.value('from')!;
   const lock = lockDataDirectory(data);
   try {
-    const { at, program } = await longWork(terminal, 'restoring', (pace) => restoreFrom(from, data, pace));
+    const work = (pace: Pace) => restoreFrom(from, data, pace);
+    const { at, program } = await longWork(terminal, { words: 'restoring', work });
     terminal.err(`${data} is as it was at ${at}, when flagmeter ${program} made this backup.\n${sinceThen}`);
     return 0;
   } finally {

@@ -36,9 +36,8 @@ async function verifyData(data: string, terminal: Terminal): Promise<number> {
   const lock = lockDataDirectory(data);
   try {
     checkPresence(data);
-    const isSound = await longWork(terminal, 'checking', (pace) =>
-      checkDirectory(data, pace, sayIn(terminal)),
-    );
+    const work = (pace: Pace) => checkDirectory(data, pace, sayIn(terminal));
+    const isSound = await longWork(terminal, { words: 'checking', work });
     if (!isSound) terminal.err(`Do not start a service on ${data}: ${remedy}.\n`);
     return isSound ? 0 : 1;
   } finally {
@@ -48,11 +47,12 @@ async function verifyData(data: string, terminal: Terminal): Promise<number> {
 
 /** It is restored into a directory beside it, which is removed: what can be restored and is in order then is a good backup. */
 async function verifyBackup(file: string, terminal: Terminal): Promise<number> {
-  const isSound = await longWork(terminal, 'checking', async (pace) => {
+  const work = async (pace: Pace) => {
     const { at, program } = await readBackup(file, {}, pace);
     terminal.out(`${file}: whole, from flagmeter ${program}, of ${at}\n`);
     return checkRestored(file, terminal, pace);
-  });
+  };
+  const isSound = await longWork(terminal, { words: 'checking', work });
   if (!isSound) terminal.err(`Do not restore ${file}: take another backup.\n`);
   return isSound ? 0 : 1;
 }

@@ -8,7 +8,10 @@ import { unpack } from '../fixtures/stores/unpack.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Goes on to the end. */
-export const steady = new Pace({ clock: { monotonic: () => performance.now() }, isOver: () => false });
+export const steady = new Pace({
+  clock: { monotonic: () => performance.now() },
+  over: new AbortController().signal,
+});
 
 /** Rests whenever it may, and tells `rested` of it, which says whether the work is over. */
 export function restless(rested: () => boolean): Pace {
@@ -17,7 +20,12 @@ export function restless(rested: () => boolean): Pace {
     now += 100;
     return now;
   };
-  return new Pace({ clock: { monotonic }, isOver: rested });
+  const over = {
+    get aborted() {
+      return rested();
+    },
+  } as AbortSignal;
+  return new Pace({ clock: { monotonic }, over });
 }
 
 /** Is interrupted at a rest. */

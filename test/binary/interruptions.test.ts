@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  watch,
+} from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { enlarge } from '../support/large-store.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+/** Long enough on the fastest disk that a signal comes in the middle. */
+const storeBytes = 100e6;
+
+let data: string;
+let file: string;
+
+beforeAll(async () => {
+  data = join(freshDirectory(), 'data');
+  await prepare(data);
+  await enlarge(data, storeBytes);
+  file = join(freshDirectory(), 'good.backup');
+  expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
+});
+
+afterAll(cleanUp);
+
+/** A command that has begun, and what it has said. */
+function begin(args: readonly string[]): ChildProcess & { readonly said: { text: string } } {
+  const child = spawn(binaryPath, args, { stdio: 'pipe', env: { PATH: process.env['PATH'] } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const said = { text: '' };
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.text += text;
+  });
+  return Object.assign(child, { said });
+}
+
+/** Ctrl-C. @returns the exit code, and what was said */
+async function interrupt(command: ReturnType<typeof begin>, signal: NodeJS.Signals = 'SIGINT') {
+  const ended = once(command, 'close');
+  command.kill(signal);
+  const [code] = await ended;
+  return { code, said: command.said.text };
+}
+
+/** Resolves when something is made in a directory whose name fits. */
+async function appears(directory: string, name: RegExp): Promise<void> {
+  const watcher = watch(directory);
+  try {
+    if (readdirSync(directory).some((each) => name.test(each))) return;
+    await new Promise<void>((resolve) =>
+      watcher.on('change', (_, changed) => name.test(String(changed)) && resolve()),
+    );
+  } finally {
+    watcher.close();
+  }
+}
+
+/** The files below a directory with their sizes, and the time of their last change. */
+function filesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.endsWith('lock.mdb'))
+    .map((name) => {
+      const { size, mtimeMs } = statSync(join(directory, name));
+      return name.endsWith('.mdb') ? `${name} ${size} ${mtimeMs}` : name;
+    })
+    .sort();
+}
+
+const unchanged = { code: 130, said: 'Interrupted: nothing was changed\n' };
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a backup to a file ends on %s, and the file before stays',
+  async (signal) => {
+    const folder = freshDirectory();
+    const to = join(folder, 'backup');
+    await pipeline(createReadStream(file, { end: 999 }), createWriteStream(to));
+    const backup = begin(['backup', '--data', data, '--to', to]);
+    await appears(folder, /^backup\.\d+\.tmp$/);
+    expect(await interrupt(backup, signal)).toEqual(unchanged);
+    expect(readdirSync(folder)).toEqual(['backup']);
+    expect(statSync(to).size).toBe(1000);
+  },
+);
+
+test('a backup beside a server ends on Ctrl-C, and the server keeps no reader of it', async () => {
+  const service = await startBinary({ data });
+  const folder = freshDirectory();
+  const backup = begin(['backup', '--data', data, '--to', join(folder, 'backup')]);
+  await appears(folder, /\.tmp$/);
+  expect(await interrupt(backup)).toEqual(unchanged);
+  expect(readdirSync(folder)).toEqual([]);
+  const metrics = await (await fetch(`http://${service.http}/metrics`)).text();
+  expect(metrics).toMatch(/^flagmeter_oldest_reader_commits\{store="usage"\} 0$/m);
+  expect(await stop(service)).toEqual({ code: 0, signal: null });
+});
+
+test('a backup to a pipe that is not read ends on Ctrl-C', async () => {
+  const backup = begin(['backup', '--data', data, '--to', '-']);
+  await once(backup.stdout!, 'readable');
+  expect(await interrupt(backup)).toEqual(unchanged);
+});
+
+test('a backup to a pipe whose reader ends says so', async () => {
+  const backup = begin(['backup', '--data', data, '--to', '-']);
+  await once(backup.stdout!, 'readable');
+  backup.stdout!.destroy();
+  const [code] = await once(backup, 'close');
+  const words = 'Cannot write to standard output: its reader has ended before the backup was whole\n';
+  expect([code, backup.said.text]).toEqual([1, words]);
+});
+
+test('a server stops while a backup of it is made, and the backup is whole', async () => {
+  const service = await startBinary({ data });
+  const backup = begin(['backup', '--data', data, '--to', '-']);
+  await once(backup.stdout!, 'readable');
+  expect(await stop(service)).toEqual({ code: 0, signal: null });
+  const copy = join(freshDirectory(), 'backup');
+  await pipeline(backup.stdout!, createWriteStream(copy));
+  expect(await runBinary(['verify', copy])).toMatchObject({ code: 0 });
+});
+
+test('a server that is told to stop ends the scheduled backup that it makes, and leaves nothing of it', async () => {
+  const folder = freshDirectory();
+  const service = await startBinary({ data, args: ['--backup-every', '24h', '--backup-to', folder] });
+  await appears(folder, /\.tmp$/);
+  expect(await stop(service)).toEqual({ code: 0, signal: null });
+  expect(readdirSync(folder)).toEqual([]);
+  expect(service.stderr()).not.toContain('a backup is made');
+});
+
+test('a restore ends on Ctrl-C, and leaves the directory empty', async () => {
+  const target = join(freshDirectory(), 'target');
+  mkdirSync(target);
+  const restore = begin(['restore', '--from', file, '--data', target]);
+  await appears(target, /./);
+  expect(await interrupt(restore)).toEqual(unchanged);
+  expect(readdirSync(target)).toEqual([]);
+});
+
+test('a restore from a pipe that is silent ends on Ctrl-C', async () => {
+  const target = join(freshDirectory(), 'target');
+  mkdirSync(target);
+  const restore = begin(['restore', '--from', '-', '--data', target]);
+  // Its description is in the first pages, and the stores are made of that.
+  restore.stdin!.write(readFileSync(file).subarray(0, 100_000));
+  await appears(target, /./);
+  expect(await interrupt(restore)).toEqual(unchanged);
+  expect(readdirSync(target)).toEqual([]);
+});
+
+test('a check of a directory, and of a backup, ends on Ctrl-C and leaves nothing beside it', async () => {
+  const before = filesIn(data);
+  const verify = begin(['verify', '--data', data]);
+  await once(verify.stdout!, 'data');
+  expect(await interrupt(verify)).toEqual(unchanged);
+  expect(filesIn(data)).toEqual(before);
+
+  const ofBackup = begin(['verify', file]);
+  await appears(join(file, '..'), /\.verify-/);
+  expect(await interrupt(ofBackup)).toEqual(unchanged);
+  expect(readdirSync(join(file, '..'))).toEqual(['good.backup']);
+});
+
+test('compacting ends on Ctrl-C, and each file has what it had', async () => {
+  const usage = join(data, 'usage');
+  const before = filesIn(usage);
+  const compact = begin(['compact', '--data', data]);
+  await appears(usage, /^compact\.tmp$/);
+  expect(await interrupt(compact)).toEqual({ code: 130, said: 'Interrupted: each file has what it had\n' });
+  expect(filesIn(usage)).toEqual(before);
+  expect(existsSync(join(usage, 'compact.tmp'))).toBe(false);
+  expect(await runBinary(['verify', '--data', data])).toMatchObject({ code: 0 });
+});

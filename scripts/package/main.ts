@@ -41,7 +41,7 @@ function read(
 
 /** @returns the executable */
 function build(target: Target): string {
-  execFileSync('bun', ['build.ts', '--target', target], { cwd: root, stdio: 'inherit' });
+  execFileSync(process.execPath, ['build.ts', '--target', target], { cwd: root, stdio: 'inherit' });
   return join(root, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);
 }
 

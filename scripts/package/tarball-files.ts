@@ -6,6 +6,7 @@ export function filesOfTarball(contents: Contents): readonly Packed[] {
   const { executable, manPages, completions, notices, sbom } = contents;
   return [
     { path: 'flagmeter', content: { copyOf: executable }, mode: 0o755 },
+    { path: 'README.md', content: projectFile(contents, 'packaging/README.md') },
     { path: 'LICENSE', content: projectFile(contents, 'LICENSE') },
     { path: 'CHANGELOG.md', content: projectFile(contents, 'CHANGELOG.md') },
     { path: 'THIRD-PARTY-NOTICES.txt', content: notices },

@@ -1,8 +1,8 @@
 import type { FirstCredentials } from '../accounts/prepare.ts';
 
-/** The first credentials for a person to read, once. */
-export function credentialsText(made: FirstCredentials): string {
-  return `The store is prepared. These credentials are shown once; keep them in a safe place.
+/** The first credentials for a person to read, once. @param data the directory that was prepared, if it was one */
+export function credentialsText(made: FirstCredentials, data?: string): string {
+  return `The store is prepared${data === undefined ? '' : ` in ${data}`}. These credentials are shown once; keep them in a safe place.
 
   Administrator   ${made.adminEmail}
   Password        ${made.adminPassword}

@@ -26,7 +26,7 @@ export async function init(argv: readonly string[], terminal: Terminal): Promise
     signingAlg,
     ...(adminPassword === undefined ? {} : { adminPassword }),
   });
-  terminal.out(flags.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made));
+  terminal.out(flags.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made, data));
   return 0;
 }
 

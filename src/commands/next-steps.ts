@@ -28,6 +28,6 @@ Ctrl-C stops the server.
 /** How a person in `directory` calls the program. */
 function nameOf(program: string, directory: string): string {
   const path = relative(directory, program);
-  if (path.startsWith('..')) return basename(program);
+  if (path.startsWith('..') || directory === sep) return basename(program);
   return path.includes(sep) ? path : `.${sep}${path}`;
 }

@@ -153,7 +153,7 @@ async function openOrPrepare(
     return existing;
   }
   const wanted = { adminEmail: 'admin@localhost', signingAlg, clock: systemClock, randomBytes };
-  terminal.err(credentialsText(await prepareData(data, wanted)));
+  terminal.err(credentialsText(await prepareData(data, wanted), data));
   log.info('a new store is prepared', { data });
   return openAccountStore(data);
 }

@@ -8,6 +8,7 @@ describe('nextSteps', () => {
     ['/home/me/flagmeter', 'dist/flagmeter login\n'],
     ['/home/me/flagmeter/dist', './flagmeter login\n'],
     ['/srv', '  flagmeter login\n'],
+    ['/', '  flagmeter login\n'],
   ])('in %s calls the program as one does there', (directory, command) => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });

@@ -1,41 +1,21 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { needing } from '../support/needing.ts';
 import { packagesOf } from './fixture.ts';
-import { saidIn } from './said.ts';
+import { itInMachine, runInMachine } from './machine.ts';
 
-/** Why no copy of this machine can be booted; undefined when it can. */
-function whyNoMachine(): string | undefined {
-  if (process.getuid?.() !== 0) return 'this is not root';
-  const script =
-    'mount -t tmpfs tmpfs /mnt && mkdir /mnt/{u,w,m} && mount -t overlay o -o lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w /mnt/m';
-  const { status } = spawnSync('unshare', ['--mount', 'bash', '-c', script]);
-  return status === 0 ? undefined : 'this machine does not let root mount an overlay';
-}
-
-const why = whyNoMachine();
-if (why !== undefined) console.warn(`The .deb is not installed in a test: ${why}`);
-
-needing('dpkg', 'systemd-container').it(
-  'a .deb is installed, started, upgraded, removed and purged',
-  { skip: why !== undefined, timeout: 400_000 },
-  () => {
-    const debs = mkdtempSync(join(tmpdir(), 'flagmeter-debs-'));
-    try {
-      copyFileSync(join(packagesOf('1.0.0'), 'flagmeter_1.0.0-1_amd64.deb'), join(debs, 'old.deb'));
-      copyFileSync(join(packagesOf('1.1.0'), 'flagmeter_1.1.0-1_amd64.deb'), join(debs, 'new.deb'));
-      const boot = join(import.meta.dirname, 'boot.sh');
-      const args = ['--mount', 'bash', boot, import.meta.dirname, debs];
-      const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
-      expect(saidIn(stdout.split('--- errors')[0]!), `${stdout}\n${stderr}`).toEqual(expected);
-    } finally {
-      rmSync(debs, { recursive: true, force: true });
-    }
-  },
-);
+itInMachine('a .deb is installed, started, upgraded, removed and purged', () => {
+  const debs = mkdtempSync(join(tmpdir(), 'flagmeter-debs-'));
+  try {
+    copyFileSync(join(packagesOf('1.0.0'), 'flagmeter_1.0.0-1_amd64.deb'), join(debs, 'old.deb'));
+    copyFileSync(join(packagesOf('1.1.0'), 'flagmeter_1.1.0-1_amd64.deb'), join(debs, 'new.deb'));
+    const { said, output } = runInMachine('lifecycle.sh', debs);
+    expect(said, output).toEqual(expected);
+  } finally {
+    rmSync(debs, { recursive: true, force: true });
+  }
+});
 
 /** What `lifecycle.sh` has to say, in its order. */
 const expected = {

@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { needing } from '../support/needing.ts';
+import { saidIn } from './said.ts';
+
+/** Why no copy of this machine can be booted; undefined when it can. */
+function whyNoMachine(): string | undefined {
+  if (process.getuid?.() !== 0) return 'this is not root';
+  const script =
+    'mount -t tmpfs tmpfs /mnt && mkdir /mnt/{u,w,m} && mount -t overlay o -o lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w /mnt/m';
+  const { status } = spawnSync('unshare', ['--mount', 'bash', '-c', script]);
+  return status === 0 ? undefined : 'this machine does not let root mount an overlay';
+}
+
+const why = whyNoMachine();
+if (why !== undefined) console.warn(`Nothing is installed in a test: ${why}`);
+
+/** Declares a test in a copy of this machine. */
+export function itInMachine(name: string, test: () => void): void {
+  needing('dpkg', 'systemd-container').it(name, { skip: why !== undefined, timeout: 400_000 }, test);
+}
+
+/**
+ * Boots a copy of this machine, in which a script of this folder runs.
+ * @param packages a folder that is `/packages` there
+ * @returns what it has said, and all that it has printed
+ */
+export function runInMachine(
+  script: string,
+  packages: string,
+): { readonly said: Readonly<Record<string, string>>; readonly output: string } {
+  const boot = join(import.meta.dirname, 'boot.sh');
+  const args = ['--mount', 'bash', boot, import.meta.dirname, packages, script];
+  const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
+  return { said: saidIn(stdout.split('--- errors')[0]!), output: `${stdout}\n${stderr}` };
+}

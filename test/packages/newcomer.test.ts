@@ -1,0 +1,49 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { packagesOf, root } from './fixture.ts';
+import { itInMachine, runInMachine } from './machine.ts';
+
+/** The shell commands of the paper's section, from the first one that begins so to the end of its block. */
+function commandsOf(paper: string, heading: string, first: string): string {
+  const section = readFileSync(join(root, paper), 'utf8')
+    .split(/^## /m)
+    .find((text) => text.startsWith(`${heading}\n`));
+  const blocks = [...(section ?? '').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands!);
+  const block = blocks.find((commands) => commands.startsWith(first));
+  if (block === undefined)
+    throw new Error(`${paper} has no commands under ${heading} that begin with ${first}`);
+  return block.replaceAll('VERSION', '1.2.3');
+}
+
+itInMachine('whoever follows the papers, word for word, has a server', () => {
+  const packages = packagesOf('1.2.3');
+  const papers = {
+    'sums.sh': commandsOf('docs/operations.md', 'Install', 'sha256sum'),
+    'deb.sh': commandsOf('docs/operations.md', 'Install', 'apt-get'),
+    'try.sh': commandsOf('packaging/README.md', 'Try it', '(umask'),
+    'install.sh': commandsOf('packaging/README.md', 'Install it', 'useradd'),
+  };
+  for (const [name, commands] of Object.entries(papers)) writeFileSync(join(packages, name), commands);
+  const { said, output } = runInMachine('newcomer.sh', packages);
+  expect(said, output).toEqual(expected);
+});
+
+const prepared = expect.stringContaining('The store is prepared in /var/lib/flagmeter. These credentials');
+
+/** What `newcomer.sh` has to say, in its order. */
+const expected = {
+  sums: 'flagmeter-1.2.3-linux-x64.tar.gz: OK flagmeter_1.2.3-1_amd64.deb: OK ',
+  'deb-prepared': prepared,
+  'deb-ready': 'HTTP/1.1 200 OK',
+  'deb-enabled': 'enabled',
+  'deb-manual': 'flagmeter (1) - OAuth tokens and durable usage telemetry for feature flags',
+  'deb-left': '',
+  'try-ready': 'HTTP/1.1 200 OK',
+  'try-credentials': '600',
+  'tar-prepared': prepared,
+  'tar-ready': 'HTTP/1.1 200 OK',
+  'tar-user': 'flagmeter',
+  'tar-completes': 'apps api-keys ',
+  done: 'yes',
+};

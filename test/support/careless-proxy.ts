@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
+import { RawClient, type RawReply } from '../http/support/raw-client.ts';
+import type { RunningProxy } from './proxy-program.ts';
+
+const pem = (name: string) => readFileSync(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
+
+/** How long it waits for an answer, ms. */
+const patience = 1_000;
+
+/** What it believes when a request has a length and chunks. */
+export type Belief = 'length' | 'chunks';
+
+/**
+ * A proxy as they should not be: it sees a length or chunks where there is only a resemblance, passes every byte on as it came,
+ * and sends the requests of all clients over one connection. It denies `/swagger/`.
+ */
+export async function startCarelessProxy(http: string, belief: Belief): Promise<RunningProxy> {
+  const upstream = new Upstream(Number(http.split(':')[1]));
+  const clients = new Set<Socket>();
+  const server = createServer({ cert: pem('cert'), key: pem('key') }, (client) => {
+    clients.add(client);
+    serve(client, upstream, belief);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      for (const client of clients) client.destroy();
+      upstream.close();
+      server.close();
+    },
+  };
+}
+
+function serve(client: TLSSocket, upstream: Upstream, belief: Belief): void {
+  let received = '';
+  let answered = Promise.resolve();
+  client.on('error', () => {});
+  client.setEncoding('latin1').on('data', (part: string) => {
+    received += part;
+    for (let end = endOf(received, belief); end !== undefined; end = endOf(received, belief)) {
+      const request = received.slice(0, end);
+      received = received.slice(end);
+      answered = answered.then(async () => {
+        const isDenied = / \/swagger\//.test(request.split('\r\n')[0]!);
+        client.write(isDenied ? denied : await upstream.send(request), 'latin1');
+      });
+    }
+  });
+}
+
+const denied = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n';
+
+/** Where it sees the end of the first request; `undefined` while that has not come. */
+function endOf(text: string, belief: Belief): number | undefined {
+  const body = text.indexOf('\r\n\r\n') + 4;
+  if (body < 4) return undefined;
+  const head = text.slice(0, body);
+  const length = /content-length\W*(\d+)/i.exec(head)?.[1];
+  const hasChunks = /transfer-encoding\W*[^\r]*chunked/i.test(head);
+  if (hasChunks && (belief === 'chunks' || length === undefined)) {
+    const last = /(?:^|\n)0[^\n]*\r?\n\r?\n/.exec(text.slice(body));
+    return last === null ? undefined : body + last.index + last[0].length;
+  }
+  const end = body + Number(length ?? 0);
+  return end <= text.length ? end : undefined;
+}
+
+/** The answer, after those that only say that it will come. */
+async function answerOf(client: RawClient, method: string): Promise<RawReply> {
+  const reply = await client.read(method);
+  return reply.status < 200 ? answerOf(client, method) : reply;
+}
+
+/** The one connection to the service. */
+class Upstream {
+  readonly #port: number;
+  #client: RawClient | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** Sends a request when those before it are answered. @returns the next answer on the connection */
+  send(request: string): Promise<string> {
+    const answer = this.#turn.then(() => this.#exchange(request));
+    this.#turn = answer;
+    return answer;
+  }
+
+  close(): void {
+    this.#client?.close();
+  }
+
+  async #exchange(request: string): Promise<string> {
+    const reused = this.#client;
+    const reply = (reused && (await this.#ask(reused, request))) ?? (await this.#askAnew(request));
+    if (reply === undefined) return 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n';
+    const { status, body } = reply;
+    return `HTTP/1.1 ${status} x\r\nContent-Length: ${body.length}\r\n\r\n${body.toString('latin1')}`;
+  }
+
+  /** A connection that was kept may have been closed meanwhile: then there is another one. */
+  async #askAnew(request: string): Promise<RawReply | undefined> {
+    this.#client = await RawClient.open(this.#port);
+    return this.#ask(this.#client, request);
+  }
+
+  /** Gives the connection up when there is no answer in time, or the answer says that it ends. */
+  async #ask(client: RawClient, request: string): Promise<RawReply | undefined> {
+    client.write(request);
+    const read = answerOf(client, request.split(' ')[0]!).catch(() => undefined);
+    const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patience));
+    const reply = await Promise.race([read, late]);
+    if (reply !== undefined && reply.headers.get('connection') !== 'close') return reply;
+    client.close();
+    this.#client = undefined;
+    return reply;
+  }
+}

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { whyNotOnNode } from './test/support/node-engine.ts';
 import { skipped } from './test/support/packages.ts';
+import { whyNoReleaseBefore } from './test/support/release-before.ts';
 
 /**
  * Sockets, processes and browsers on a busy machine: in CI a test that fails once and then passes is reported as retried, and
@@ -55,6 +56,9 @@ if (!onBun && whyNotOnNode !== undefined)
 
 if (skipped.length > 0)
   console.warn(`Tests that need ${skipped.join(', ')} are skipped: apt-get install ${skipped.join(' ')}\n`);
+
+if (whyNoReleaseBefore !== undefined)
+  console.warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
 
 export default defineConfig({
   test: {

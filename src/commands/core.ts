@@ -76,6 +76,8 @@ export interface Core extends ServiceDeps {
   readonly passwords: PasswordPool;
   /** Delivers to webhooks once its work is started. */
   readonly deliverer: Deliverer;
+  /** Whether load balancers are to look elsewhere: the service stops soon. */
+  readonly shutdown: { isNear: boolean };
   /** `undefined` unless the server backs itself up. */
   readonly backups: Schedule | undefined;
 }
@@ -132,6 +134,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     reports,
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
     deliverer,
+    shutdown: { isNear: false },
     backups: scheduleOf(parts),
   };
 }
@@ -215,16 +218,20 @@ export async function refreshSigningKeys({ signingKeys, log }: Core): Promise<vo
 }
 
 /** What the service can do now. */
-export function readinessOf({ health, intake, clock, engine, usageEngine }: Core): Readiness {
+export function readinessOf({ shutdown, health, intake, clock, engine, usageEngine }: Core): Readiness {
   const usage = usageEngine.readiness();
-  const store = health.ready ? undefined : 'the store cannot take data; see the log';
+  const whole = shutdown.isNear ? 'the service is stopping' : storeTrouble(health);
   const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too much is waiting for the disk';
   return {
-    counting: ability(store ?? usage.counting ?? queue),
+    counting: ability(whole ?? usage.counting ?? queue),
     // Strangers may read it: the log and the status say which host failed, and why.
-    managing: ability(store ?? (engine.status().trouble && engineUnavailable) ?? usage.managing),
+    managing: ability(whole ?? (engine.status().trouble && engineUnavailable) ?? usage.managing),
     commits: intake.commits,
   };
+}
+
+function storeTrouble({ ready }: StoreHealth): string | undefined {
+  return ready ? undefined : 'the store cannot take data; see the log';
 }
 
 /** @param reason why it cannot be done */

@@ -20,7 +20,7 @@ import { urlOf } from './listeners.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
 import { startService } from './service.ts';
 import { listenToSignals, type Signals } from './signals.ts';
-import { stopService } from './stop-service.ts';
+import { leave, stopService } from './stop-service.ts';
 
 /**
  * Runs the server until SIGTERM or SIGINT, or until its store fails.
@@ -87,7 +87,8 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
     terminal.out(readyLine(bound));
     log.info('ready', { data: config.data });
     if (terminal.interactive) terminal.err(nextSteps(startedServer(config, bound)));
-    const code = await signals.toldToStop;
+    const told = await signals.toldToStop;
+    const code = told === 0 ? await leave(service, config, signals, log) : told;
     await stopService(service, config, code);
     log.info('stopped', { code });
     return code;

@@ -39,6 +39,8 @@ import { ServiceStatus } from './service-status.ts';
 import { webhookWork } from './webhook-work.ts';
 
 export interface Service {
+  /** Is not ready any more, and serves all the same. */
+  leave(): void;
   /** Stops accepting, answers and commits what was accepted, closes everything. */
   stop(graceMs: number): Promise<void>;
 }
@@ -95,6 +97,10 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   const stopWork = startWork(core, bound.grpc, status);
   const stopPushing = collector?.start();
   return {
+    leave() {
+      core.shutdown.isNear = true;
+      bound.grpc.setServing(false);
+    },
     async stop(graceMs) {
       const worked = stopWork();
       void stopPushing?.();

@@ -5,6 +5,8 @@ import type { Terminal } from '../terminal.ts';
 export interface Signals {
   /** Resolves with the exit code. */
   readonly toldToStop: Promise<number>;
+  /** Resolves with the exit code when there is one more reason. */
+  readonly toldAgain: Promise<number>;
   fail(): void;
   /** Sets what SIGHUP does; nothing at first. */
   onHangUp(action: () => void): void;
@@ -12,16 +14,17 @@ export interface Signals {
 
 /** A server that was started at a terminal stops when the terminal is closed, since Ctrl-C can no longer reach it. */
 export function listenToSignals({ interactive }: Terminal): Signals {
-  let tell: (code: number) => void = () => {};
-  const toldToStop = new Promise<number>((resolve) => {
-    tell = resolve;
-  });
+  const tells: ((code: number) => void)[] = [];
+  const told = () => new Promise<number>((resolve) => tells.push(resolve));
+  const [toldToStop, toldAgain] = [told(), told()];
+  const tell = (code: number) => tells.shift()?.(code);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => tell(0));
   let hangUp = () => {};
   const isTerminalClosed = () => interactive && !isatty(2);
   process.on('SIGHUP', () => (isTerminalClosed() ? tell(0) : hangUp()));
   return {
     toldToStop,
+    toldAgain,
     fail: () => tell(1),
     onHangUp: (action) => {
       hangUp = action;

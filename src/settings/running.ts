@@ -12,6 +12,11 @@ export const running = {
     maximum: 3_600,
     default: 10,
   }),
+  shutdownDelay: whole(
+    'Running',
+    'Seconds to go on serving after SIGTERM or SIGINT, while GET /readyz answers 503: load balancers look elsewhere meanwhile',
+    { value: 'SECONDS', minimum: 0, maximum: 3_600, default: 0 },
+  ),
   logLevel: Type.Enum(['debug', 'info', 'warn', 'error'], {
     group: 'Running',
     value: 'LEVEL',

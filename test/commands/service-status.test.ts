@@ -15,7 +15,15 @@ function openCounters() {
   const requests = new RequestTally();
   const engine = { status: () => ({}) };
   const usageEngine = { readiness: () => ({}), status: () => undefined };
-  const parts = { clock, counting: { ledger }, intake, health, engine, usageEngine };
+  const parts = {
+    clock,
+    shutdown: { isNear: false },
+    counting: { ledger },
+    intake,
+    health,
+    engine,
+    usageEngine,
+  };
   const core = { ...parts, config: { queueHighPackets: 10 } };
   const status = new ServiceStatus(core as unknown as Core, requests);
   const telemetry = requests.row('POST', '/api/frontend/telemetry');

@@ -34,7 +34,8 @@ const prepare = {
     writeFileSync(join(folder, 'both.pem'), readFileSync(tls('cert')) + readFileSync(tls('key'), 'utf8'));
     const own = text
       .replaceAll('/etc/haproxy/flagmeter.pem', join(folder, 'both.pem'))
-      .replaceAll('/etc/haproxy/flagmeter-ca.pem', tls('cert'));
+      .replaceAll('/etc/haproxy/flagmeter-ca.pem', tls('cert'))
+      .replaceAll('/run/haproxy/admin.sock', join(folder, 'admin.sock'));
     writeFileSync(file, own);
     return ['haproxy', '-db', '-f', file];
   },

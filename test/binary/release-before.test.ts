@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Layout, openLaidOut, usageLayout } from '../../src/store/layout.ts';
+import { fillStore, readStore } from '../fixtures/stores/fill.ts';
+import { fillMore, urls } from '../fixtures/stores/fill-more.ts';
+import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
+import { cleanUp, freshDirectory, manage, prepare, startBinary, stop } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
+import { runProgram } from '../support/run-binary.ts';
+import { steadyAnswers } from '../support/steady-answers.ts';
+
+/** The executable of the release before on the data directory of a single machine: the way back. */
+needing({ why: whyNoReleaseBefore }).describe('the release before', { timeout: 120_000 }, () => {
+  let before: string;
+
+  beforeAll(async () => {
+    before = await binaryBefore();
+  }, 240_000);
+
+  afterAll(cleanUp);
+
+  test('goes on with a directory of this version, as far as it knows it, and this version does then', async () => {
+    const data = join(freshDirectory(), 'data');
+    const credentials = await prepare(data);
+    const now = await startBinary({ data, args: [...urls, '--webhook-allow-private'] });
+    const filled = await fillStore(now.http, credentials, Date.now());
+    const more = await fillMore(now.http, filled);
+    const said = await readStore(now.http, filled);
+    await stop(now);
+
+    const back = await startBinary({ data, binary: before, args: urls });
+    expect(steadyAnswers(await readStore(back.http, filled))).toEqual(steadyAnswers(said));
+    await manage(back.http, more.valid, 'GET', '/api/v2/users', 200);
+    await manage(back.http, more.invalidated, 'GET', '/api/v2/users', 401);
+    const path = `/api/v2/applications/${filled.application}`;
+    await manage(back.http, more.valid, 'PATCH', path, 200, { name: 'Changed by the release before' });
+    await stop(back);
+
+    const again = await startBinary({ data, args: urls });
+    expect(await manage(again.http, more.valid, 'GET', path, 200)).toMatchObject({
+      name: 'Changed by the release before',
+    });
+    const webhooks = `/api/v2/teams/${credentials.teamId}/webhooks`;
+    expect(await manage(again.http, more.valid, 'GET', webhooks, 200)).toMatchObject({
+      items: [{ name: 'Chat' }, { name: 'Broken' }],
+    });
+    await stop(again);
+  });
+
+  test('refuses a layout that is later than its own, and changes nothing', async () => {
+    const data = join(freshDirectory(), 'data');
+    unpack(fixtureNames().at(-1)!, data);
+    const later: Layout = { store: 'usage', steps: [...usageLayout.steps, () => {}] };
+    await openLaidOut(data, later).close();
+    const files = ['accounts', 'usage'].map((store) => join(data, store, 'data.mdb'));
+    const bytes = () => files.map((file) => readFileSync(file).toString('base64'));
+    const kept = bytes();
+    const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...listen]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.steps.length + 2}`,
+    );
+    expect(bytes().every((file, index) => file === kept[index])).toBe(true);
+  });
+});

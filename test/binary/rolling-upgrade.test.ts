@@ -1,0 +1,267 @@
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+
+import { fillStore, readStore, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
+import {
+  binaryPath,
+  type Credentials,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  manage,
+  type Started,
+  startProcess,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { startBalancer } from '../support/load-balancer.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { freePort } from '../support/postgres-program.ts';
+import type { RunningProxy } from '../support/proxy-program.ts';
+import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
+import { runBinary, runProgram } from '../support/run-binary.ts';
+import { readChecks, sendCheck } from '../support/shop.ts';
+import { steadyAnswers } from '../support/steady-answers.ts';
+import { type SteadyClients, startClients } from '../support/steady-clients.ts';
+
+/** The executable of the release before and that of this tree, side by side on one PostgreSQL, behind the load balancer of the papers. */
+
+interface Node {
+  readonly name: string;
+  readonly data: string;
+  readonly http: string;
+  readonly grpc: string;
+  binary: string;
+  process: Started;
+}
+
+type Place = Omit<Node, 'process' | 'binary'>;
+
+const inTime = { timeout: 60_000, interval: 100 };
+
+let before: string;
+let database: Postgres;
+let engine: string;
+let credentials: Credentials;
+let balancer: RunningProxy;
+/** Where HAProxy takes commands of an operator. */
+let admin: string;
+let urls: readonly string[];
+const nodes: Node[] = [];
+let stored: Omit<StoredStore, 'answers'>;
+let application: string;
+let clients: SteadyClients;
+let keys: { readonly frontendKey: string; readonly backendKey: string };
+let webhook: string;
+/** Before the upgrade. */
+let said: unknown;
+
+const { describe, test } = needing('postgresql', 'haproxy', { why: whyNoReleaseBefore });
+
+describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    [before, database] = await Promise.all([binaryBefore(), Postgres.start()]);
+    engine = await database.database();
+    const init = ['engine', 'init', '--engine', engine, '--admin-email', 'ada@example.com', '--json'];
+    credentials = JSON.parse((await runProgram(before, init)).stdout) as Credentials;
+    const addresses = await Promise.all(['one', 'two', 'three'].map(freeAddresses));
+    const folder = freshDirectory();
+    balancer = await startBalancer('haproxy', folder, addresses);
+    admin = join(folder, 'haproxy/admin.sock');
+    const url = `https://localhost:${balancer.port}`;
+    urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];
+    for (const each of addresses)
+      nodes.push({ ...each, binary: before, process: await startNode(before, each) });
+    stored = await fillStore(nodes[0]!.http, credentials, Date.now());
+    clients = await beginTraffic();
+  }, 300_000);
+
+  afterAll(async () => {
+    await clients?.stop();
+    await Promise.all(nodes.map(stopAtOnce));
+    await balancer?.stop();
+    await database?.close();
+    cleanUp();
+  });
+
+  test('the tables are migrated while nodes of the release before run', async () => {
+    await clients.rounds(5);
+    said = await answersOf(nodes[0]!);
+    const { code, stdout } = await runBinary(['engine', 'migrate', '--engine', engine]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^The engine ha/)]);
+    await clients.rounds(5);
+  });
+
+  test('a new node and old ones serve beside each other', async () => {
+    await replace(nodes[0]!, binaryPath);
+    const access = await token(nodes[0]!.http, credentials);
+    const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
+    const wanted = { name: 'Chat', url: 'https://chat.example/', events: ['member.changed'] };
+    const made = (await manage(nodes[0]!.http, access, 'POST', path, 201, wanted)) as { id: string };
+    webhook = `${path}/${made.id}`;
+    await clients.rounds(10);
+    for (const { http } of nodes.slice(1)) await manage(http, access, 'GET', webhook, 404);
+  });
+
+  test('the others are replaced, and find what the first one made', async () => {
+    for (const node of nodes.slice(1)) await replace(node, binaryPath);
+    const access = await token(nodes[0]!.http, credentials);
+    for (const { http } of nodes)
+      expect(await manage(http, access, 'GET', webhook, 200)).toMatchObject({ name: 'Chat' });
+    await clients.rounds(5);
+  });
+
+  test('one of them goes back, and forward again', async () => {
+    const [, , third] = nodes as [Node, Node, Node];
+    await replace(third, before);
+    await clients.rounds(10);
+    await replace(third, binaryPath);
+    const access = await token(third.http, credentials);
+    await manage(third.http, access, 'GET', webhook, 200);
+    await clients.rounds(5);
+  });
+
+  test('no client has seen an error, and everything that was accepted counts once', async () => {
+    await clients.stop();
+    const { told } = clients;
+    expect(told.failures).toEqual([]);
+    for (const { http } of nodes) {
+      const shop = { credentials, application };
+      await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(told.checks), inTime);
+      for (const access of told.valid) await manage(http, access, 'GET', '/api/v2/users', 200);
+      for (const access of told.invalidated) await manage(http, access, 'GET', '/api/v2/users', 401);
+    }
+    const refreshed = { clientId: stored.clientId, refreshToken: told.refreshToken };
+    expect(await refresh(nodes[1]!.http, refreshed)).toBe(200);
+    expect(await refresh(nodes[2]!.http, refreshed)).toBe(400);
+  });
+
+  test('what was there before the upgrade is there as it was', async () => {
+    for (const node of nodes) expect(await answersOf(node)).toEqual(said);
+  });
+
+  test('what a node could not ship is shipped by the other release, in either direction', async () => {
+    const [first, second] = nodes as [Node, Node, Node];
+    await replace(second, before);
+    const { checks } = clients.told;
+    for (const [node, binary] of [
+      [first, before],
+      [second, binaryPath],
+    ] as const) {
+      await database.stop();
+      expect(await sendCheck(node.http, keys.frontendKey, node.name)).toBe(202);
+      checks.set(node.name, 1);
+      await stopAtOnce(node);
+      await database.start();
+      Object.assign(node, { binary, process: await startNode(binary, node) });
+    }
+    const shop = { credentials, application };
+    for (const { http } of nodes)
+      await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), inTime);
+  });
+
+  test('a program that the tables leave behind is refused, and told what to do', async () => {
+    const [node] = nodes as [Node, Node, Node];
+    await stopAtOnce(node);
+    const layout = (newest: number, oldest: number) =>
+      database.query('UPDATE fm_engine SET layout = $1, oldest_layout = $2', [newest, oldest], engine);
+    await layout(99, 99);
+    const refused = await runProgram(before, argsOf(before, node));
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/has layout 99, .*; this one knows layout \d+: update it on this node/);
+    const migrated = await runProgram(before, ['engine', 'migrate', '--engine', engine]);
+    expect([migrated.code, migrated.stderr]).toEqual([1, expect.stringContaining('use a newer flagmeter')]);
+    await layout(99, 1); // Programs that know an earlier layout go on with such tables.
+    Object.assign(node, { binary: before, process: await startNode(before, node) });
+  });
+});
+
+/** What a node says of what was there before the upgrade. The audit log goes on. */
+async function answersOf({ http }: Node): Promise<unknown> {
+  const { '/audit?limit=200': _, ...answers } = await readStore(http, stored);
+  return steadyAnswers(answers);
+}
+
+/** @returns a node that is not started yet, on ports that stay its own */
+async function freeAddresses(name: string): Promise<Place> {
+  const address = async () => `127.0.0.1:${await freePort()}`;
+  return { name, data: join(freshDirectory(), name), http: await address(), grpc: await address() };
+}
+
+function argsOf(binary: string, { name, data, http, grpc }: Place): string[] {
+  const listen = ['--listen', http, '--grpc-listen', grpc];
+  const own = binary === before ? [] : ['--shutdown-delay', '3'];
+  return ['serve', '--data', data, '--engine', engine, '--node-name', name, ...listen, ...urls, ...own];
+}
+
+async function startNode(binary: string, node: Place): Promise<Started> {
+  const started = await startProcess(binary, argsOf(binary, node));
+  // As the papers say: the next one waits until this one serves.
+  await vi.waitFor(async () => expect((await fetch(`http://${node.http}/readyz`)).status).toBe(200), inTime);
+  return started;
+}
+
+/** Stops a node to which no load balancer sends anything. */
+async function stopAtOnce({ process }: Node): Promise<void> {
+  process.kill('SIGTERM');
+  await stop(process); // The second signal ends its delay.
+}
+
+/** Stops a node in order, and starts it with an executable: as the papers say. */
+async function replace(node: Node, binary: string): Promise<void> {
+  const isDrained = node.binary === before; // It knows no --shutdown-delay.
+  if (isDrained) await setState(node, 'drain');
+  expect(await stop(node.process)).toMatchObject({ code: 0 });
+  Object.assign(node, { binary, process: await startNode(binary, node) });
+  if (isDrained) await setState(node, 'ready');
+  await allAreUp(); // Before the next one goes.
+}
+
+const backends = ['flagmeter_http', 'flagmeter_manage', 'flagmeter_grpc'];
+
+/** Tells HAProxy something, as an operator does; gives what it says. */
+function tell(command: string): Promise<string> {
+  return text(connect(admin).end(`${command}\n`));
+}
+
+/** Tells HAProxy whether a node gets requests. */
+async function setState(node: Node, state: 'drain' | 'ready'): Promise<void> {
+  const server = `node${nodes.indexOf(node) + 1}`;
+  for (const backend of backends)
+    expect((await tell(`set server ${backend}/${server} state ${state}`)).trim()).toBe('');
+}
+
+/** Resolves when HAProxy has seen each node ready, in each backend. */
+async function allAreUp(): Promise<void> {
+  await vi.waitFor(async () => {
+    const up = (await tell('show stat')).match(/^flagmeter_\w+,node\d,.*,UP,/gm);
+    expect(up).toHaveLength(backends.length * nodes.length);
+  }, inTime);
+}
+
+async function beginTraffic(): Promise<SteadyClients> {
+  const [{ http }] = nodes as [Node];
+  const access = await token(http, credentials);
+  application = await createApplication(http, access, { name: 'Busy' });
+  const path = `/api/v2/applications/${application}/features`;
+  await manage(http, access, 'POST', path, 201, { name: 'changed' });
+  const keyOf = async (type: 'Frontend' | 'Backend') =>
+    (await createKey(http, access, application, type)).key;
+  keys = { frontendKey: await keyOf('Frontend'), backendKey: await keyOf('Backend') };
+  // A key that was made on another node is known for packets within a second.
+  for (const each of nodes)
+    await vi.waitFor(async () => expect(await mintStatus(each.http, keys.backendKey)).toBe(200), inTime);
+  await allAreUp();
+  const { clientId, refreshToken } = stored;
+  return startClients({ port: balancer.port, credentials, application, clientId, refreshToken, ...keys });
+}
+
+async function mintStatus(http: string, authorization: string): Promise<number> {
+  const headers = { 'content-type': 'application/json', authorization };
+  const options = { method: 'POST', headers, body: JSON.stringify({ identity: 'probe' }) };
+  return (await fetch(`http://${http}/api/frontend/identities`, options)).status;
+}

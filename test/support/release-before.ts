@@ -1,0 +1,71 @@
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+
+/**
+ * The commit that stands for the release before: set it to the commit of the last release at each release, see
+ * CONTRIBUTING.md. This one is the last that knew no webhooks.
+ */
+export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
+
+/** @returns why the release before cannot be built here; `undefined` when it can */
+export const whyNoReleaseBefore =
+  spawnSync('git', ['cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root }).status === 0
+    ? undefined
+    : `This copy of the project lacks the commit ${releaseBefore}, the release before: git fetch --unshallow`;
+
+/** The executable of that commit. It is built once, and kept beside the dependencies. @throws {Error} with what the build said */
+export async function binaryBefore(): Promise<string> {
+  const kept = join(root, 'node_modules/.cache', `flagmeter-${releaseBefore.slice(0, 12)}`);
+  if (existsSync(kept)) return kept;
+  mkdirSync(dirname(kept), { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), 'flagmeter-before-'));
+  try {
+    await checkOut(folder);
+    takeDependencies(folder);
+    await run(join(root, 'node_modules/.bin/bun'), ['build.ts'], { cwd: folder });
+    const own = `${kept}.${process.pid}`; // Another process may be building it, too.
+    copyFileSync(join(folder, 'dist/flagmeter'), own);
+    renameSync(own, kept);
+    return kept;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function checkOut(folder: string): Promise<void> {
+  const tar = join(folder, 'sources.tar');
+  await run('git', ['archive', '--output', tar, releaseBefore], { cwd: root });
+  await run('tar', ['--extract', '--file', tar, '--directory', folder]);
+}
+
+/** Packages that have to be in the folder itself: the build writes to one, and names the files of the other by their places. */
+const copied = ['lmdb', 'piscina'];
+
+/** Those of today, which have all that it needs. */
+function takeDependencies(folder: string): void {
+  const [ours, theirs] = [join(root, 'node_modules'), join(folder, 'node_modules')];
+  mkdirSync(theirs);
+  for (const name of readdirSync(ours)) {
+    if (name === '.cache') continue;
+    if (copied.includes(name)) cpSync(join(ours, name), join(theirs, name), { recursive: true });
+    else symlinkSync(join(ours, name), join(theirs, name));
+  }
+  // What is compiled already need not be compiled again, if it is the same.
+  cpSync(join(root, 'dist/lmdb'), join(folder, 'dist/lmdb'), { recursive: true });
+}

@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, credentials as channel } from '@grpc/grpc-js';
+import type { Credentials } from './binary.ts';
+import { call } from './grpc-call.ts';
+import { encode } from './report-messages.ts';
+
+/** Certificate of the load balancers in tests. */
+const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
+const environment = 'Production';
+
+export interface Wanted {
+  /** Of the load balancer, on `localhost`. */
+  readonly port: number;
+  readonly credentials: Credentials;
+  readonly application: string;
+  readonly frontendKey: string;
+  readonly backendKey: string;
+  /** A public client, and a refresh token that it was given. */
+  readonly clientId: string;
+  readonly refreshToken: string;
+}
+
+/** What clients have done so far, and what they were told. */
+export interface Told {
+  /** Checks that were accepted, by feature. */
+  readonly checks: Map<string, number>;
+  /** Access tokens that must be refused, and that must not be. */
+  readonly invalidated: string[];
+  readonly valid: string[];
+  /** The last of a chain. */
+  refreshToken: string;
+  /** Answers that no client may see. */
+  readonly failures: string[];
+}
+
+export interface SteadyClients {
+  readonly told: Told;
+  /** Resolves when each client has had so many more answers. */
+  rounds(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A form, or what becomes JSON. */
+  readonly body?: unknown;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+const betweenMs = 20;
+
+/** Starts a client of each kind. Each sends one request after the other, and tries nothing again: a load balancer does that. */
+export function startClients(wanted: Wanted): SteadyClients {
+  const agent = new Agent({ ca, keepAlive: true });
+  const grpc = new Client(`localhost:${wanted.port}`, channel.createSsl(ca));
+  const told: Told = {
+    ...{ checks: new Map(), invalidated: [], valid: [], failures: [] },
+    refreshToken: wanted.refreshToken,
+  };
+  const ask = (path: string, asked: Asked = {}) => send(agent, wanted.port, path, asked);
+  const parts = { ask, grpc, told, wanted };
+  let isOver = false;
+  const rounds = new Map<string, number>();
+  const loops = Object.entries(clients).map(async ([name, once]) => {
+    for (let number = 1; !isOver; number += 1) {
+      await once(parts, number).catch((error) => told.failures.push(`${name} ${number}: ${String(error)}`));
+      rounds.set(name, number);
+      await pause(betweenMs);
+    }
+  });
+  return {
+    told,
+    async rounds(count) {
+      const from = new Map(rounds);
+      const isBehind = (name: string) => (rounds.get(name) ?? 0) - (from.get(name) ?? 0) < count;
+      while (Object.keys(clients).some(isBehind)) await pause(betweenMs);
+    },
+    async stop() {
+      isOver = true;
+      await Promise.all(loops);
+      grpc.close();
+      agent.destroy();
+    },
+  };
+}
+
+interface Parts {
+  readonly ask: (path: string, asked?: Asked) => Promise<Answer>;
+  readonly grpc: Client;
+  readonly told: Told;
+  readonly wanted: Wanted;
+}
+
+const origin = 'https://shop.example.com';
+
+/** What each client does, again and again. It throws what no client may see. */
+const clients: Readonly<Record<string, (parts: Parts, number: number) => Promise<void>>> = {
+  async packets({ ask, told, wanted }) {
+    const body = { k: wanted.frontendKey, e: environment, f: { packets: { on: [1] } } };
+    expectStatus(await ask('/api/frontend/telemetry', { headers: { origin }, body }), 202);
+    count(told, 'packets');
+  },
+  async reports({ ask, told, wanted }) {
+    expectStatus(await ask('/api/usage/stats', { body: reportOf(wanted, 'reports') }), 200);
+    count(told, 'reports');
+  },
+  async calls({ grpc, told, wanted }) {
+    const message = encode('Usage.FeatureStat', reportOf(wanted, 'calls'));
+    const { code, details } = await call(grpc, '/Usage.Usage/SendStats', message);
+    if (code !== 0) throw new Error(`${code} ${details}`);
+    count(told, 'calls');
+  },
+  async people({ ask, told, wanted }, number) {
+    const headers = { authorization: wanted.backendKey };
+    const body = { identity: `person-${number % 5}` };
+    const minted = expectStatus(await ask('/api/frontend/identities', { headers, body }), 200);
+    const { instanceId: i } = JSON.parse(minted) as { instanceId: string };
+    const packet = { k: wanted.frontendKey, e: environment, f: { people: { on: [1] } }, i };
+    expectStatus(await ask('/api/frontend/telemetry', { headers: { origin }, body: packet }), 202);
+    count(told, 'people');
+  },
+  async tokens({ ask, told, wanted }, number) {
+    const access = await newToken(ask, wanted);
+    expectStatus(await ask('/api/v2/users', bearer(access)), 200);
+    if (number % 2 === 0) {
+      told.valid.push(access);
+      return;
+    }
+    expectStatus(await ask('/api/account/invalidate-token', { ...bearer(access), method: 'POST' }), 200);
+    expectStatus(await ask('/api/v2/users', bearer(access)), 401);
+    told.invalidated.push(access);
+  },
+  async refreshes({ ask, told, wanted: { clientId } }) {
+    const form = { grant_type: 'refresh_token', refresh_token: told.refreshToken, client_id: clientId };
+    const answer = expectStatus(await ask('/connect/token', { body: new URLSearchParams(form) }), 200);
+    const tokens = JSON.parse(answer) as { refresh_token: string; access_token: string };
+    told.refreshToken = tokens.refresh_token;
+    expectStatus(await ask('/connect/userinfo', bearer(tokens.access_token)), 200);
+  },
+  async changes({ ask, wanted }, number) {
+    const access = await newToken(ask, wanted);
+    const path = `/api/v2/applications/${wanted.application}/features/changed`;
+    const change = { ...bearer(access), method: 'PATCH', body: { description: `Change ${number}` } };
+    expectStatus(await ask(path, change), 200);
+    const feature = expectStatus(await ask(path, bearer(access)), 200);
+    const { description } = JSON.parse(feature) as { description: string };
+    if (description !== `Change ${number}`) throw new Error(`${path} says ${description}`);
+  },
+};
+
+async function newToken(ask: Parts['ask'], { credentials }: Wanted): Promise<string> {
+  const { clientId: client_id, clientSecret: client_secret } = credentials;
+  const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'openid flagmeter' };
+  const answer = expectStatus(await ask('/connect/token', { body: new URLSearchParams(form) }), 200);
+  return (JSON.parse(answer) as { access_token: string }).access_token;
+}
+
+function reportOf({ backendKey: appKey }: Wanted, feature: string) {
+  const time = new Date().toISOString();
+  return { appKey, environment, time, stats: [{ feature, variantStats: { on: { checkCount: 1 } } }] };
+}
+
+function bearer(access: string): Asked {
+  return { headers: { authorization: `Bearer ${access}` } };
+}
+
+function count({ checks }: Told, feature: string): void {
+  checks.set(feature, (checks.get(feature) ?? 0) + 1);
+}
+
+function expectStatus({ status, text }: Answer, expected: number): string {
+  if (status !== expected) throw new Error(`${status}, not ${expected}: ${text}`);
+  return text;
+}
+
+function send(agent: Agent, port: number, path: string, asked: Asked): Promise<Answer> {
+  const { body, method = body === undefined ? 'GET' : 'POST', headers } = asked;
+  const isForm = body instanceof URLSearchParams;
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
+  const options = {
+    host: 'localhost',
+    port,
+    path,
+    agent,
+    method,
+    headers: { 'content-type': type, ...headers },
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(options, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      answer.once('error', reject).once('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+    });
+    sent.once('error', (error) => reject(new Error(`${path}: ${error.message}`)));
+    sent.end(body === undefined ? undefined : isForm ? body.toString() : JSON.stringify(body));
+  });
+}

@@ -194,7 +194,7 @@ async function freeAddresses(name: string): Promise<Place> {
 
 function argsOf(binary: string, { name, data, http, grpc }: Place): string[] {
   const listen = ['--listen', http, '--grpc-listen', grpc];
-  const own = binary === before ? [] : ['--shutdown-delay', '3'];
+  const own = ['--shutdown-grace', '4', ...(binary === before ? [] : ['--shutdown-delay', '3'])];
   return ['serve', '--data', data, '--engine', engine, '--node-name', name, ...listen, ...urls, ...own];
 }
 

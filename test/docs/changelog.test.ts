@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { version } from '../../package.json' with { type: 'json' };
+import { settings } from '../../src/config-schema.ts';
+
+const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+
+it('has the version of the package as its latest release', () => {
+  const [latest] = changelog.matchAll(/^## \[(\d[^\]]*)\]/gm);
+  expect(latest?.[1]).toBe(version);
+});
+
+/** Those that the first release had: it said of none of them that it was new. */
+const first = [
+  ...['api-listen', 'auth-listen', 'auth-url', 'base-url', 'batch-packets', 'burst', 'config', 'data'],
+  ...['grpc-listen', 'listen', 'log-level', 'max-body', 'max-features', 'max-metrics', 'metrics-listen'],
+  ...['metrics-url', 'queue-high-age', 'queue-high-bytes', 'queue-high-packets', 'queue-low-age'],
+  ...['queue-low-bytes', 'queue-low-packets', 'rate', 'service-scope', 'shutdown-grace', 'tls-cert'],
+  ...['tls-key', 'workers'],
+];
+
+it('names every setting that came later', () => {
+  const unnamed = settings
+    .map(({ flag }) => flag)
+    .filter((flag) => !first.includes(flag) && !new RegExp(`--${flag}(?![a-z0-9-])`).test(changelog));
+  expect(unnamed).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import type { Metric } from 'prom-client';
 import type { Histogram } from '../histogram.ts';
 
 /** The labels of a value. A label never holds what a stranger sent. */
@@ -21,51 +22,60 @@ export type ServiceMetric =
 /** The content type of the text. */
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Metrics in Prometheus' text format, version 0.0.4. */
-export function expositionText(metrics: readonly ServiceMetric[]): string {
-  const lines: string[] = [];
+/** A value as prom-client writes it. */
+interface Sample {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/**
+ * Metrics in Prometheus' text format, version 0.0.4. prom-client writes it; its own counters and histograms are not used, since what is
+ * shown was counted elsewhere, on the hot path in arrays of integers. A registry asks a metric only for its name and its values.
+ */
+export async function expositionText(metrics: readonly ServiceMetric[]): Promise<string> {
+  // Loaded with the first scrape, so that it does not delay the start.
+  const { Registry } = await import('prom-client');
+  const registry = new Registry();
   for (const metric of metrics) {
     const { name, help, type } = metric;
-    lines.push(`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`);
-    if (metric.type === 'histogram')
-      for (const [labels, histogram] of each(metric.read())) addHistogram(lines, name, labels, histogram);
-    else for (const [labels, value] of each(metric.read())) lines.push(sample(name, pairs(labels), value));
+    const asked = { name, get: () => ({ name, help, type, values: samplesOf(metric) }) };
+    registry.registerMetric(asked as unknown as Metric);
   }
-  return `${lines.join('\n')}\n`;
+  return registry.metrics();
+}
+
+function samplesOf(metric: ServiceMetric): readonly Sample[] {
+  const { name } = metric;
+  if (metric.type === 'histogram')
+    return each(metric.read()).flatMap(([labels, histogram]) => samplesOfHistogram(name, labels, histogram));
+  return each(metric.read()).map(([labels, value]) => ({ metricName: name, labels, value }));
 }
 
 function each<Value extends number | Histogram>(
   readings: Readings<Value>,
-): Iterable<readonly [Labels, Value]> {
-  return typeof readings === 'object' && Symbol.iterator in readings ? readings : [[{}, readings as Value]];
+): readonly (readonly [Labels, Value])[] {
+  const isMany = typeof readings === 'object' && Symbol.iterator in readings;
+  return isMany ? Array.from(readings) : [[{}, readings as Value]];
 }
 
 /** A bucket counts also what is in the buckets below it. */
-function addHistogram(lines: string[], name: string, labels: Labels, histogram: Histogram): void {
+function samplesOfHistogram(name: string, labels: Labels, histogram: Histogram): readonly Sample[] {
   const { counts, count, sum } = histogram.read();
-  const own = pairs(labels);
   let below = 0;
-  for (const [at, bound] of histogram.bounds.entries()) {
+  const bucket = (le: string | number, value: number) => ({
+    metricName: `${name}_bucket`,
+    labels: { ...labels, le },
+    value,
+  });
+  const buckets = histogram.bounds.map((bound, at) => {
     below += counts[at]!;
-    lines.push(sample(`${name}_bucket`, [...own, `le="${bound}"`], below));
-  }
-  lines.push(sample(`${name}_bucket`, [...own, 'le="+Inf"'], count));
-  lines.push(sample(`${name}_sum`, own, sum), sample(`${name}_count`, own, count));
-}
-
-function pairs(labels: Labels): readonly string[] {
-  return Object.entries(labels).map(([name, value]) => `${name}="${escaped(value).replaceAll('"', '\\"')}"`);
-}
-
-function sample(name: string, labels: readonly string[], value: number): string {
-  return labels.length === 0 ? `${name} ${numeral(value)}` : `${name}{${labels.join(',')}} ${numeral(value)}`;
-}
-
-function numeral(value: number): string {
-  if (Number.isFinite(value)) return String(value);
-  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+    return bucket(bound, below);
+  });
+  return [
+    ...buckets,
+    bucket('+Inf', count),
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
 }

@@ -15,7 +15,7 @@ export const exposition: Group<readonly ServiceMetric[]> = {
         credential: 'None',
         who: 'Everybody who reaches the base host, or the listener of --ops-listen',
       },
-      bind: (metrics) => () => ({ status: 200, headers, body: expositionText(metrics) }),
+      bind: (metrics) => async () => ({ status: 200, headers, body: await expositionText(metrics) }),
     },
   ],
 };

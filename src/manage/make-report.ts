@@ -43,7 +43,8 @@ export interface MeasurementsTask extends UsageTask {
 /** Every kind of report by its name. Those that are answers of the API give JSON in UTF-8. */
 export type Reports = ReturnType<typeof createReports>;
 
-export type Made<Name extends keyof Reports> = ReturnType<Reports[Name]> extends Reading<infer T> ? T : never;
+export type Made<Name extends keyof Reports> =
+  ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
 
 /** The reports of a store, and the scan that finds damage. */
 export function createReports(store: UsageStore) {

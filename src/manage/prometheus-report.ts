@@ -10,7 +10,7 @@ export interface PrometheusTask extends MonthTask {
 }
 
 /** What an application has counted in this month, in Prometheus' text format. */
-export function* prometheusReport(store: UsageStore, task: PrometheusTask): Reading<string> {
+export function* prometheusReport(store: UsageStore, task: PrometheusTask): Reading<Promise<string>> {
   return expositionText(metricsOf(yield* monthUsage(store, task), task.gauges));
 }
 

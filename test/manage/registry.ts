@@ -124,7 +124,7 @@ function reportsInThisThread(store: UsageStore): ReportPool {
   return {
     make: async (_teamId, name, task) => {
       const reading = reports[name](structuredClone(task) as never) as Reading<never>;
-      return structuredClone(finish(reading));
+      return structuredClone(await finish(reading));
     },
     delays: new Histogram(),
     export: async (_teamId, name, task, format) => {

@@ -36,7 +36,10 @@ export interface EngineView {
   /** All that other open streams have answered before this time is in the log; `undefined` when there are none. */
   readonly othersThrough: number | undefined;
   readonly nodes: readonly EngineNode[];
+  /** The latest. */
   readonly gaps: readonly EngineGap[];
+  /** How many there are. */
+  readonly gapCount: number;
   readonly refused: { readonly rows: number; readonly latest: readonly EngineRefusal[] };
   /** What changes when another server has become the primary, or it was restored. */
   readonly timeline: string;
@@ -119,6 +122,7 @@ const beatText = `
       'through', through) ORDER BY name, directory) FROM fm_node) AS nodes,
     (SELECT json_agg(gap) FROM (SELECT stream, from_seq AS "from", to_seq AS "to", ${ms('noticed_at')} AS noticed, reason
       FROM fm_gap ORDER BY noticed_at DESC LIMIT 20) AS gap) AS gaps,
+    (SELECT count(*) FROM fm_gap) AS gap_count,
     (SELECT count(*) FROM fm_refused) AS refused,
     (SELECT json_agg(refusal) FROM (SELECT stream, place, reason, ${ms('at')} AS at
       FROM fm_refused ORDER BY at DESC LIMIT 5) AS refusal) AS refusals
@@ -135,6 +139,7 @@ interface ViewRow {
   readonly streams: (EngineStream & { readonly stream: string })[] | null;
   readonly nodes: EngineNode[] | null;
   readonly gaps: EngineGap[] | null;
+  readonly gap_count: bigint;
   readonly refused: bigint;
   readonly refusals: EngineRefusal[] | null;
 }
@@ -149,6 +154,7 @@ function viewOf(row: ViewRow): EngineView {
     othersThrough: row.others_through === null ? undefined : Number(row.others_through),
     nodes: row.nodes ?? [],
     gaps: row.gaps ?? [],
+    gapCount: Number(row.gap_count),
     refused: { rows: Number(row.refused), latest: row.refusals ?? [] },
     timeline: row.timeline,
   };

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { NewerEntry } from './apply-entry.ts';
 import { nothingApplied } from './entry.ts';
@@ -7,10 +8,18 @@ import type { Refusal } from './refusals.ts';
 import type { Replica } from './replica.ts';
 import type { EngineSession } from './session.ts';
 import { newestSnapshot, partsOf } from './shared-snapshots.ts';
+import { SnapshotUnreadable } from './snapshot-rows.ts';
+
+/** A snapshot that cannot be read is read again after this time: in the meantime another node may have made one. */
+const unreadableMs = 60_000;
+
+/** Rows that are shown to people: so many tell enough, and each beat of each node counts them. */
+const maxRefused = 1000;
 
 export interface FollowingDeps {
   readonly session: EngineSession;
   readonly replica: Replica;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
   /** Is called now and then while something takes long. */
   readonly meanwhile: () => Promise<void>;
@@ -33,6 +42,8 @@ export class Following {
   #rebases = 0;
   #isLoading = false;
   #newer: NewerEntry | undefined;
+  /** The last snapshot that could not be read. */
+  #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
 
   constructor(deps: FollowingDeps) {
     this.#deps = deps;
@@ -95,6 +106,7 @@ export class Following {
     const snapshot = await newestSnapshot(session);
     const missing = await firstMissing(session, snapshot?.applied ?? nothingApplied);
     if (missing !== undefined) throw new BrokenLog(missing);
+    this.#passOverUnreadable(snapshot?.snapshot);
     this.#isLoading = true;
     log.warn('the replica is loaded anew', {
       reason,
@@ -102,10 +114,26 @@ export class Following {
       to: snapshot?.applied.position ?? 0,
     });
     if (snapshot === undefined) await replica.clear();
-    else await replica.load(this.#slowly(partsOf(session, snapshot.snapshot)));
+    else await this.#read(snapshot.snapshot);
     this.#isLoading = false;
     this.#rebases += 1;
     log.info('the replica is loaded', { position: replica.applied.position });
+  }
+
+  async #read(snapshot: string): Promise<void> {
+    const { session, replica, clock } = this.#deps;
+    try {
+      await replica.load(this.#slowly(partsOf(session, snapshot)));
+    } catch (error) {
+      if (error instanceof SnapshotUnreadable) this.#unreadable = { snapshot, at: clock.monotonic(), error };
+      throw error;
+    }
+  }
+
+  /** It may be large: reading it with each turn would load the engine and fill the log. @throws {SnapshotUnreadable} */
+  #passOverUnreadable(snapshot: string | undefined): void {
+    if (this.#unreadable === undefined || this.#unreadable.snapshot !== snapshot) return;
+    if (this.#deps.clock.monotonic() - this.#unreadable.at < unreadableMs) throw this.#unreadable.error;
   }
 
   async *#slowly(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -123,8 +151,9 @@ export class Following {
       name: 'fm-refused',
       text: `INSERT INTO fm_refused (stream, seq, place, reason, "row", at)
              SELECT $1, $2, $3, $4, $5, now() WHERE NOT EXISTS (
-               SELECT 1 FROM fm_refused WHERE stream = $1 AND seq = $2 AND place = $3 AND "row" = $5)`,
-      values: [stream, seq, place, reason, row],
+               SELECT 1 FROM fm_refused WHERE stream = $1 AND seq = $2 AND place = $3 AND "row" = $5)
+             AND (SELECT count(*) FROM fm_refused) < $6`,
+      values: [stream, seq, place, reason, row, maxRefused],
     });
   }
 }

@@ -59,7 +59,7 @@ export interface NodeTold {
     readonly commitMs: number;
     readonly failovers: number;
   };
-  readonly view: Pick<EngineView, 'nodes' | 'gaps' | 'refused' | 'head' | 'engine'> | undefined;
+  readonly view: Pick<EngineView, 'nodes' | 'gaps' | 'gapCount' | 'refused' | 'head' | 'engine'> | undefined;
   readonly applied: number;
   readonly completeThrough: number;
   readonly spoolBytes: number;
@@ -123,7 +123,7 @@ export class ReplicaNode {
       monotonic,
       log,
     });
-    this.#following = new Following({ session, replica, log, meanwhile: () => this.#loop.goOn() });
+    this.#following = new Following({ session, replica, clock, log, meanwhile: () => this.#loop.goOn() });
     this.#appender = new LogAppender(side);
     this.#loop = new NodeLoop({
       ...{ facts, session, replica, clock, time, log },
@@ -220,6 +220,7 @@ export class ReplicaNode {
       view: view && {
         nodes: view.nodes,
         gaps: view.gaps,
+        gapCount: view.gapCount,
         refused: view.refused,
         head: view.head,
         engine: view.engine,

@@ -23,6 +23,8 @@ const bodiesMs = 3_600_000;
 const idsMs = 86_400_000;
 /** A node that said goodbye, or was forgotten, is listed for this long; each beat of the others reads the list. */
 const nodesMs = 7 * 86_400_000;
+/** Rows that could not be applied are shown for this long. */
+const refusedMs = 7 * 86_400_000;
 /** Rows that one statement removes. */
 const stepRows = 1000;
 
@@ -147,6 +149,7 @@ async function putPart(session: EngineSession, snapshot: string, part: number, b
 /** Removes what no node needs any more, in small steps. Every node may do it. */
 export async function trimLog(session: EngineSession): Promise<void> {
   await session.query({ name: 'fm-trim-nodes', text: trimNodes, values: [nodesMs] });
+  await repeat(session, 'fm-trim-refused', trimRefused, [refusedMs, stepRows]);
   const newest = await newestSnapshot(session);
   if (newest === undefined) return;
   const { position } = newest.applied;
@@ -162,6 +165,8 @@ export async function trimLog(session: EngineSession): Promise<void> {
 
 const trimNodes = `DELETE FROM fm_node AS node WHERE state IN ('done', 'forgotten') AND beat_at < now() - $1 * interval '1 ms'
   AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`;
+const trimRefused = `DELETE FROM fm_refused WHERE ctid IN (
+  SELECT ctid FROM fm_refused WHERE at < now() - $1 * interval '1 ms' LIMIT $2 FOR UPDATE SKIP LOCKED)`;
 const trimBodies = `UPDATE fm_entry SET body = NULL WHERE position IN (
   SELECT position FROM fm_entry WHERE position <= $1 AND at < now() - $2 * interval '1 ms' AND body IS NOT NULL
   ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)`;

@@ -28,6 +28,7 @@ export function statusOf(
     completeThrough,
     spool: { bytes: told?.spoolBytes ?? 0, maxBytes, oldestUnshipped: told?.oldestUnshipped },
     gaps: view?.gaps ?? [],
+    gapCount: view?.gapCount ?? 0,
     refused: view?.refused ?? { rows: 0, latest: [] },
     rebases,
   };

@@ -70,7 +70,7 @@ function countMetrics(core: Core): readonly ServiceMetric[] {
       'Unix time until when reports have what all nodes took.',
       ({ completeThrough }) => completeThrough / 1000,
     ),
-    gauge('gaps', 'Stretches of counts that are known to be lost.', ({ gaps }) => gaps.length),
+    gauge('gaps', 'Stretches of counts that are known to be lost.', ({ gapCount }) => gapCount),
     gauge('refused_rows', 'Rows of counts that could not be applied.', ({ refused }) => refused.rows),
     counter(
       'rebases_total',

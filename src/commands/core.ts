@@ -4,6 +4,7 @@ import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.
 import { LargeBodies } from '../admission/large-bodies.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
+import { tellFailure } from '../background-failure.ts';
 import type { Schedule } from '../backup/schedule.ts';
 import { Intake } from '../commit/intake.ts';
 import { SeriesDictionary } from '../commit/series-dictionary.ts';
@@ -204,7 +205,7 @@ export async function flushMarks({ directory, log }: Core): Promise<void> {
   try {
     await directory.flush();
   } catch (error) {
-    log.warn('when keys were last used could not be kept', { error });
+    tellFailure(log, 'when keys were last used could not be kept', error);
   }
 }
 
@@ -213,7 +214,7 @@ export async function refreshSigningKeys({ signingKeys, log }: Core): Promise<vo
   try {
     await signingKeys.refresh();
   } catch (error) {
-    log.warn('the signing keys could not be read again', { error });
+    tellFailure(log, 'the signing keys could not be read again', error);
   }
 }
 

@@ -18,6 +18,7 @@ import type { ServiceDeps } from './core.ts';
 import { credentialsText } from './credentials.ts';
 import { urlOf } from './listeners.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
+import { warnOfOpenFiles } from './open-files.ts';
 import { startService } from './service.ts';
 import { listenToSignals, type Signals } from './signals.ts';
 import { leave, stopService } from './stop-service.ts';
@@ -36,6 +37,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   const putConsoleBack = logConsole(log);
   try {
     warnOfServiceLinks(terminal, log);
+    warnOfOpenFiles(config, log);
     return await openAndServe({ config, log, terminal, signals: listenToSignals(terminal) });
   } finally {
     putConsoleBack();

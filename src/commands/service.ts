@@ -3,6 +3,7 @@ import { AuditExport } from '../accounts/audit-export.ts';
 import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
 import { TokenTally } from '../auth/token-tally.ts';
+import { tellFailure } from '../background-failure.ts';
 import { systemClock } from '../clock.ts';
 import type { GrpcListener } from '../grpc/listener.ts';
 import { routesFrom } from '../http/endpoint.ts';
@@ -140,7 +141,7 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
       auditMs: config.keepAudit * 86_400_000,
       exportAudit: audit && (() => audit.run(core.accounts)),
       pause: rest,
-      failed: (error) => log.warn('what has expired could not be removed', { error }),
+      failed: (error) => tellFailure(log, 'what has expired could not be removed', error),
     });
   const keepingUp = () =>
     runUpkeep({

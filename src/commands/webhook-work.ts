@@ -1,3 +1,4 @@
+import { tellFailure } from '../background-failure.ts';
 import type { ErrorCode } from '../errors.ts';
 import { sweepWebhooks } from '../webhooks/sweep.ts';
 import { Watch } from '../webhooks/watch.ts';
@@ -16,7 +17,8 @@ export function webhookWork(
     completeThrough: async () => (await usageEngine.freshen())?.completeThrough,
     refusals: (): ReadonlyMap<ErrorCode, number> => counting.ledger.unattributed,
   });
-  const failed = (error: unknown) => log.warn('old deliveries of webhooks could not be removed', { error });
+  const failed = (error: unknown) =>
+    tellFailure(log, 'old deliveries of webhooks could not be removed', error);
   return [
     () => core.deliverer.run(pause),
     () => watch.run(),

@@ -83,8 +83,10 @@ export interface UsageEngineStatus {
   /** All that any node has answered before this time is in the reports of this one. */
   readonly completeThrough: number;
   readonly spool: SpoolStatus;
-  /** Stretches of what nodes had answered that are known to be lost. */
+  /** Stretches of what nodes had answered that are known to be lost: the latest. */
   readonly gaps: readonly GapStatus[];
+  /** How many of them there are. */
+  readonly gapCount: number;
   /** Rows of deltas that could not be applied. */
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
   /** How often this process has emptied its replica and loaded a snapshot. */

@@ -7,7 +7,7 @@ const blipMs = 1000;
 /** No request waits longer for the engine. */
 export const patienceMs = 5000;
 
-/** While it is away, that is said again this often. */
+/** While it is away, or comes and goes, that is said again this often. */
 const sayAgainMs = 60_000;
 
 /** Whether the engine can be asked; what all that ask it share. */
@@ -15,7 +15,9 @@ export class Availability {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
   #since: number | undefined;
-  #said = -Infinity;
+  #saidAt = -Infinity;
+  /** Whether the last that was said is that it does not answer. */
+  #isSaid = false;
   #trouble: string | undefined;
 
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log) {
@@ -35,7 +37,8 @@ export class Availability {
 
   answered(): void {
     if (this.#since === undefined) return;
-    this.#log.info('the engine answers: accounts can be managed', { after: this.#trouble });
+    if (this.#isSaid) this.#log.info('the engine answers: accounts can be managed', { after: this.#trouble });
+    this.#isSaid = false;
     this.#since = undefined;
     this.#trouble = undefined;
   }
@@ -44,10 +47,12 @@ export class Availability {
     const why = error instanceof Error ? error.message : String(error);
     const sqlstate = error instanceof EngineError ? error.sqlstate : undefined;
     const now = this.#clock.monotonic();
-    if (this.#since === undefined || now - this.#said >= sayAgainMs) {
+    // One of its connections may answer and another not, time and again.
+    if (now - this.#saidAt >= sayAgainMs) {
       const next = 'requests that need it are answered 503 until it does; counting goes on';
       this.#log.warn('the engine does not answer', { error: why, sqlstate, next });
-      this.#said = now;
+      this.#saidAt = now;
+      this.#isSaid = true;
     }
     this.#since ??= now;
     this.#trouble = why;

@@ -1,5 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { newId } from '../accounts/secrets.ts';
+import { tellFailure } from '../background-failure.ts';
 import type { Engine, Write } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
 import type { Webhook, WebhookDelivery, WebhookTurn } from '../store/webhook-records.ts';
@@ -162,7 +163,7 @@ export class Deliverer {
         await this.#deps.directory.change(plan);
         return;
       } catch (error) {
-        this.#deps.log.warn('what came of a delivery of a webhook could not be kept', { error });
+        tellFailure(this.#deps.log, 'what came of a delivery of a webhook could not be kept', error);
         if (!(await this.#pause(tryAgainMs))) return;
       }
     }

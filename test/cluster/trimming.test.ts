@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts';
 import type { Connection } from '../../src/postgres/connection.ts';
 import type { Statement } from '../../src/postgres/statement.ts';
 import { needing } from '../support/needing.ts';
-import { engine, expectCounts, postgres, start } from './nodes.ts';
+import { engine, expectCounts, logged, postgres, start } from './nodes.ts';
 import { connect, type TestNode } from './test-node.ts';
 
 const { describe, test } = needing('postgresql');
@@ -126,6 +126,41 @@ describe('of snapshots', () => {
     expect(await sql('SELECT 1 FROM fm_snapshot_part')).toHaveLength(1);
     await expectCounts(await start(url), { f: 1, g: 1 });
   });
+});
+
+test('a snapshot that is damaged is read once in a while, and another one at once', async () => {
+  const one = await start(url);
+  await countOne(one, 'f');
+  expect(await snapshotOf(one)).toBe(true);
+  await age('2 days', 'true');
+  await trimLog(session);
+  await sql(`UPDATE fm_snapshot_part SET body = 'damaged'`);
+  const two = await start(url);
+  const loads = () => two.lines.filter(({ msg }) => msg === 'the replica is loaded anew').length;
+  await expect.poll(loads, { timeout: 10_000 }).toBe(1);
+  for (let beats = 0, last: unknown; beats < 4; ) {
+    const [row] = await sql(`SELECT beat_at::text FROM fm_node WHERE directory = '${two.spool.directory}'`);
+    if (row!['beat_at'] !== last) beats += 1;
+    last = row!['beat_at'];
+    await two.node.freshen().catch(() => {});
+  }
+  expect(loads()).toBe(1);
+  expect(logged(two, 'error')).toEqual([expect.stringMatching(/cannot be applied/)]);
+  await countOne(one, 'g');
+  await sql('UPDATE fm_snapshot SET bytes = 0');
+  expect(await snapshotOf(one)).toBe(true);
+  await expectCounts(two, { f: 1, g: 1 });
+  expect(loads()).toBe(2);
+}, 60_000);
+
+test('rows that could not be applied are shown for a week', async () => {
+  const put = (days: number) =>
+    sql(`INSERT INTO fm_refused (stream, seq, place, reason, "row", at)
+         SELECT 's', n, 'counts', 'r', 'row', now() - interval '${days} days' FROM generate_series(1, 1500) AS n`);
+  await put(8);
+  await put(6);
+  await trimLog(session);
+  expect(await sql('SELECT count(*)::int AS rows FROM fm_refused')).toEqual([{ rows: 1500 }]);
 });
 
 describe('a snapshot is made by one node', () => {

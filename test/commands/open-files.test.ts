@@ -1,0 +1,39 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { warnOfOpenFiles } from '../../src/commands/open-files.ts';
+import type { Config } from '../../src/config.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const names = [
+  ['engineFile', '--engine-file'],
+  ['tlsKey', '--tls-key'],
+  ['otlpHeadersFile', '--otlp-headers-file'],
+  ['backupS3Credentials', '--backup-s3-credentials'],
+] as const;
+
+function warnings(name: (typeof names)[number][0], mode: number) {
+  const file = join(temporaryDirectory(), 'file');
+  writeFileSync(file, 'hunter2');
+  chmodSync(file, mode);
+  const said: unknown[] = [];
+  warnOfOpenFiles({ [name]: file } as unknown as Config, { warn: (...line) => void said.push(line) });
+  return { file, said };
+}
+
+test.each(names)('the log warns of a file of %s that everyone can read', (name, setting) => {
+  const { file, said } = warnings(name, 0o644);
+  const fields = { setting, file, hint: `chmod o= ${file}` };
+  expect(said).toEqual([['everyone on this machine can read a file with a secret', fields]]);
+});
+
+test.each([0o600, 0o640, 0o400])('and not of one of mode %o', (mode) => {
+  expect(warnings('engineFile', mode).said).toEqual([]);
+});
+
+test('a file that is not there is left to whoever reads it', () => {
+  const said: unknown[] = [];
+  const config = { engineFile: '/nowhere/file' } as unknown as Config;
+  warnOfOpenFiles(config, { warn: (...line) => void said.push(line) });
+  expect(said).toEqual([]);
+});

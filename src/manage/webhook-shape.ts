@@ -17,7 +17,9 @@ const settings = {
     description: 'What it is told of.',
     documented: { minItems: 1, uniqueItems: true },
   }),
-  enabled: flag('Whether it is told of anything. What happens meanwhile is not delivered later.'),
+  enabled: flag(
+    'Whether it is told of anything. Disabling it gives up what waits; what happens meanwhile is not delivered later.',
+  ),
 };
 
 const fields = {

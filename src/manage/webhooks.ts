@@ -8,7 +8,14 @@ import { jsonAnswer } from '../http/schema.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../store/webhook-records.ts';
 import { urlRule } from '../webhooks/addresses.ts';
-import { deliveriesOf, deliveryKey, findDelivery, maxDeliveries, waitingOf } from '../webhooks/queue.ts';
+import {
+  deliveriesOf,
+  deliveryKey,
+  findDelivery,
+  maxDeliveries,
+  waitingCounts,
+  waitingOf,
+} from '../webhooks/queue.ts';
 import { keptDays } from '../webhooks/sweep.ts';
 import {
   createWebhook,
@@ -62,8 +69,11 @@ export const webhooks: Group<WebhookDeps> = {
       summary: 'List the webhooks of a team',
       query: paging,
       answers: { 200: page(Webhook, 'The oldest webhook comes first.') },
-      handle: ({ directory, team, query }, deps: WebhookDeps) =>
-        ok(pageOf(webhooksOf(directory, team.id), query, (webhook) => show(deps, webhook))),
+      handle({ directory, team, query }, { engine }: WebhookDeps) {
+        const waiting = waitingCounts(engine);
+        const shown = (webhook: StoredWebhook) => showWebhook(webhook, waiting.get(webhook.id) ?? 0);
+        return ok(pageOf(webhooksOf(directory, team.id), query, shown));
+      },
     }),
     endpoint('POST /teams/:id/webhooks', {
       access,
@@ -90,7 +100,7 @@ export const webhooks: Group<WebhookDeps> = {
       access,
       operationId: 'changeWebhook',
       summary: 'Change a webhook',
-      description: 'Enabling it again also forgets that it was failing.',
+      description: 'Disabling it gives up what waits. Enabling it again also forgets that it was failing.',
       body: WebhookPatch,
       answers: { 200: jsonAnswer(Webhook, 'The webhook after the change.') },
       refuses: refusesSettings,
@@ -176,7 +186,7 @@ export const webhooks: Group<WebhookDeps> = {
 };
 
 function show({ engine }: WebhookDeps, webhook: StoredWebhook) {
-  return showWebhook(webhook, waitingOf(engine, webhook.id));
+  return showWebhook(webhook, waitingOf(engine, webhook.id).length);
 }
 
 function showOne({ engine }: WebhookDeps, delivery: WebhookDelivery) {

@@ -33,6 +33,10 @@ type Pause = (ms: number) => Promise<boolean>;
 const lookEveryMs = 1000;
 /** What comes within so many ms is claimed together. */
 const gatherMs = 20;
+/** Looking takes the longer the more waits: of so many parts of the time it may take one. */
+const lookShare = 10;
+/** How long what has failed keeps its room, ms: a receiver that fails at once, with much that waits, is not called without a pause. */
+const restMs = 1000;
 /** After a change was refused, ms. */
 const tryAgainMs = 1000;
 
@@ -55,6 +59,8 @@ export class Deliverer {
   readonly #rooms = new Rooms();
   readonly #stop = new AbortController();
   readonly #onTheirWay = new Map<string, Promise<void>>();
+  /** What the last look took. */
+  #lookedMs = 0;
   #isWoken = false;
   #goOn = () => {};
   #pause: Pause = async () => false;
@@ -83,7 +89,10 @@ export class Deliverer {
 
   /** Begins what can be begun now. */
   async look(): Promise<void> {
+    const { clock } = this.#deps.directory;
+    const since = clock.monotonic();
     const keys = this.#choose();
+    this.#lookedMs = clock.monotonic() - since;
     if (keys.size === 0) return;
     const claimed = await this.#claim(keys);
     for (const [key, giveBack] of keys) {
@@ -104,24 +113,33 @@ export class Deliverer {
     return { node: this.#node, alone, now: directory.clock.now() };
   }
 
-  /** The deliveries whose time has come and for which there is room, the longest waiting first. */
+  /** The deliveries whose time has come and for which there is room: the longest waiting of each webhook, then the next of each. */
   #choose(): Map<string, () => void> {
-    const { engine, directory } = this.#deps;
+    const { directory } = this.#deps;
+    const chosen = new Map<string, () => void>();
+    const firsts = [...this.#firstsOfEach().values()];
+    for (let rank = 0; rank < mostOfOne; rank += 1)
+      for (const { key } of firsts.flatMap((each) => each[rank] ?? []).sort(byDue)) {
+        const id = webhookIn(key);
+        const webhook = directory.webhooks.get(id) ?? { id, teamId: '', failingSince: null };
+        const giveBack = this.#rooms.take(webhook);
+        if (giveBack !== undefined) chosen.set(key, giveBack);
+      }
+    return chosen;
+  }
+
+  /** Of each webhook as many as there can be room for. Everything that waits is looked at, so nothing is made for it here. */
+  #firstsOfEach(): Map<string, Due[]> {
     const by = this.#turn();
-    const due = new Map<string, Due[]>();
-    for (const [key, turn] of engine.records('webhookTurns')) {
+    const firsts = new Map<string, Due[]>();
+    for (const [key, turn] of this.#deps.engine.records('webhookTurns')) {
       if (!isFree(turn, by) || this.#onTheirWay.has(key)) continue;
       const id = webhookIn(key);
-      due.set(id, firstOf([...(due.get(id) ?? []), [key, turn.due]]));
+      const own = firsts.get(id);
+      if (own === undefined) firsts.set(id, [{ key, due: turn.due }]);
+      else keepFirst(own, key, turn.due);
     }
-    const chosen = new Map<string, () => void>();
-    for (const [key] of [...due.values()].flat().sort(byDue)) {
-      const id = webhookIn(key);
-      const webhook = directory.webhooks.get(id) ?? { id, teamId: '', failingSince: null };
-      const giveBack = this.#rooms.take(webhook);
-      if (giveBack !== undefined) chosen.set(key, giveBack);
-    }
-    return chosen;
+    return firsts;
   }
 
   async #claim(keys: ReadonlyMap<string, () => void>): Promise<readonly Claimed[]> {
@@ -134,15 +152,20 @@ export class Deliverer {
   }
 
   #begin(claimed: Claimed, giveBack: () => void): void {
-    const done = this.#deliver(claimed).finally(() => {
-      giveBack();
+    const done = this.#deliver(claimed).then(({ error }) => {
       this.#onTheirWay.delete(claimed.key);
-      this.#wake();
+      if (error === null) this.#makeRoom(giveBack);
+      else void this.#pause(restMs).then(() => this.#makeRoom(giveBack));
     });
     this.#onTheirWay.set(claimed.key, done);
   }
 
-  async #deliver({ key, webhook, delivery }: Claimed): Promise<void> {
+  #makeRoom(giveBack: () => void): void {
+    giveBack();
+    this.#wake();
+  }
+
+  async #deliver({ key, webhook, delivery }: Claimed): Promise<Outcome> {
     const { directory, send } = this.#deps;
     const { clock, randomBytes } = directory;
     const [at, since] = [clock.now(), clock.monotonic()];
@@ -154,6 +177,7 @@ export class Deliverer {
       if (isCut) release(draft, key, this.#turn());
       else settle(draft, key, tried, { ...this.#turn(), randomBytes });
     });
+    return outcome;
   }
 
   /** While the accounts cannot be changed it is tried again, until another may deliver it: then it comes twice, and never not at all. */
@@ -189,7 +213,7 @@ export class Deliverer {
       if (!(await Promise.race([woken, this.#pause(lookEveryMs)]))) return false;
     }
     this.#isWoken = false;
-    return this.#pause(gatherMs);
+    return this.#pause(Math.max(gatherMs, this.#lookedMs * lookShare));
   }
 }
 
@@ -198,13 +222,19 @@ function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as WebhookTurn | undefined)?.lease == null;
 }
 
-type Due = [key: string, due: number];
-
-function byDue([, a]: Due, [, b]: Due): number {
-  return a - b;
+interface Due {
+  readonly key: string;
+  readonly due: number;
 }
 
-/** The first of a webhook's deliveries: there is room for no more at once. */
-function firstOf(due: Due[]): Due[] {
-  return due.length <= mostOfOne ? due : due.sort(byDue).slice(0, mostOfOne);
+function byDue(a: Due, b: Due): number {
+  return a.due - b.due;
+}
+
+/** Adds to the first of a webhook's deliveries, in their order, unless it comes after all of them: there is room for no more at once. */
+function keepFirst(firsts: Due[], key: string, due: number): void {
+  if (firsts.length === mostOfOne && due >= firsts[mostOfOne - 1]!.due) return;
+  const after = firsts.findIndex((one) => due < one.due);
+  firsts.splice(after < 0 ? firsts.length : after, 0, { key, due });
+  firsts.length = Math.min(firsts.length, mostOfOne);
 }

@@ -119,11 +119,42 @@ export function deliveriesOf(
   return Array.from(kept.getRange(range), ({ value }) => value);
 }
 
-/** How many deliveries of a webhook wait. */
-export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): number {
-  let waiting = 0;
-  for (const key of reader.records('webhookTurns').keys()) if (webhookIn(key) === webhookId) waiting += 1;
+/** The deliveries of a webhook that wait. */
+export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): readonly string[] {
+  const waiting: string[] = [];
+  for (const key of reader.records('webhookTurns').keys())
+    if (webhookIn(key) === webhookId) waiting.push(key);
   return waiting;
+}
+
+/** How many deliveries of each webhook wait. */
+export function waitingCounts(reader: Pick<Reader, 'records'>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of reader.records('webhookTurns').keys()) {
+    const id = webhookIn(key);
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Gives up what waits for a webhook. What is on its way just now may still be delivered. */
+export function giveUp(draft: Draft, webhookId: string, now: number): void {
+  for (const key of waitingOf(draft, webhookId)) {
+    const delivery = draft.get('webhookDeliveries', key);
+    if (delivery !== undefined) end(draft, key, delivery, 'failed', now);
+  }
+}
+
+/** Takes a delivery from the queue. */
+export function end(
+  draft: Draft,
+  key: string,
+  delivery: WebhookDelivery,
+  state: 'delivered' | 'failed',
+  endedAt: number,
+): void {
+  draft.remove('webhookTurns', key);
+  draft.put('webhookDeliveries', key, { ...delivery, state, endedAt });
 }
 
 /** The name of the sequence that numbers the deliveries of a webhook. */

@@ -1,7 +1,7 @@
 import type { Webhook } from '../store/webhook-records.ts';
 
 /** How many attempts may be on their way at once, so that targets that hang hold nothing up but themselves. */
-const most = { all: 64, failing: 24, team: 8, webhook: 4, failingWebhook: 1 };
+const most = { all: 64, failing: 24, team: 8, failingOfTeam: 4, webhook: 4, failingWebhook: 1 };
 
 /** The attempts for one webhook. */
 export const mostOfOne = most.webhook;
@@ -11,6 +11,7 @@ export class Rooms {
   #all = 0;
   #failing = 0;
   readonly #teams = new Map<string, number>();
+  readonly #failingOfTeams = new Map<string, number>();
   readonly #webhooks = new Map<string, number>();
 
   /** Takes room for one attempt. @returns gives it back; `undefined` when there is none */
@@ -24,9 +25,11 @@ export class Rooms {
     if (this.#all >= most.all || (this.#teams.get(teamId) ?? 0) >= most.team) return undefined;
     if (own >= (isFailing ? most.failingWebhook : most.webhook)) return undefined;
     if (isFailing && this.#failing >= most.failing) return undefined;
+    if (isFailing && (this.#failingOfTeams.get(teamId) ?? 0) >= most.failingOfTeam) return undefined;
     const add = (by: number) => {
       this.#all += by;
       if (isFailing) this.#failing += by;
+      if (isFailing) addTo(this.#failingOfTeams, teamId, by);
       addTo(this.#teams, teamId, by);
       addTo(this.#webhooks, id, by);
     };

@@ -1,7 +1,7 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Webhook, WebhookDelivery } from '../store/webhook-records.ts';
-import { webhookIn } from './queue.ts';
+import { end, giveUp, webhookIn } from './queue.ts';
 import { delayAfter } from './schedule.ts';
 import type { Outcome } from './send.ts';
 import { targetOf } from './webhooks.ts';
@@ -49,8 +49,8 @@ export function claim(draft: AccountDraft, keys: readonly string[], by: Turn): C
     const delivery = draft.get('webhookDeliveries', key);
     const webhook = draft.webhooks.get(webhookIn(key));
     if (delivery === undefined || webhook === undefined || !webhook.enabled) {
-      draft.remove('webhookTurns', key);
-      if (delivery !== undefined) end(draft, key, delivery, 'failed', by.now);
+      if (delivery === undefined) draft.remove('webhookTurns', key);
+      else end(draft, key, delivery, 'failed', by.now);
       return [];
     }
     draft.put('webhookTurns', key, { ...turn, lease: { node: by.node, until: by.now + leaseMs } });
@@ -91,7 +91,6 @@ export function settle(
 }
 
 function succeed(draft: AccountDraft, key: string, delivery: WebhookDelivery, now: number): void {
-  draft.remove('webhookTurns', key);
   end(draft, key, delivery, 'delivered', now);
   const webhook = draft.webhooks.get(delivery.webhookId);
   if (webhook === undefined || webhook.failingSince === null) return;
@@ -107,10 +106,8 @@ function retry(
 ): void {
   const isGone = outcome.status === 410;
   const delay = isGone ? undefined : delayAfter(failed, outcome.retryAfterMs, randomBytes);
-  if (delay === undefined) {
-    draft.remove('webhookTurns', key);
-    end(draft, key, delivery, 'failed', now);
-  } else {
+  if (delay === undefined) end(draft, key, delivery, 'failed', now);
+  else {
     const turn = draft.get('webhookTurns', key);
     draft.put('webhookTurns', key, { ...turn, due: now + delay, failed, lease: null });
     draft.put('webhookDeliveries', key, delivery);
@@ -129,18 +126,9 @@ function noteFailure(
   if (isOver && webhook.enabled) {
     const disabledFor = isGone ? 'gone' : 'failing';
     draft.put('webhooks', webhook.id, { ...webhook, failingSince, enabled: false, disabledFor });
+    giveUp(draft, webhook.id, now);
     draft.note('webhook.disabled', webhook.teamId, targetOf(webhook));
   } else if (webhook.failingSince === null) {
     draft.put('webhooks', webhook.id, { ...webhook, failingSince });
   }
-}
-
-function end(
-  draft: AccountDraft,
-  key: string,
-  delivery: WebhookDelivery,
-  state: 'delivered' | 'failed',
-  endedAt: number,
-): void {
-  draft.put('webhookDeliveries', key, { ...delivery, state, endedAt });
 }

@@ -13,7 +13,7 @@ import { ApiError } from '../errors.ts';
 import type { AuditEntry } from '../store/records.ts';
 import type { Webhook, WebhookDelivery, WebhookEventType } from '../store/webhook-records.ts';
 import { checkUrl } from './addresses.ts';
-import { add, queueAgain } from './queue.ts';
+import { add, giveUp, queueAgain, waitingOf } from './queue.ts';
 import { newWebhookSecret, rotated } from './secrets.ts';
 
 /** What a team decides of a webhook. */
@@ -73,7 +73,7 @@ export function createWebhook(
 }
 
 /**
- * Changes what is given. What happened while it was disabled is not delivered later.
+ * Changes what is given. Disabling it gives up what waits, and what happens while it is disabled is not delivered later.
  * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchWebhook(
@@ -99,6 +99,7 @@ export function patchWebhook(
       updatedAt: now,
     };
     draft.put('webhooks', id, patched);
+    if (!wanted.enabled) giveUp(draft, id, now);
     draft.note('webhook.changed', teamId, targetOf(patched));
     return patched;
   });
@@ -115,6 +116,7 @@ export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath)
   return directory.change((draft) => {
     const webhook = findWebhook(draft, teamId, id);
     draft.remove('webhooks', id);
+    for (const key of waitingOf(draft, id)) draft.remove('webhookTurns', key);
     draft.note('webhook.deleted', teamId, targetOf(webhook));
   });
 }

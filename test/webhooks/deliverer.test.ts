@@ -7,6 +7,7 @@ import type { Send } from '../../src/webhooks/deliverer.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import { maxDeliveries } from '../../src/webhooks/queue.ts';
 import { delays } from '../../src/webhooks/schedule.ts';
+import type { Outcome } from '../../src/webhooks/send.ts';
 import { deleteWebhook, patchWebhook, redeliver, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testHealth } from '../accounts/fixture.ts';
 import { testLog } from '../engine/postgres-fixture.ts';
@@ -191,6 +192,38 @@ describe('a webhook', () => {
     expect(latest()).toMatchObject({ state: 'failed', attempts: 1 });
   });
 
+  test.each(['by a person', 'for it is gone'])('gives up what waits when it is disabled %s', async (why) => {
+    const fixture = await openWebhooks();
+    const { receiver, now, path, webhook } = await hookAnswering(fixture, 500, 410, 204);
+    const enable = (enabled: boolean) =>
+      patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
+    await testWebhook(fixture.directory, path);
+    await fixture.deliver(); // It comes again later.
+    await testWebhook(fixture.directory, path);
+    if (why === 'by a person') await enable(false);
+    else await fixture.deliver();
+    expect(now().enabled).toBe(false);
+    expect(fixture.deliverer.waiting).toBe(0);
+    expect(fixture.deliveries(webhook.id)).toMatchObject([
+      { state: 'failed', endedAt: expect.any(Number) },
+      { state: 'failed', endedAt: expect.any(Number) },
+    ]);
+    const before = receiver.received.length;
+    await enable(true);
+    fixture.clock.advance(dayMs);
+    await fixture.deliver();
+    expect(receiver.received).toHaveLength(before);
+  });
+
+  test('that is deleted takes what waits with it', async () => {
+    const fixture = await openWebhooks();
+    const { path } = await hookAnswering(fixture, 204);
+    const kept = await hookAnswering(fixture, 204);
+    for (const each of [path, path, kept.path]) await testWebhook(fixture.directory, each);
+    await deleteWebhook(fixture.directory, path);
+    expect(fixture.deliverer.waiting).toBe(1);
+  });
+
   test('is not told of what happened while it was disabled', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await hookAnswering(fixture, 204);
@@ -264,6 +297,65 @@ describe('receivers that hang', () => {
     expect(hanging, 'one at a time while it fails').toHaveLength(1);
     for (const end of hanging.splice(0)) end();
     await deliverer.settled();
+  });
+});
+
+describe('receivers that fail, with much that waits', () => {
+  const refuse: Outcome = { status: 500, error: 'answered 500', retryAfterMs: 0 };
+
+  async function openQueues(send: Send, names: readonly string[]) {
+    const fixture = await openWebhooks();
+    for (const name of names) {
+      const { webhook } = await fixture.hook(`http://${name}.example/`);
+      const path = { teamId: fixture.team.id, id: webhook.id };
+      for (let count = 0; count < 20; count += 1) await testWebhook(fixture.directory, path);
+    }
+    return new Deliverer({ ...fixture, log: testLog(), send });
+  }
+
+  test('leave room for another of their team', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const send: Send = ({ url }) => {
+      begun.push(new URL(url).hostname);
+      return new Promise((resolve) => ends.push(() => resolve(refuse)));
+    };
+    const failing = Array.from({ length: 9 }, (_, index) => `failing${index}`);
+    const deliverer = await openQueues(send, [...failing, 'good']);
+    for (let round = 0; round < 5; round += 1) {
+      await deliverer.look();
+      for (const end of ends.splice(0)) end();
+      await deliverer.settled();
+    }
+    expect(begun).toContain('good.example');
+    expect(new Set(begun).size).toBe(10);
+  });
+
+  test('are not called without a pause', async () => {
+    let calls = 0;
+    const send: Send = async () => {
+      calls += 1;
+      return refuse;
+    };
+    const deliverer = await openQueues(send, ['failing']);
+    const rests: (() => void)[] = [];
+    let isStopping = false;
+    const running = deliverer.run(async (ms) => {
+      if (ms >= 1000) await new Promise<void>((resolve) => rests.push(resolve));
+      return !isStopping;
+    });
+    await expect.poll(() => calls).toBe(4);
+    for (let look = 0; look < 3; look += 1) {
+      await deliverer.settled();
+      await deliverer.look();
+    }
+    expect(calls).toBe(4);
+    for (const end of rests.splice(0)) end();
+    await expect.poll(() => calls).toBe(5);
+    isStopping = true;
+    const stopping = setInterval(() => rests.splice(0).map((end) => end()), 1);
+    await running;
+    clearInterval(stopping);
   });
 });
 

@@ -59,6 +59,9 @@ export class Deliverer {
   readonly #rooms = new Rooms();
   readonly #stop = new AbortController();
   readonly #onTheirWay = new Map<string, Promise<void>>();
+  #turns = 0;
+  /** The last turn of each webhook for which something waits. */
+  #lastTurns: Map<string, number> = new Map();
   /** What the last look took. */
   #lookedMs = 0;
   #isWoken = false;
@@ -113,17 +116,26 @@ export class Deliverer {
     return { node: this.#node, alone, now: directory.clock.now() };
   }
 
-  /** The deliveries whose time has come and for which there is room: the longest waiting of each webhook, then the next of each. */
+  /**
+   * The deliveries whose time has come and for which there is room: the longest waiting of each webhook, then the next of each. The
+   * webhook whose turn is the longest ago comes first, so that none waits for ever while there is room for some only.
+   */
   #choose(): Map<string, () => void> {
     const { directory } = this.#deps;
     const chosen = new Map<string, () => void>();
-    const firsts = [...this.#firstsOfEach().values()];
+    const firsts = this.#firstsOfEach();
+    const turn = (id: string) => this.#lastTurns.get(id) ?? 0;
+    const ids = [...firsts.keys()].sort((a, b) => turn(a) - turn(b));
+    this.#lastTurns = new Map(ids.map((id) => [id, turn(id)]));
     for (let rank = 0; rank < mostOfOne; rank += 1)
-      for (const { key } of firsts.flatMap((each) => each[rank] ?? []).sort(byDue)) {
-        const id = webhookIn(key);
+      for (const id of ids) {
+        const next = firsts.get(id)?.[rank];
         const webhook = directory.webhooks.get(id) ?? { id, teamId: '', failingSince: null };
-        const giveBack = this.#rooms.take(webhook);
-        if (giveBack !== undefined) chosen.set(key, giveBack);
+        const giveBack = next && this.#rooms.take(webhook);
+        if (giveBack === undefined) continue;
+        chosen.set(next!.key, giveBack);
+        this.#turns += 1;
+        this.#lastTurns.set(id, this.#turns);
       }
     return chosen;
   }
@@ -225,10 +237,6 @@ function isForUs({ table, value }: Write): boolean {
 interface Due {
   readonly key: string;
   readonly due: number;
-}
-
-function byDue(a: Due, b: Due): number {
-  return a.due - b.due;
 }
 
 /** Adds to the first of a webhook's deliveries, in their order, unless it comes after all of them: there is room for no more at once. */

@@ -313,7 +313,7 @@ describe('receivers that fail, with much that waits', () => {
     return new Deliverer({ ...fixture, log: testLog(), send });
   }
 
-  test('leave room for another of their team', async () => {
+  test('leave room for another of their team, and take turns', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const send: Send = ({ url }) => {
@@ -322,13 +322,15 @@ describe('receivers that fail, with much that waits', () => {
     };
     const failing = Array.from({ length: 9 }, (_, index) => `failing${index}`);
     const deliverer = await openQueues(send, [...failing, 'good']);
-    for (let round = 0; round < 5; round += 1) {
+    const countOf = (name: string) => begun.filter((each) => each === `${name}.example`).length;
+    for (let round = 0; round < 8; round += 1) {
       await deliverer.look();
       for (const end of ends.splice(0)) end();
       await deliverer.settled();
     }
-    expect(begun).toContain('good.example');
-    expect(new Set(begun).size).toBe(10);
+    expect(countOf('good')).toBeGreaterThan(0);
+    // 8 in the first round, then 4 of those that fail in each.
+    for (const name of failing) expect(countOf(name)).toBeGreaterThanOrEqual(3);
   });
 
   test('are not called without a pause', async () => {

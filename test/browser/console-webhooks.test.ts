@@ -48,7 +48,9 @@ test('a webhook is made, tested, made to deliver again, given a new secret, and 
   expect(await dialog.locator('code').innerText()).not.toBe(secret);
   await page.getByRole('button', { name: 'I have stored it' }).click();
 
-  await page.getByRole('button', { name: 'Disable' }).click();
+  await page.getByRole('button', { name: 'Disable the webhook Chat' }).click();
+  await dialog.getByText('is given up').waitFor();
+  await dialog.getByRole('button', { name: 'Disable the webhook' }).click();
   await page.getByText('State: disabled').waitFor();
   expect(await page.getByRole('button', { name: 'Send a test' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Delete the webhook Chat' }).click();

@@ -39,9 +39,21 @@ export function WebhookPage({ team, id }: WebhookPageProps) {
         State: {webhookState(webhook)}.
       </p>
       <p class="actions">
-        <button type="button" onClick={() => void change({ enabled: !webhook.enabled })}>
-          {webhook.enabled ? 'Disable' : 'Enable'}
-        </button>
+        {webhook.enabled ? (
+          <ConfirmButton
+            label="Disable"
+            title={`Disable the webhook ${webhook.name}`}
+            action="Disable the webhook"
+            done={`${webhook.name} is disabled`}
+            onConfirm={() => change({ enabled: false })}
+          >
+            <p>What waits to be delivered is given up, and what happens meanwhile is not delivered later.</p>
+          </ConfirmButton>
+        ) : (
+          <button type="button" onClick={() => void change({ enabled: true })}>
+            Enable
+          </button>
+        )}
         <Rotate webhook={webhook} path={path} />
         <Delete webhook={webhook} path={path} />
       </p>

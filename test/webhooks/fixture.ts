@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
+import { createUser } from '../../src/accounts/users.ts';
 import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
@@ -14,6 +15,7 @@ import { type SendDeps, send } from '../../src/webhooks/send.ts';
 import { createWebhook, type NewSecret } from '../../src/webhooks/webhooks.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 import { testLog } from '../engine/postgres-fixture.ts';
+import { openReceiver } from './receiver.ts';
 
 /** Lets everything through that is on this machine. */
 export const sending: SendDeps = {
@@ -67,4 +69,25 @@ export function newDeliverer(
   deps = sending,
 ): Deliverer {
   return new Deliverer({ engine, directory, log: testLog(), send: (...sent) => send(deps, ...sent) });
+}
+
+export const dayMs = 86_400_000;
+
+/** Adds a person to the team. @returns their id */
+export async function person(fixture: WebhookFixture, name = 'ada'): Promise<string> {
+  const { directory, team } = fixture;
+  const wanted = { name, role: 'User', teams: [team.id], passwordHash: 'none' } as const;
+  return (await createUser(directory, { ...wanted, email: `${name}@example.com` })).id;
+}
+
+/** A webhook whose receiver answers with these statuses, one after the other; the last one stays. */
+export async function hookAnswering(fixture: WebhookFixture, ...statuses: number[]) {
+  const receiver = await openReceiver((response) => {
+    response.writeHead(statuses.length > 1 ? statuses.shift()! : statuses[0]!).end();
+  });
+  const { webhook, secret } = await fixture.hook(`http://127.0.0.1:${receiver.port}/`);
+  const latest = () => fixture.deliveries(webhook.id)[0]!;
+  const now = () => fixture.directory.webhooks.get(webhook.id)!;
+  const path = { teamId: fixture.team.id, id: webhook.id };
+  return { receiver, webhook, secret, latest, now, path };
 }

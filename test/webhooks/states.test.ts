@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { maxDeliveries } from '../../src/webhooks/queue.ts';
+import { delays } from '../../src/webhooks/schedule.ts';
+import { deleteWebhook, patchWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
+import { dayMs, hookAnswering, openWebhooks, person, type WebhookFixture } from './fixture.ts';
+
+function audited({ store }: WebhookFixture): string[] {
+  store.audit.resetReadTxn();
+  return Array.from(store.audit.getRange(), ({ value }) => value.action);
+}
+
+describe('a webhook', () => {
+  test('is disabled after days of failure, and the audit log says so', async () => {
+    const fixture = await openWebhooks();
+    const { now, path, receiver } = await hookAnswering(fixture, 500);
+    const day = async () => {
+      await testWebhook(fixture.directory, path);
+      for (const delay of [0, ...delays]) {
+        fixture.clock.advance(delay * 1.21);
+        await fixture.deliver();
+      }
+    };
+    for (let days = 0; days < 4; days += 1) await day();
+    expect(now()).toMatchObject({ enabled: true, failingSince: expect.any(Number) });
+    await day();
+    expect(now()).toMatchObject({ enabled: false, disabledFor: 'failing' });
+    expect(audited(fixture).filter((action) => action === 'webhook.disabled')).toHaveLength(1);
+    const before = receiver.received.length;
+    await person(fixture);
+    await expect(testWebhook(fixture.directory, path)).rejects.toMatchObject({ code: 'conflict' });
+    await fixture.deliver();
+    expect(receiver.received).toHaveLength(before);
+    await patchWebhook(fixture.directory, path, { enabled: true }, { allowPrivate: true });
+    expect(now()).toMatchObject({ enabled: true, disabledFor: null, failingSince: null });
+  });
+
+  test('is not disabled when something was delivered in between', async () => {
+    const fixture = await openWebhooks();
+    const { now, path } = await hookAnswering(fixture, 500, 204, 500);
+    await testWebhook(fixture.directory, path);
+    await fixture.deliver();
+    expect(now().failingSince).not.toBeNull();
+    fixture.clock.advance(4 * dayMs);
+    await fixture.deliver();
+    expect(now().failingSince).toBeNull();
+  });
+
+  test('is disabled at once when its receiver is gone for good', async () => {
+    const fixture = await openWebhooks();
+    const { now, path, latest } = await hookAnswering(fixture, 410);
+    await testWebhook(fixture.directory, path);
+    await fixture.deliver();
+    expect(now()).toMatchObject({ enabled: false, disabledFor: 'gone' });
+    expect(latest()).toMatchObject({ state: 'failed', attempts: 1 });
+  });
+
+  test.each(['by a person', 'for it is gone'])('gives up what waits when it is disabled %s', async (why) => {
+    const fixture = await openWebhooks();
+    const { receiver, now, path, webhook } = await hookAnswering(fixture, 500, 410, 204);
+    const enable = (enabled: boolean) =>
+      patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
+    await testWebhook(fixture.directory, path);
+    await fixture.deliver(); // It comes again later.
+    await testWebhook(fixture.directory, path);
+    if (why === 'by a person') await enable(false);
+    else await fixture.deliver();
+    expect(now().enabled).toBe(false);
+    expect(fixture.deliverer.waiting).toBe(0);
+    expect(fixture.deliveries(webhook.id)).toMatchObject([
+      { state: 'failed', endedAt: expect.any(Number) },
+      { state: 'failed', endedAt: expect.any(Number) },
+    ]);
+    const before = receiver.received.length;
+    await enable(true);
+    fixture.clock.advance(dayMs);
+    await fixture.deliver();
+    expect(receiver.received).toHaveLength(before);
+  });
+
+  test('that is deleted takes what waits with it', async () => {
+    const fixture = await openWebhooks();
+    const { path } = await hookAnswering(fixture, 204);
+    const kept = await hookAnswering(fixture, 204);
+    for (const each of [path, path, kept.path]) await testWebhook(fixture.directory, each);
+    await deleteWebhook(fixture.directory, path);
+    expect(fixture.deliverer.waiting).toBe(1);
+  });
+
+  test('is not told of what happened while it was disabled', async () => {
+    const fixture = await openWebhooks();
+    const { receiver, path } = await hookAnswering(fixture, 204);
+    const enable = (enabled: boolean) =>
+      patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
+    await enable(false);
+    await person(fixture, 'meanwhile');
+    fixture.clock.advance(1);
+    await enable(true);
+    await person(fixture, 'later');
+    await fixture.deliver();
+    expect(receiver.received.map(({ body }) => JSON.parse(body).data.user.name)).toEqual(['later']);
+  });
+
+  test('keeps so many deliveries, and forgets the oldest', async () => {
+    const fixture = await openWebhooks();
+    const { path, webhook } = await hookAnswering(fixture, 204);
+    const all = Array.from({ length: maxDeliveries + 5 }, () => testWebhook(fixture.directory, path));
+    await Promise.all(all);
+    const kept = fixture.deliveries(webhook.id).map(({ number }) => number);
+    expect(kept).toHaveLength(maxDeliveries);
+    expect([kept[0], kept.at(-1)]).toEqual([maxDeliveries + 5, 6]);
+    expect(fixture.deliverer.waiting).toBe(maxDeliveries);
+  });
+});

@@ -8,6 +8,7 @@ import { tellFailure } from '../background-failure.ts';
 import type { Schedule } from '../backup/schedule.ts';
 import { Intake } from '../commit/intake.ts';
 import { SeriesDictionary } from '../commit/series-dictionary.ts';
+import { tracedLane } from '../commit/traced-lane.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -100,8 +101,12 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
     return { engine, directory, signingKeys };
   });
+  const laneOf =
+    config.otlpEndpoint === undefined
+      ? (application: number) => intake.laneOf(application)
+      : (application: number) => tracedLane(intake.laneOf(application));
   const usageEngine = await explainDamage(config.data, 'usage', () =>
-    storage.openUsage(parts, { ...accounts, health, laneOf: (application) => intake.laneOf(application) }),
+    storage.openUsage(parts, { ...accounts, health, laneOf }),
   );
   const { store: usage } = usageEngine;
   const intake = new Intake(usageEngine.committers, health, clock, config, {
@@ -110,7 +115,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   });
   await storage.ready?.();
   const retention = retentionOf(config);
-  const counting = countingParts(parts, { ...accounts, usageEngine, health, intake });
+  const counting = countingParts(parts, { ...accounts, usageEngine, health, intake, laneOf });
   const instances = openInstances(parts, usageEngine);
   const deliverer = openDeliverer(parts, accounts);
   usageEngine.onForgotten(() => instances.readAgain());
@@ -253,7 +258,13 @@ function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageEngine)
 /** What the counting of packets and reports shares, whatever the transport. */
 function countingParts(
   { config, clock }: ServiceDeps,
-  { directory, usageEngine, health, intake }: Pick<Core, 'directory' | 'usageEngine' | 'health' | 'intake'>,
+  {
+    directory,
+    usageEngine,
+    health,
+    intake,
+    laneOf,
+  }: Pick<Core, 'directory' | 'usageEngine' | 'health' | 'intake'> & Pick<CountingDeps, 'laneOf'>,
 ): CountingDeps {
   const { store, counted } = usageEngine;
   const known = messagesSince(counted, clock.now() - messageLifeMs, 2 * maxSeenMessages);
@@ -269,7 +280,7 @@ function countingParts(
     senders: new Senders(),
     messages: new SeenMessages(known),
     ledger: new Ledger({ store, clock, laneOf: (number) => intake.laneOf(number) }),
-    laneOf: (applicationNumber) => intake.laneOf(applicationNumber),
+    laneOf,
     collect: () => intake.collect(),
   };
 }

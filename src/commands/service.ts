@@ -95,6 +95,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     await closeCore(core);
     throw error;
   }
+  if (collector?.traceDelivery !== undefined) core.deliverer.traceBy(collector.traceDelivery);
   const stopWork = startWork(core, bound.grpc, status);
   const stopPushing = collector?.start();
   return {

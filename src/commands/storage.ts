@@ -42,5 +42,5 @@ export interface Opened {
   readonly directory: Directory;
   readonly health: StoreHealth;
   /** Lanes are made on the committers of the usage: they are there when the first packet comes. */
-  laneOf(application: number): Lane;
+  laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
 }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
 import type { Histogram } from '../histogram.ts';
+import { asPart, currentSpan } from '../spans.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
 import type { StoreHealth } from '../store/store-health.ts';
@@ -84,7 +85,8 @@ export class EmbeddedEngine extends Committed implements Engine {
       };
     }
     // A plan without writes waits, too: what it has read, or was refused for, may not be on disk yet.
-    await this.#settled();
+    const settled = this.#settled();
+    if (settled !== undefined) await asPart(currentSpan(), 'wait for commit of accounts', () => settled);
     return outcome();
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
+import { asPart, currentSpan } from '../spans.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
 import type { StoreHealth } from '../store/store-health.ts';
@@ -14,6 +15,7 @@ import type { Engine, EngineStatus, Plan } from './engine.ts';
 import { PostgresThrottles } from './postgres-throttles.ts';
 import { RecordCodec } from './record-codec.ts';
 import { SharedRead } from './shared-read.ts';
+import { inPostgres } from './waiting-plan.ts';
 
 export interface PostgresEngineDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
@@ -91,11 +93,11 @@ export class PostgresEngine extends Copy implements Engine {
   }
 
   change<T>(plan: Plan<T>): Promise<T> {
-    return this.#queue.add(plan);
+    return asPart(currentSpan(), 'change accounts', () => this.#queue.add(plan));
   }
 
   current(): Promise<void> {
-    return this.#read.wait();
+    return asPart(currentSpan(), 'read accounts', () => this.#read.wait(), inPostgres);
   }
 
   status(): EngineStatus {

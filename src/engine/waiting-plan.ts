@@ -1,6 +1,10 @@
+import { currentSpan, inSpan, type PartOfSpan, type Span } from '../spans.ts';
 import { storeAway } from './copy.ts';
 import type { Plan } from './engine.ts';
 import { Layer } from './layer.ts';
+
+/** How the engine's part of a trace is told from ours. */
+export const inPostgres: PartOfSpan = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
 
 /** A plan that waits for a transaction, and whoever waits for it. */
 export class WaitingPlan {
@@ -8,6 +12,10 @@ export class WaitingPlan {
   readonly since: number;
   readonly done: Promise<unknown>;
   readonly #plan: Plan<unknown>;
+  /** Of the request that it is for. */
+  readonly #span = currentSpan();
+  /** From the end of the plan to that of the transaction. */
+  #commit: Span | undefined;
   #resolve: (value: unknown) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #isSettled = false;
@@ -34,7 +42,9 @@ export class WaitingPlan {
   run(drafted: Layer, canKeep: boolean): () => void {
     const draft = new Layer(drafted);
     try {
-      const result = this.#plan(draft);
+      const result =
+        this.#span === undefined ? this.#plan(draft) : inSpan(this.#span, () => this.#plan(draft));
+      this.#commit ??= this.#span?.part('commit accounts', inPostgres);
       if (!draft.isEmpty && !canKeep) throw storeAway();
       if (!draft.isEmpty) drafted.take(draft);
       return () => this.#settle(() => this.#resolve(result));
@@ -44,12 +54,13 @@ export class WaitingPlan {
   }
 
   refuse(error: unknown): void {
-    this.#settle(() => this.#reject(error));
+    this.#settle(() => this.#reject(error), error);
   }
 
-  #settle(answer: () => void): void {
+  #settle(answer: () => void, error?: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    this.#commit?.end(error);
     answer();
   }
 }

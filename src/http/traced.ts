@@ -1,3 +1,4 @@
+import { inSpan, type Span } from '../spans.ts';
 import type { Dispatch, Reply, Request } from './types.ts';
 
 /** Traces some requests. None of this may throw. */
@@ -8,6 +9,7 @@ export interface RequestTraces {
 
 /** One request that is traced. */
 export interface RequestTrace {
+  readonly span: Span;
   /** @param route the route's pattern: a path may name a person @returns the reply that is sent */
   end(route: string, reply: Reply): Reply;
 }
@@ -21,7 +23,7 @@ export function traced(
   return (request) => {
     const trace = traces.begin(request);
     if (trace === undefined) return dispatch(request);
-    const reply = dispatch(request);
+    const reply = inSpan(trace.span, () => dispatch(request));
     if (!(reply instanceof Promise)) return trace.end(routeOf(request), reply);
     return reply.then((late) => trace.end(routeOf(request), late));
   };

@@ -3,6 +3,7 @@ import { FairQueue } from '../admission/fair-queue.ts';
 import { ApiError } from '../errors.ts';
 import { Histogram } from '../histogram.ts';
 import type { Pieces } from '../http/types.ts';
+import { asPart, currentSpan } from '../spans.ts';
 import type { ManageDeps } from './caller.ts';
 import { ExportQueue } from './exports/export-queue.ts';
 import type { ExportName, ExportTask } from './exports/make-export.ts';
@@ -90,12 +91,15 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
   return {
     delays,
     make<Name extends keyof Reports>(teamId: string, name: Name, task: Parameters<Reports[Name]>[0]) {
+      const span = currentSpan();
       return queue.run(teamId, async () => {
         const request: ReportRequest = { name, task };
-        return made<Made<Name>>(await pool.run(request, { name: 'make' }));
+        const run = () => pool.run(request, { name: 'make' });
+        return made<Made<Name>>(await asPart(span, `report ${name}`, run));
       });
     },
-    export: (teamId, name, task, format) => exports.begin(teamId, { name, task, format }),
+    export: (teamId, name, task, format) =>
+      asPart(currentSpan(), `begin export ${name}`, () => exports.begin(teamId, { name, task, format })),
     async close() {
       exports.close();
       await pool.run(undefined, { name: 'close' });

@@ -60,6 +60,8 @@ export interface WebhookDelivery {
   readonly type: WebhookEventType | 'webhook.test';
   /** What is sent, to the byte: it is signed. */
   readonly body: string;
+  /** The `traceparent` of the request that has caused it, when that was traced. */
+  readonly cause?: string;
   readonly state: 'waiting' | 'delivered' | 'failed';
   /** All attempts that were made. */
   readonly attempts: number;

@@ -3,6 +3,7 @@ import { newId } from '../accounts/secrets.ts';
 import { tellFailure } from '../background-failure.ts';
 import type { Engine, Write } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
+import type { Span } from '../spans.ts';
 import type { Webhook, WebhookDelivery, WebhookTurn } from '../store/webhook-records.ts';
 import { webhookIn } from './queue.ts';
 import { mostOfOne, Rooms } from './rooms.ts';
@@ -24,7 +25,13 @@ export type Send = (
   delivery: Pick<WebhookDelivery, 'id' | 'body'>,
   now: number,
   stop: AbortSignal,
+  traceparent: string | undefined,
 ) => Promise<Outcome>;
+
+/** Begins the span of an attempt, if that is traced. */
+export type TraceDelivery = (
+  delivery: Pick<WebhookDelivery, 'id' | 'webhookId' | 'cause'>,
+) => Span | undefined;
 
 /** Resolves after `ms`; false when the service is stopping. */
 type Pause = (ms: number) => Promise<boolean>;
@@ -64,6 +71,7 @@ export class Deliverer {
   #lastTurns: Map<string, number> = new Map();
   /** What the last look took. */
   #lookedMs = 0;
+  #trace: TraceDelivery = () => undefined;
   #isWoken = false;
   #goOn = () => {};
   #pause: Pause = async () => false;
@@ -74,6 +82,11 @@ export class Deliverer {
     deps.engine.onCommit((writes) => {
       if (writes.some(isForUs)) this.#wake();
     });
+  }
+
+  /** Has attempts traced from now on. */
+  traceBy(trace: TraceDelivery): void {
+    this.#trace = trace;
   }
 
   /** Deliveries that wait, on whatever node they were queued. */
@@ -181,7 +194,9 @@ export class Deliverer {
     const { directory, send } = this.#deps;
     const { clock, randomBytes } = directory;
     const [at, since] = [clock.now(), clock.monotonic()];
-    const outcome = await send(webhook, delivery, at, this.#stop.signal);
+    const span = this.#trace(delivery);
+    const outcome = await send(webhook, delivery, at, this.#stop.signal, span?.traceparent);
+    span?.end(outcome.error === null ? undefined : String(outcome.status ?? 'no_answer'));
     const tried = { outcome, at, ms: Math.round(clock.monotonic() - since) };
     const isCut = outcome.error !== null && this.#stop.signal.aborted;
     if (!isCut) this.#count(webhook.id, delivery.id, outcome);

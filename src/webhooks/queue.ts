@@ -1,6 +1,7 @@
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Draft, Reader } from '../engine/engine.ts';
+import { currentSpan } from '../spans.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { Webhook, WebhookDelivery, WebhookEventType } from '../store/webhook-records.ts';
 
@@ -44,12 +45,14 @@ export function add(
   const team = { id: teamId, name: draft.get('teams', teamId)?.name ?? '' };
   const number = takeNumber(draft, webhookId);
   const body = { type, timestamp: new Date(at).toISOString(), data: { team, ...data } };
+  const cause = currentSpan()?.traceparent;
   const delivery: WebhookDelivery = {
     id: newId(`msg_${number}`, randomBytes),
     number,
     webhookId,
     type,
     body: JSON.stringify(body),
+    ...(cause !== undefined && { cause }),
     state: 'waiting',
     attempts: 0,
     latest: [],

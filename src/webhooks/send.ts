@@ -36,13 +36,16 @@ export async function send(
   delivery: Pick<WebhookDelivery, 'id' | 'body'>,
   now: number,
   stop: AbortSignal,
+  traceparent?: string,
 ): Promise<Outcome> {
   const deadline = AbortSignal.timeout(deps.deadlineMs);
   const signal = AbortSignal.any([deadline, stop]);
   const attempt = async () => {
     const url = new URL(webhook.url);
     const addresses = await addressesFor(url, deps);
-    return outcomeOf(await post(deps, url, addresses, signed(deps, webhook, delivery, now), signal), now);
+    const message = signed(deps, webhook, delivery, now);
+    const headers = { ...message.headers, ...(traceparent !== undefined && { traceparent }) };
+    return outcomeOf(await post(deps, url, addresses, { ...message, headers }, signal), now);
   };
   try {
     return await unless(signal, attempt());

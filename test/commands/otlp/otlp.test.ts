@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -10,6 +11,7 @@ import {
   token,
 } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
+import { openReceiver } from '../../webhooks/receiver.ts';
 import { TestCollector } from './collector.ts';
 
 const secret = 'of-the-collector';
@@ -20,19 +22,21 @@ let collector: TestCollector;
 let service: LocalService;
 
 beforeAll(async () => {
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100'); // Of the packages: how long spans wait, ms.
   collector = await TestCollector.open();
   const headers = join(freshDirectory(), 'headers');
   writeFileSync(headers, `# For the collector\nAuthorization: Bearer ${secret}\n`);
   service = await startLocal({
     args: [
       ...['--otlp-endpoint', collector.url, '--otlp-headers-file', headers],
-      ...['--otlp-every', '1', '--otlp-trace-one-in', '1000000000'],
+      ...['--otlp-every', '1', '--otlp-trace-one-in', '1000000000', '--webhook-allow-private'],
     ],
   });
 });
 afterAll(async () => {
   await service?.stop();
   collector?.close();
+  vi.unstubAllEnvs();
   cleanUp();
 });
 
@@ -43,14 +47,15 @@ function get(path: string, headers: Record<string, string>): Promise<Response> {
 const valuesOf = (attributes: { key: string; value: { stringValue?: string; intValue?: number } }[]) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
 
-/** The spans of the trace, whose ids are in base64. */
-function spans() {
+const hex = (text: string) => Buffer.from(text, 'base64').toString('hex');
+
+/** The spans of a trace; their ids come in base64. */
+function spans(id = traceId) {
   const all = collector
     .at('/v1/traces')
     .flatMap(({ message }) => message.resourceSpans)
     .flatMap(({ scopeSpans }) => scopeSpans)
     .flatMap(({ spans }) => spans);
-  const hex = (text: string) => Buffer.from(text, 'base64').toString('hex');
   return all
     .map((span) => ({
       ...span,
@@ -58,7 +63,7 @@ function spans() {
       spanId: hex(span.spanId),
       parent: hex(span.parentSpanId),
     }))
-    .filter((span) => span.traceId === traceId);
+    .filter((span) => span.traceId === id);
 }
 
 describe('a collector', () => {
@@ -136,6 +141,94 @@ describe('a collector', () => {
     collector.status = 200;
     await vi.waitFor(() => expect(service.log()).toContain('can be sent to the collector again'), 20_000);
     expect(warnings()).toBe(1);
+  });
+});
+
+describe('a trace of a request', () => {
+  /** Sends a request of a new trace, and resolves with the spans of it. */
+  async function traced(method: string, path: string, body: object | undefined, parts: number) {
+    const id = randomBytes(16).toString('hex');
+    const access = await token(service.http, service.credentials);
+    const answer = await fetch(`http://${service.http}${path}`, {
+      method,
+      headers: {
+        ...{ authorization: `Bearer ${access}`, traceparent: `00-${id}-${parentId}-01` },
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(answer.status).toBeLessThan(300);
+    await answer.text();
+    await vi.waitFor(() => expect(spans(id)).toHaveLength(1 + parts), 20_000);
+    const [server, ...others] = spans(id).sort((a) => (a.kind === 'SPAN_KIND_SERVER' ? -1 : 1));
+    for (const part of others) {
+      expect(part.parent).toBe(server.spanId);
+      expect(part.startTimeUnixNano).toBeGreaterThanOrEqual(server.startTimeUnixNano);
+    }
+    return { server, parts: others };
+  }
+
+  async function ready() {
+    const access = await token(service.http, service.credentials);
+    const id = await createApplication(service.http, access, { name: 'Parts' });
+    const { key } = await createKey(service.http, access, id, 'Mobile');
+    return { access, id, key };
+  }
+
+  it('shows the wait of a packet for the commit of its batch', async () => {
+    const packet = { k: (await ready()).key, e: 'Production', f: { checkout: { on: [1] } } };
+    const { server, parts } = await traced('POST', '/api/frontend/telemetry', packet, 1);
+    expect(parts).toMatchObject([{ name: 'wait for commit', kind: 'SPAN_KIND_INTERNAL' }]);
+    expect(parts[0].endTimeUnixNano).toBeLessThanOrEqual(server.endTimeUnixNano);
+  });
+
+  it.each([
+    ['the run of a report', 'usage?environment=Production', 'report usage'],
+    ['the beginning of an export', 'usage?environment=Production&format=csv', 'begin export usage'],
+  ])('shows %s', async (_, path, name) => {
+    const { id } = await ready();
+    const { parts } = await traced('GET', `/api/v2/applications/${id}/${path}`, undefined, 1);
+    expect(parts).toMatchObject([{ name }]);
+  });
+
+  it('shows the wait of a change for its commit', async () => {
+    const { parts } = await traced('POST', '/api/v2/applications', { name: 'Another' }, 1);
+    expect(parts).toMatchObject([{ name: 'wait for commit of accounts' }]);
+  });
+
+  it('goes on to the receiver of a webhook, which is told of it', async () => {
+    const statuses = [500, 200];
+    const receiver = await openReceiver((response) => response.writeHead(statuses.shift() ?? 200).end());
+    const { teamId } = service.credentials;
+    const { access } = await ready();
+    await manage(service.http, access, 'POST', `/api/v2/teams/${teamId}/webhooks`, 201, {
+      ...{ name: 'Chat', url: `http://127.0.0.1:${receiver.port}/`, events: ['member.changed'] },
+    });
+    const user = { email: 'ada@example.com', name: 'Ada', role: 'User', teams: [teamId] };
+    const { parts } = await traced('POST', '/api/v2/users', { ...user, password: 'a long password' }, 2);
+    const call = parts.find(({ name }) => name === 'POST webhook');
+    expect(call).toMatchObject({ kind: 'SPAN_KIND_CLIENT', status: { code: 'STATUS_CODE_ERROR' } });
+    const told = receiver.received[0]!;
+    expect(told.headers['traceparent']).toBe(`00-${call.traceId}-${call.spanId}-01`);
+    expect(valuesOf(call.attributes)).toEqual({
+      'flagmeter.webhook.id': expect.stringMatching(/^webhook_/),
+      'flagmeter.delivery.id': told.headers['webhook-id'],
+      'error.type': '500',
+    });
+  });
+
+  it('that is not sampled is not passed on, and has no spans', async () => {
+    const receiver = await openReceiver((response) => response.writeHead(204).end());
+    const { teamId } = service.credentials;
+    const { access } = await ready();
+    const made = await manage(service.http, access, 'POST', `/api/v2/teams/${teamId}/webhooks`, 201, {
+      ...{ name: 'Quiet', url: `http://127.0.0.1:${receiver.port}/`, events: ['member.changed'] },
+    });
+    const { id } = made as { id: string };
+    const path = `/api/v2/teams/${teamId}/webhooks/${id}/test`;
+    await manage(service.http, access, 'POST', path, 201);
+    await receiver.arrived(1);
+    expect(receiver.received[0]!.headers).not.toHaveProperty('traceparent');
   });
 });
 

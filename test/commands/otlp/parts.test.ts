@@ -51,7 +51,7 @@ describe('traces', () => {
       processor: new SimpleSpanProcessor(exporter),
       resource: resourceFromAttributes({}),
       oneIn,
-      clock: { monotonic: () => now },
+      clock: { now: () => now, monotonic: () => now },
       random: () => draws[drawn++ % draws.length]!,
     });
     const ask = (headers: Record<string, string> = {}) =>

@@ -15,7 +15,8 @@ export const usualCalls = [
   ...['getBooleanValue', 'get_boolean_value', 'getStringValue', 'get_string_value'],
 ];
 
-const quoted = /(["'`])((?:\\.|(?!\1)[^\\\r\n])*)\1/g;
+/** An escaped quote begins no text: so each line has at most one beginning of each kind without an end, and is read once for it. */
+const quoted = /(?<!\\)(["'`])((?:\\.|(?!\1)[^\\\r\n])*)\1/g;
 const word = /[\p{L}\p{N}_$-]+(?:[.:/][\p{L}\p{N}_$-]+)*/gu;
 
 /** The end of a call's head, with its type arguments. */

@@ -29,3 +29,8 @@ test.each([
   });
   expect(found).toEqual(expected);
 });
+
+test('a line of escaped quotes is read once, not once for each', () => {
+  const text = `${'\\"'.repeat(300_000)} flag("newer")`;
+  expect(Array.from(namesIn(text, known, calls), ({ name }) => name)).toEqual(['newer']);
+});

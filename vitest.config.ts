@@ -31,7 +31,7 @@ const engine = {
 };
 
 /** They boot machines, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
-const longPackageTests = ['test/packages/{arm,chart,image,lifecycle,newcomer}.test.ts'];
+const longPackageTests = ['test/packages/{arm,chart,image,lifecycle,newcomer,reproducible}.test.ts'];
 
 const system = {
   test: {

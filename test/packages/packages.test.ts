@@ -32,10 +32,10 @@ describe('the packages of an executable', () => {
 
   afterAll(() => rmSync(join(unpacked, '..'), { recursive: true, force: true }));
 
-  test('are the same bytes each time, and their sums are listed', () => {
+  test('are the same bytes each time, whoever makes them and where, and their sums are listed', () => {
     const later = new Date();
     utimesSync(requireBinary(), later, later);
-    const again = packagesOf('1.2.3');
+    const again = elsewhere(() => packagesOf('1.2.3'));
     expect(textIn(again, 'SHA256SUMS')).toBe(textIn(out, 'SHA256SUMS'));
     const names = readdirSync(out).filter((name) => name !== 'SHA256SUMS');
     expect(execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: again, encoding: 'utf8' })).toBe(
@@ -136,3 +136,18 @@ describe('the packages of an executable', () => {
     expect(Number(exposure), shown).toBeLessThanOrEqual(1.3);
   });
 });
+
+/** Does something with the habits of another user: their umask, time zone, language, home and temp directory. */
+function elsewhere<T>(work: () => T): T {
+  const home = mkdtempSync(join(tmpdir(), 'flagmeter-another-'));
+  const { env } = process;
+  const umask = process.umask(0o077);
+  const other = { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8', HOME: home, USER: 'other', TMPDIR: home };
+  process.env = { ...env, ...other };
+  try {
+    return work();
+  } finally {
+    process.env = env;
+    process.umask(umask);
+  }
+}

@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { sha256Of } from '../../scripts/package/checksums.ts';
+import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { root } from './fixture.ts';
+
+afterAll(cleanUp);
+
+const here = `${process.platform}-${process.arch}`;
+
+needing('g++-aarch64-linux-gnu').test(
+  'whoever builds this tree, and wherever, gets the same executables',
+  { timeout: 900_000 },
+  () => {
+    const targets = ['linux-x64', 'linux-arm64'];
+    const options = { cwd: root, encoding: 'utf8', stdio: 'pipe' } as const;
+    for (const target of targets) execFileSync('bun', ['build.ts', '--target', target], options);
+    const script = join(import.meta.dirname, 'another-build.sh');
+    const sums = execFileSync('bash', [script, root, freshDirectory(), targets.join(' ')], options);
+    const built = targets.map((target) => (target === here ? 'flagmeter' : `flagmeter-${target}`));
+    expect(sums.trim().split('\n').sort()).toEqual(
+      built.map((name) => `${sha256Of(join(root, 'dist', name))}  ${name}`).sort(),
+    );
+  },
+);

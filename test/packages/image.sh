@@ -23,7 +23,7 @@ podman import --quiet "$scratch/base.tar" docker.io/library/debian:12-slim > /de
 tar -xzf "$packages"/flagmeter-*-linux-x64.tar.gz -C "$scratch"
 podman build --isolation=chroot --pull=never --format=docker --tag=flagmeter --file="$packages/Containerfile" "$scratch"/flagmeter-*-linux-x64 \
   > "$scratch/build" 2>&1 || { cat "$scratch/build" >&2; exit 1; }
-say warnings-of-useradd "$(grep -cE '^(user|group)add' "$scratch/build" || true)"
+say said-by-useradd "$(grep -E '^(user|group)add' "$scratch/build" || true)"
 readarray -t check < <(podman image inspect --format '{{range .HealthCheck.Test}}{{println .}}{{end}}' flagmeter | sed '1d;$d')
 
 say without-a-store "$(run --rm flagmeter 2>&1 | grep -m 1 '^Cannot')"

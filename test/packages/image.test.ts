@@ -24,7 +24,7 @@ needing('mmdebstrap', 'podman').it(
 
 /** What `image.sh` has to say, in its order. */
 const expected = {
-  'warnings-of-useradd': '0',
+  'said-by-useradd': '',
   'without-a-store': expect.stringContaining('Cannot find a store in /var/lib/flagmeter'),
   ready: 'HTTP/1.1 200 OK',
   health: 'healthy',

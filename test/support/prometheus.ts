@@ -11,6 +11,11 @@ interface Result {
   readonly value: readonly [at: number, value: string];
 }
 
+interface Alert {
+  readonly state: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 interface RuleState {
   readonly name: string;
   readonly health: string;
@@ -76,6 +81,14 @@ export class Prometheus {
   /** The names of the alerts that fire. */
   async firing(): Promise<readonly string[]> {
     return (await this.rules()).filter(({ state }) => state === 'firing').map(({ name }) => name);
+  }
+
+  /** The names of the alerts that fire for one target, or for all of them together. @param target its HOST:PORT */
+  async firingAt(target: string): Promise<readonly string[]> {
+    const { alerts } = (await this.#get('alerts')) as { alerts: Alert[] };
+    return alerts
+      .filter(({ state, labels }) => state === 'firing' && (labels['instance'] ?? target) === target)
+      .map(({ labels }) => labels['alertname']!);
   }
 
   async close(): Promise<void> {

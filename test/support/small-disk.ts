@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
 import { binaryPath, type Credentials, freshDirectory, type Started, startProcess } from './binary.ts';
-import { sendCheck } from './shop.ts';
+import { openShop, sendCheck } from './shop.ts';
 
 /** A service on its own file system, which `fill` fills up and `free` frees again. */
 export interface OnSmallDisk extends Started {
@@ -23,18 +23,42 @@ export async function prepareOnSmallDisk(): Promise<OnSmallDisk & { credentials:
   return { ...service, credentials: JSON.parse(readFileSync(file, 'utf8')) };
 }
 
-async function startMounted(before: string, args: readonly string[]): Promise<OnSmallDisk> {
+/** A service with an application, whose file system `resize` makes smaller or larger. */
+export interface OnResizableDisk extends OnSmallDisk {
+  /** A Frontend key. */
+  readonly key: string;
+  resize(size: string): void;
+}
+
+/** Starts a service whose file system has this size. @param args more of `serve`, after the default ones */
+export async function startOnResizableDisk(size: string, args: readonly string[]): Promise<OnResizableDisk> {
+  const file = `${freshDirectory()}/init.json`;
+  const init = `"${binaryPath}" init --data "$DISK/data" --admin-email a@example.com --json >"${file}" &&`;
+  const service = await startMounted(init, args, size);
+  const { key } = await openShop(service.http, JSON.parse(readFileSync(file, 'utf8')));
+  const inside = ['--mount', '--user', '--preserve-credentials', '--target', String(service.pid)];
+  const resize = (size: string) =>
+    void execFileSync('nsenter', [...inside, 'mount', '-o', `remount,size=${size}`, service.disk]);
+  return { ...service, key, resize };
+}
+
+async function startMounted(
+  before: string,
+  args: readonly string[],
+  size = '48m',
+): Promise<OnSmallDisk & { readonly disk: string }> {
   const disk = `${freshDirectory()}/disk`;
   mkdirSync(disk);
   const listen = '--listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0';
   const serve = `exec "${binaryPath}" serve --data "$DISK/data" ${listen} "$@"`;
-  const script = `mount -t tmpfs -o size=48m none "$DISK" && ${before} ${serve}`;
+  const script = `mount -t tmpfs -o size=${size} none "$DISK" && ${before} ${serve}`;
   const options = ['--mount', '--map-root-user', 'sh', '-c', script, 'sh', ...args];
   const service = await startProcess('unshare', options, { DISK: disk });
   const mounted = `/proc/${service.pid}/root${disk}`;
   expect(existsSync(`${mounted}/data`)).toBe(true);
   return {
     ...service,
+    disk,
     fill: () => fillDisk(`${mounted}/filler`),
     free: () => rmSync(`${mounted}/filler`),
   };

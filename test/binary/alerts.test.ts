@@ -1,0 +1,227 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
+import { type Fault, testAtOnce } from '../support/alerting.ts';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  freshDirectory,
+  manage,
+  prepare,
+  type Started,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { canMount } from '../support/mount.ts';
+import { needing } from '../support/needing.ts';
+import { freePort } from '../support/postgres-program.ts';
+import { Prometheus } from '../support/prometheus.ts';
+import { openShop, sendCheck } from '../support/shop.ts';
+import { type OnResizableDisk, startOnResizableDisk } from '../support/small-disk.ts';
+
+/**
+ * What goes wrong with the executable moves its metrics in such a way that the alerts of docs/alerts fire in a real Prometheus, which
+ * scrapes each second. How long a condition has to last is left out here; test/docs/alerts.test.ts checks it.
+ */
+
+const ops = ['--ops-listen', '127.0.0.1:0'];
+const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
+
+interface Kept {
+  readonly service: Binary;
+  readonly credentials: Credentials;
+  /** Of an application. */
+  readonly key: string;
+}
+
+async function startKept(args: readonly string[], env: Record<string, string> = {}): Promise<Kept> {
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data);
+  const service = await startBinary({ data, args: [...ops, ...args], env });
+  const { key } = await openShop(service.http, credentials);
+  return { service, credentials, key };
+}
+
+/** A service whose disk is slow once it is told so. */
+async function startSlow() {
+  const directory = freshDirectory();
+  const library = join(directory, 'failing-sync.so');
+  const source = fileURLToPath(new URL('../faults/failing-sync.c', import.meta.url));
+  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
+  const trigger = join(directory, 'slow');
+  const kept = await startKept([], { LD_PRELOAD: library, SLOW_SYNC: trigger });
+  return { ...kept, slow: () => writeFileSync(trigger, '') };
+}
+
+/** A service with a certificate that `renew` replaces by one of some days. */
+async function startSecured() {
+  const directory = freshDirectory();
+  const file = (name: string) => join(directory, name);
+  const make = (days: number) => {
+    const key = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      file('new.key'),
+    ];
+    const own = ['-subj', '/CN=localhost', '-days', String(days), '-out', file('new.pem')];
+    execFileSync('openssl', ['req', '-x509', ...key, ...own], { stdio: 'ignore' });
+    for (const name of ['key', 'pem']) copyFileSync(file(`new.${name}`), file(name));
+  };
+  make(400);
+  const service = await startBinary({ args: [...ops, '--tls-cert', file('pem'), '--tls-key', file('key')] });
+  return { service, make };
+}
+
+async function restarting(port: number) {
+  const data = join(freshDirectory(), 'data');
+  let service = await start();
+  async function start() {
+    return startBinary({ data, args: ['--ops-listen', `127.0.0.1:${port}`] });
+  }
+  return async () => {
+    await stop(service, 'SIGKILL');
+    service = await start();
+  };
+}
+
+needing('prometheus').describe('alerts of a single machine', () => {
+  let slow: Awaited<ReturnType<typeof startSlow>>;
+  let plain: Kept;
+  let busy: Kept;
+  let secured: Awaited<ReturnType<typeof startSecured>>;
+  let disk: OnResizableDisk | undefined;
+  let restart: () => Promise<void>;
+  let restartPort: number;
+  let prometheus: Prometheus;
+
+  beforeAll(async () => {
+    restartPort = await freePort();
+    [slow, plain, busy, secured, disk, restart] = await Promise.all([
+      startSlow(),
+      startKept(['--webhook-allow-private', '--api-rate', '0']),
+      startKept([]),
+      startSecured(),
+      canMount() ? startOnResizableDisk('4g', ops) : undefined,
+      restarting(restartPort),
+    ]);
+    const services = [slow.service, plain.service, busy.service, secured.service];
+    const targets = [...services, ...(disk ? [disk] : [])].map(opsOf);
+    prometheus = await Prometheus.start([...targets, `127.0.0.1:${restartPort}`]);
+  }, 90_000);
+
+  afterAll(async () => {
+    await prometheus?.close();
+    disk?.kill('SIGKILL');
+    cleanUp();
+  });
+
+  const unknownKeys = () =>
+    Promise.all(Array.from({ length: 20 }, () => sendCheck(plain.service.http, 'unknown', 'checkout')));
+
+  /** It stands still for most of the time, as when others use up the processor. */
+  const standStill = async () => {
+    busy.service.kill('SIGSTOP');
+    await pause(500);
+    busy.service.kill('SIGCONT');
+    await pause(30);
+  };
+
+  const onDisk: readonly Fault[] = [
+    {
+      what: 'a disk that fills up and is full',
+      alerts: [
+        'FlagmeterDiskFillsUp',
+        'FlagmeterDiskAlmostFull',
+        'FlagmeterCommitsFail',
+        'FlagmeterNotReady',
+      ],
+      target: () => opsOf(disk!),
+      async provoke() {
+        for (const size of ['3g', '2g', '1g', '60m']) {
+          disk!.resize(size);
+          await pause(1200);
+        }
+        disk!.fill();
+      },
+      goOn: () => sendCheck(disk!.http, disk!.key, 'checkout'),
+    },
+  ];
+
+  const faults: readonly Fault[] = [
+    {
+      what: 'a slow disk',
+      alerts: ['FlagmeterCommitsSlow', 'FlagmeterChangesSlow', 'FlagmeterRequestsSlow'],
+      target: () => opsOf(slow.service),
+      provoke: async () => slow.slow(),
+      goOn: () =>
+        Promise.all([
+          sendCheck(slow.service.http, slow.key, 'checkout'),
+          openShop(slow.service.http, slow.credentials),
+        ]),
+    },
+    {
+      what: 'packets with a key that was revoked',
+      alerts: ['FlagmeterRefusesMuch'],
+      target: () => opsOf(plain.service),
+      provoke: () => sendCheck(plain.service.http, plain.key, 'checkout'),
+      goOn: unknownKeys,
+    },
+    {
+      what: 'a receiver of webhooks that is gone',
+      alerts: ['FlagmeterWebhooksFail', 'FlagmeterWebhooksWait'],
+      target: () => opsOf(plain.service),
+      async provoke() {
+        const { service, credentials } = plain;
+        const access = await token(service.http, credentials);
+        const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
+        const wanted = { name: 'Chat', url: 'http://127.0.0.1:1/', events: ['key.leaked'] };
+        const { id } = (await manage(service.http, access, 'POST', path, 201, wanted)) as { id: string };
+        const test = () => manage(service.http, access, 'POST', `${path}/${id}/test`, 201);
+        for (let rounds = 0; rounds < 11; rounds += 1) await Promise.all(Array.from({ length: 50 }, test));
+      },
+    },
+    {
+      what: 'a thread that has too little of the processor',
+      alerts: ['FlagmeterThreadLate'],
+      target: () => opsOf(busy.service),
+      provoke: standStill,
+      async goOn() {
+        for (let times = 0; times < 4; times += 1) await standStill();
+      },
+    },
+    {
+      what: 'a certificate that was not renewed',
+      alerts: ['FlagmeterCertificateExpires'],
+      target: () => opsOf(secured.service),
+      async provoke() {
+        secured.make(10);
+        secured.service.kill('SIGHUP');
+      },
+    },
+    {
+      what: 'a process that ends again and again',
+      alerts: ['FlagmeterRestarts'],
+      target: () => `127.0.0.1:${restartPort}`,
+      provoke: restart3,
+    },
+    ...(canMount() ? onDisk : []),
+  ];
+
+  async function restart3() {
+    for (let times = 0; times < 3; times += 1) {
+      await restart();
+      await pause(1500); // It is scraped each second.
+    }
+  }
+
+  testAtOnce(() => prometheus, faults);
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll } from 'vitest';
+import { expectAlerts, type Fault } from '../support/alerting.ts';
+import { type Binary, cleanUp, type Started, startBinary, stop } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
+import { Prometheus } from '../support/prometheus.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { openShop, sendCheck } from '../support/shop.ts';
+
+/** As test/binary/alerts.test.ts: what goes wrong with several machines. */
+
+const ops = ['--ops-listen', '127.0.0.1:0'];
+const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
+const { describe, test } = needing('prometheus', 'postgresql');
+
+describe('alerts of several machines', () => {
+  let database: Postgres;
+  let engine: string;
+  let one: Binary;
+  let two: Binary;
+  let key: string;
+  let prometheus: Prometheus;
+
+  const startNode = (name: string) =>
+    startBinary({ args: ['--engine', engine, '--node-name', name, ...ops, ...urls] });
+  const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
+
+  beforeAll(async () => {
+    database = await Postgres.start();
+    engine = await database.database();
+    const credentials = await prepareEngine(engine);
+    [one, two] = await Promise.all([startNode('one'), startNode('two')]);
+    ({ key } = await openShop(one.http, credentials));
+    prometheus = await Prometheus.start([one, two].map(opsOf));
+  }, 90_000);
+
+  afterAll(async () => {
+    await prometheus?.close();
+    for (const each of [one, two]) if (each !== undefined) await stop(each, 'SIGKILL');
+    await database?.close();
+    cleanUp();
+  });
+
+  /** Entries at the end of the log, as a node writes them. */
+  const append = (count: number, kind: string, body: Buffer) =>
+    database.query(
+      `WITH head AS (UPDATE fm_head SET position = position + $1, id = 7 WHERE log = 'data' RETURNING position)
+       INSERT INTO fm_entry (position, id, kind, stream, seq, body)
+       SELECT position - $1 + n, 7, $2, 'another', n, $3 FROM head, generate_series(1, $1::int) AS n`,
+      [count, kind, body],
+      engine,
+    );
+
+  const faults: readonly Fault[] = [
+    {
+      what: 'a delta that cannot be read',
+      alerts: ['FlagmeterRowsRefused'],
+      target: () => opsOf(one),
+      provoke: () => append(1, 'delta', Buffer.of(1, 0xc1, 0xff)),
+    },
+    {
+      what: 'a node that was killed',
+      alerts: ['FlagmeterDown', 'FlagmeterNodeSilent'],
+      target: () => opsOf(two),
+      async provoke() {
+        await sendCheck(two.http, key, 'checkout');
+        await stop(two, 'SIGKILL');
+      },
+    },
+    {
+      what: 'a node that was forgotten with what it had counted',
+      alerts: ['FlagmeterCountsLost'],
+      target: () => opsOf(one),
+      provoke: () => runBinary(['engine', 'forget-node', 'two', '--engine', engine, '--yes']),
+    },
+    {
+      what: 'a log that a node cannot follow',
+      alerts: ['FlagmeterLogLag'],
+      target: () => opsOf(one),
+      provoke: () => append(1100, 'of a later version', Buffer.of(1)),
+    },
+  ];
+
+  test.each(faults.map((fault) => [fault.what, fault] as const))(
+    '%s',
+    (_, fault) => expectAlerts(prometheus, fault),
+    60_000,
+  );
+});

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rmSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cleanUp, freshDirectory, startBinary, stop } from '../test/support/binary.ts';
@@ -22,12 +22,17 @@ export const backup: Benchmark = {
     try {
       const service = await filledService(options);
       const packets = packetsOf(thousandSeries, service.key);
-      const idle = await backUp(options.binary, service.data);
+      const idle: Copied[] = [];
+      const disk: Copied[] = [];
+      for (let turn = 1; turn <= options.rounds; turn += 1) {
+        idle.push(await backUp(options.binary, service.data));
+        disk.push(writeToDisk(idle[0]!.bytes));
+      }
       await send(service, packets, options);
       const rounds: Round[] = [];
       for (let turn = 1; turn <= options.rounds; turn += 1)
         rounds.push(await measureRound(service, packets, options, turn));
-      print(options, idle, rounds);
+      print(options, { idle, disk, rounds });
     } finally {
       cleanUp();
     }
@@ -74,6 +79,20 @@ async function backUp(binary: string, data: string): Promise<Copied> {
   return copied;
 }
 
+/** What the disk takes: a file of that size is written and synced, as dd does it. */
+function writeToDisk(bytes: number): Copied {
+  const file = join(freshDirectory(), 'file');
+  const block = Buffer.alloc(2 ** 20, 1);
+  const began = performance.now();
+  const descriptor = openSync(file, 'wx');
+  for (let at = 0; at < bytes; at += block.length) writeSync(descriptor, block);
+  fsyncSync(descriptor);
+  const written = { bytes, ms: performance.now() - began };
+  closeSync(descriptor);
+  rmSync(file);
+  return written;
+}
+
 /** In every other round the run beside backups comes first: what a run leaves behind is felt by both alike. */
 async function measureRound(
   service: Service,
@@ -116,13 +135,20 @@ function send(
   return sendPackets(service.http, packets, { connections, rate, seconds, warmupSeconds });
 }
 
-function print({ json, rate, seconds }: Options, idle: Copied, rounds: readonly Round[]): void {
+interface Measured {
+  readonly idle: readonly Copied[];
+  readonly disk: readonly Copied[];
+  readonly rounds: readonly Round[];
+}
+
+function print({ json, rate, seconds }: Options, { idle, disk, rounds }: Measured): void {
   const middle = (of: (each: Round) => number) => round(median(rounds.map(of)), 2);
   const rateOf = ({ bytes, ms }: Copied) => bytes / 1e6 / (ms / 1000);
   const copies = rounds.flatMap((each) => each.copies);
   const result = {
-    storeMb: round(idle.bytes / 1e6, 1),
-    idleMbPerSecond: round(rateOf(idle), 1),
+    storeMb: round(idle[0]!.bytes / 1e6, 1),
+    diskMbPerSecond: round(median(disk.map(rateOf)), 1),
+    idleMbPerSecond: round(median(idle.map(rateOf)), 1),
     besideMbPerSecond: round(median(copies.map(rateOf)), 1),
     backups: copies.length,
     aloneP50Ms: middle(({ alone }) => alone.p50),
@@ -139,7 +165,7 @@ function print({ json, rate, seconds }: Options, idle: Copied, rounds: readonly 
     ['beside backups', `${result.p50Ms}`, `${result.p99Ms}`, `${result.grownMb}`],
     [],
     [
-      `a backup of ${result.storeMb} MB: ${result.idleMbPerSecond} MB/s alone, ${result.besideMbPerSecond} MB/s beside packets; p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`,
+      `a backup of ${result.storeMb} MB: ${result.idleMbPerSecond} MB/s beside an idle service, ${result.besideMbPerSecond} MB/s beside packets; a plain file is written and synced at ${result.diskMbPerSecond} MB/s; p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`,
     ],
   ]);
 }

@@ -41,7 +41,8 @@ export class Bucket {
 
   constructor(deps: BucketDeps) {
     this.#deps = { ...defaults, ...deps };
-    this.#origin = deps.settings.endpoint ?? `https://s3.${deps.settings.region}.amazonaws.com`;
+    const { endpoint, region } = deps.settings;
+    this.#origin = endpoint?.replace(/\/+$/, '') ?? `https://s3.${region}.amazonaws.com`;
   }
 
   /** The keys that begin with a prefix. */
@@ -50,7 +51,7 @@ export class Bucket {
     for (let token = ''; ; ) {
       const query = { 'list-type': '2', prefix, ...(token !== '' && { 'continuation-token': token }) };
       const { text } = await this.#call({ method: 'GET', query });
-      keys.push(...Array.from(text.matchAll(/<Key>([^<]*)<\/Key>/g), ([, key = '']) => key));
+      keys.push(...Array.from(text.matchAll(/<Key>([^<]*)<\/Key>/g), ([, key = '']) => unescaped(key)));
       token = within(text, 'NextContinuationToken') ?? '';
       if (token === '') return keys;
     }
@@ -134,24 +135,22 @@ export class Bucket {
     }
     const { status } = response;
     if (status >= 200 && status < 300) return { text, etag: response.headers.get('etag') ?? '' };
-    const words = `The bucket answers ${status} ${within(text, 'Code') ?? ''}`.trimEnd();
-    if (status >= 500 || status === 429 || status === 408) throw new Again(words);
-    throw new Error(
-      status >= 300 && status < 400 ? `${words}: it is in another region, or at another address` : words,
-    );
+    const words = refusal(status, within(text, 'Code') ?? '');
+    throw status >= 500 || status === 429 || status === 408 ? new Again(words) : new Error(words);
   }
 
   async #sign({ method, key, query = {}, body }: Call) {
     const { name, settings, credentials } = this.#deps;
-    const url = new URL(`${this.#origin}/${name}${key === undefined ? '' : `/${key}`}`);
-    for (const [field, value] of Object.entries(query)) url.searchParams.set(field, value);
+    const path = `${name}${key === undefined ? '' : `/${key}`}`.split('/').map(escaped).join('/');
+    const search = Object.entries(query).map((pair) => pair.map(escaped).join('='));
+    const url = `${this.#origin}/${path}${search.length > 0 ? `?${search.join('&')}` : ''}`;
     const digest = createHash('sha256')
       .update(body ?? '')
       .digest('hex');
     const headers = { 'x-amz-content-sha256': digest };
     const signer = new AwsV4Signer({
       method,
-      url: url.href,
+      url,
       headers,
       service: 's3',
       region: settings.region,
@@ -162,7 +161,41 @@ export class Bucket {
 }
 
 function within(xml: string, element: string): string | undefined {
-  return new RegExp(`<${element}>([^<]*)</${element}>`).exec(xml)?.[1];
+  const text = new RegExp(`<${element}>([^<]*)</${element}>`).exec(xml)?.[1];
+  return text === undefined ? undefined : unescaped(text);
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** Text of XML as it is meant. */
+function unescaped(text: string): string {
+  return text.replace(/&(?:(\w+)|#(\d+)|#x([0-9a-f]+));/gi, (whole, name, decimal, hex) =>
+    name === undefined
+      ? String.fromCodePoint(Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10))
+      : (entities[name] ?? whole),
+  );
+}
+
+/** A part of a URL as signatures have it: everything is escaped that RFC 3986 lets be. */
+function escaped(part: string): string {
+  const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(part).replace(/[!'()*]/g, hex);
+}
+
+/** What people can do about a refusal, by its code. */
+const remedies: Readonly<Record<string, string>> = {
+  AccessDenied: 'these credentials may not list, write and delete there',
+  ExpiredToken: 'the session token has expired',
+  InvalidAccessKeyId: 'it does not know this access key',
+  NoSuchBucket: 'make it first, or correct --backup-to',
+  RequestTimeTooSkewed: 'set the clock of this machine',
+  SignatureDoesNotMatch: 'the secret does not belong to the access key, or the region is another one',
+};
+
+function refusal(status: number, code: string): string {
+  const isElsewhere = status >= 300 && status < 400;
+  const remedy = isElsewhere ? 'it is in another region, or at another address' : remedies[code];
+  return `The bucket answers ${`${status} ${code}`.trim()}${remedy === undefined ? '' : `: ${remedy}`}`;
 }
 
 /** The code of the system's error, which the error of a fetch has as its cause. */

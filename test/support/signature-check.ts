@@ -1,0 +1,121 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { SignatureV4 } from '@smithy/signature-v4';
+
+/** What requests have to be signed with. */
+export interface Signing {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly region: string;
+}
+
+/** A request as it has arrived. */
+export interface Arrived {
+  readonly method: string;
+  /** Path and query, as they were on the wire. */
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** SHA-256 as the signer of AWS wants it, with a key as HMAC. */
+class Sha256 {
+  readonly #hash;
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', secret as Buffer);
+  }
+
+  update(data: string | Uint8Array): void {
+    this.#hash.update(data);
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest();
+  }
+
+  reset(): void {
+    throw new Error('a hash is used once');
+  }
+}
+
+/**
+ * Signs a request that has arrived with AWS's own signer, as the server of AWS does: from what was on the wire.
+ * @returns the `Authorization` header that it must have
+ */
+export async function signAgain({ method, url, headers, body }: Arrived, signing: Signing): Promise<string> {
+  const { region, ...credentials } = signing;
+  const [path = '', search = ''] = url.split('?');
+  const pairs = search.split('&').filter((pair) => pair !== '');
+  const query = pairs.map((pair) => pair.split('=').map(decodeURIComponent) as [string, string]);
+  const signed = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? [];
+  const signer = new SignatureV4({
+    service: 's3',
+    region,
+    credentials,
+    sha256: Sha256,
+    uriEscapePath: false,
+  });
+  const again = await signer.sign(
+    {
+      method,
+      protocol: 'http:',
+      hostname: headers.host!,
+      path: path.split('/').map(escaped).join('/'),
+      query: Object.fromEntries(query),
+      headers: Object.fromEntries(signed.map((name) => [name, String(headers[name])])),
+      body,
+    },
+    { signingDate: dateOf(String(headers['x-amz-date'])) },
+  );
+  return again.headers['authorization']!;
+}
+
+/** A segment of a path as AWS writes it down, however it was escaped on the wire. */
+function escaped(segment: string): string {
+  const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(decodeURIComponent(segment)).replace(/[!'()*]/g, hex);
+}
+
+function dateOf(text: string): Date {
+  return new Date(text.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+}
+
+/**
+ * A server before one of S3 that does not check signatures: it does. Its answers are those of AWS.
+ * @param behind `HOST:PORT`
+ */
+export async function startSignatureCheck(behind: string, signing: Signing) {
+  const arrived: Arrived[] = [];
+  const server = createServer(async (incoming, response) => {
+    const { method = '', url = '', headers } = incoming;
+    const each = { method, url, headers, body: await buffer(incoming) };
+    arrived.push(each);
+    const digest = createHash('sha256').update(each.body).digest('hex');
+    if (headers['x-amz-content-sha256'] !== digest) return refuse(response, 'XAmzContentSHA256Mismatch');
+    if (headers.authorization !== (await signAgain(each, signing)))
+      return refuse(response, 'SignatureDoesNotMatch');
+    pass(behind, each, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { endpoint, arrived, close: () => server.close() };
+}
+
+function refuse(response: ServerResponse, code: string): void {
+  response.writeHead(403).end(`<Error><Code>${code}</Code></Error>`);
+}
+
+function pass(behind: string, { method, url, headers, body }: Arrived, response: ServerResponse): void {
+  const [host, port] = behind.split(':');
+  request({ host, port, method, path: url, headers }, (answer) => {
+    response.writeHead(answer.statusCode!, answer.headers);
+    answer.pipe(response);
+  })
+    .on('error', () => response.destroy())
+    .end(body);
+}

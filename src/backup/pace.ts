@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 
 /** How much of a long work is done. */
@@ -25,44 +25,64 @@ export interface PaceDeps {
   tell?(done: Done): void;
   /** Lets the service have the processor and the disk first, where it works beside one. */
   readonly gentle?: true;
+  /** Waits; by a timer unless another way is given. */
+  pause?(ms: number): Promise<unknown>;
 }
 
 /** Of the thread, where it works beside a service: it gets a tenth of what others want as well. */
 const lowPriority = 10;
 
-/** How long a work goes on before it looks whether it has to end, ms. */
-const turnMs = 10;
+/** How long a work goes on before it looks whether it has to end, ms. Beside a service others wait for it no longer than that. */
+const turnMs = { alone: 10, gentle: 2 };
 
 /** The turns of a long work on a thread: between two of them signals and messages arrive. */
 export class Pace {
   readonly #deps: PaceDeps;
-  #restAt = 0;
+  readonly #turnMs: number;
+  #beganAt = 0;
+  #activity = () => 0;
+  #lastActivity = 0;
 
   constructor(deps: PaceDeps) {
     this.#deps = deps;
+    this.#turnMs = deps.gentle ? turnMs.gentle : turnMs.alone;
   }
 
-  get isGentle(): boolean {
-    return this.#deps.gentle === true;
-  }
-
-  /** Lets others come first from now on. Call it when nothing is held that the service waits for. */
-  giveWay(): void {
+  /**
+   * Lets others come first from now on. Call it when nothing is held that the service waits for.
+   * @param activity grows when the service writes: the work then rests for as long as it has worked
+   */
+  giveWay(activity: () => number): void {
+    if (!this.#deps.gentle) return;
     // Of 0, Linux takes the thread that calls.
-    if (this.isGentle) setPriority(0, lowPriority);
+    setPriority(0, lowPriority);
+    this.#activity = activity;
+    this.#lastActivity = activity();
+    this.#beganAt = this.#deps.clock.monotonic();
   }
 
   isDue(): boolean {
-    return this.#deps.clock.monotonic() >= this.#restAt;
+    return this.#workedMs() >= this.#turnMs;
+  }
+
+  #workedMs(): number {
+    return this.#deps.clock.monotonic() - this.#beganAt;
+  }
+
+  /** Whether the service has written since this was asked last. */
+  #isServiceBusy(): boolean {
+    const before = this.#lastActivity;
+    this.#lastActivity = this.#activity();
+    return this.#lastActivity > before;
   }
 
   /** @throws {Interrupted} when the work has to end */
   async rest(done?: Done): Promise<void> {
     if (done !== undefined) this.#deps.tell?.(done);
     if (!this.isDue()) return;
-    await nextTurn();
+    await (this.#isServiceBusy() ? (this.#deps.pause ?? pause)(this.#workedMs()) : nextTurn());
     if (this.#deps.over.aborted) throw new Interrupted();
-    this.#restAt = this.#deps.clock.monotonic() + turnMs;
+    this.#beganAt = this.#deps.clock.monotonic();
   }
 
   /**
@@ -71,12 +91,14 @@ export class Pace {
    */
   async wait<T>(coming: Promise<T>): Promise<T> {
     const { over } = this.#deps;
-    if (over.aborted) throw new Interrupted();
-    const { promise: interrupted, reject } = Promise.withResolvers<never>();
-    const interrupt = () => reject(new Interrupted());
+    let interrupt = () => {};
+    const interrupted = new Promise<never>((_, reject) => {
+      interrupt = () => reject(new Interrupted());
+    });
     over.addEventListener('abort', interrupt);
+    if (over.aborted) interrupt();
     try {
-      return await Promise.race([coming, interrupted]);
+      return await Promise.race([interrupted, coming]);
     } finally {
       over.removeEventListener('abort', interrupt);
     }

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import { version } from '../../package.json' with { type: 'json' };
-import { checkPagesOf } from '../store/check-pages.ts';
+import { checkPagesOf, newestMeta } from '../store/check-pages.ts';
 import { cannotOpen } from '../store/data-file.ts';
 import { holdPoint, type PointOfStore } from '../store/one-point.ts';
 import { PageSet } from '../store/page-set.ts';
@@ -43,13 +43,18 @@ interface Source {
 export async function writeBackup(data: string, at: Date, sink: Sink, pace: Pace): Promise<Written> {
   const point = await holdPoint(data);
   try {
-    pace.giveWay();
+    pace.giveWay(() => point.stores.reduce((sum, { descriptor }) => sum + transactionOf(descriptor), 0));
     const sources: Source[] = [];
     for (const each of point.stores) sources.push({ point: each, pages: await pagesOf(each, pace) });
     return await write(sources, at, sink, pace);
   } finally {
     await point.release();
   }
+}
+
+/** The number of the last commit to a store. */
+function transactionOf(descriptor: number): number {
+  return newestMeta(descriptor)?.transaction ?? 0;
 }
 
 /** The pages that hold something: after deletions most of a file may be free. */

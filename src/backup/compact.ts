@@ -74,7 +74,10 @@ async function copyWithoutFree(folder: string, aside: string, total: number, pac
     await Promise.race([copying.catch(() => {}), rest(lookEveryMs)]);
   }
   await lmdb.close();
-  await copying;
+  await copying.catch(({ message }: Error) => {
+    const file = join(folder, 'data.mdb');
+    throw new Error(`Cannot compact ${file}: its copy cannot be written (${message}); it is as it was`);
+  });
 }
 
 async function check(copy: string, pace: Pace): Promise<void> {

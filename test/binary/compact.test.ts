@@ -1,0 +1,100 @@
+import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
+import { empty, enlarge } from '../support/large-store.ts';
+import { runBinary, runProgram } from '../support/run-binary.ts';
+
+let prepared: string;
+
+/** Much was put in and taken out, and something is left: more than a third of the file is free. */
+beforeAll(async () => {
+  prepared = join(freshDirectory(), 'data');
+  await prepare(prepared);
+  await enlarge(prepared, 40e6);
+  await empty(prepared);
+  await enlarge(prepared, 20e6);
+});
+
+afterAll(cleanUp);
+
+/** A directory to compact, and the content of its files. */
+function fresh() {
+  const data = join(freshDirectory(), 'data');
+  cpSync(prepared, data, { recursive: true });
+  const files = ['accounts', 'usage'].map((store) => join(data, store, 'data.mdb'));
+  return { data, files, content: () => files.map((file) => readFileSync(file)) };
+}
+
+/** @returns whether all of it is there, in order, and nothing beside it */
+async function isWhole(data: string): Promise<boolean> {
+  const { code } = await runBinary(['verify', '--data', data]);
+  const names = readdirSync(join(data, 'usage')).sort();
+  return code === 0 && names.join() === 'data.mdb,lock.mdb';
+}
+
+test('a store with free pages gets smaller, says by how much, and is served', async () => {
+  const { data, files } = fresh();
+  const before = statSync(files[1]!).size;
+  const { code, stdout, stderr } = await runBinary(['compact', '--data', data]);
+  expect([code, stderr]).toEqual([0, '']);
+  const after = statSync(files[1]!).size;
+  expect(after).toBeLessThan(before * 0.7);
+  const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const gain = `${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} gained`;
+  expect(stdout).toContain(`${files[1]}: ${gain}\n`);
+  expect(await isWhole(data)).toBe(true);
+  const service = await startBinary({ data });
+  expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
+  await stop(service);
+});
+
+test('a directory that a server uses is refused', async () => {
+  const { data } = fresh();
+  const service = await startBinary({ data });
+  expect(await runBinary(['compact', '--data', data])).toMatchObject({
+    code: 1,
+    stderr: `Cannot use the data directory ${data}: process ${service.pid} is using it\n`,
+  });
+  await stop(service);
+});
+
+test('a disk that is full in the middle leaves each file as it was', async () => {
+  const { data, content } = fresh();
+  const before = content();
+  // The system refuses what makes a file larger than this, as it does on a full disk.
+  const script = `trap '' XFSZ; ulimit -f 16384; exec "${binaryPath}" compact --data "${data}"`;
+  const { code, stderr } = await runProgram('sh', ['-c', script]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `Cannot compact ${join(data, 'usage/data.mdb')}: its copy cannot be written (File too large); it is as it was\n`,
+  });
+  expect(content()[1]!.equals(before[1]!)).toBe(true);
+  expect(await isWhole(data)).toBe(true);
+});
+
+test('a backup on a disk that is full in the middle leaves the one before', async () => {
+  const { data } = fresh();
+  const to = join(freshDirectory(), 'backup');
+  const script = `echo before >"${to}"; trap '' XFSZ; ulimit -f 16384; exec "${binaryPath}" backup --data "${data}" --to "${to}"`;
+  const { code, stderr } = await runProgram('sh', ['-c', script]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `Cannot write ${to}: its disk has no room; what was there before is as it was\n`,
+  });
+  expect(readFileSync(to, 'utf8')).toBe('before\n');
+  expect(readdirSync(join(to, '..'))).toEqual(['backup']);
+});
+
+test.each([
+  ['compact', 'compacting'],
+  ['verify', 'checking'],
+])('%s shows at a terminal how far it is', async (command, words) => {
+  const { data } = fresh();
+  const { stdout } = await runProgram('script', [
+    '-qec',
+    `"${binaryPath}" ${command} --data "${data}"`,
+    '/dev/null',
+  ]);
+  expect(stdout).toMatch(new RegExp(`\\r${words} \\[[#.]{30}\\] \\d+ % \\d+ MiB`));
+});

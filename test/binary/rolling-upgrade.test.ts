@@ -132,8 +132,9 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     for (const { http } of nodes) {
       const shop = { credentials, application };
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(told.checks), inTime);
-      for (const access of told.valid) await manage(http, access, 'GET', '/api/v2/users', 200);
-      for (const access of told.invalidated) await manage(http, access, 'GET', '/api/v2/users', 401);
+      const isAnswered = (status: number) => (access: string) =>
+        manage(http, access, 'GET', '/api/v2/users', status);
+      await Promise.all([...told.valid.map(isAnswered(200)), ...told.invalidated.map(isAnswered(401))]);
     }
     const refreshed = { clientId: stored.clientId, refreshToken: told.refreshToken };
     expect(await refresh(nodes[1]!.http, refreshed)).toBe(200);
@@ -146,7 +147,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
 
   test('what a node could not ship is shipped by the other release, in either direction', async () => {
     const [first, second] = nodes as [Node, Node, Node];
-    await replace(second, before);
+    await restart(second, before);
     const { checks } = clients.told;
     for (const [node, binary] of [
       [first, before],
@@ -157,7 +158,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
       checks.set(node.name, 1);
       await stopAtOnce(node);
       await database.start();
-      Object.assign(node, { binary, process: await startNode(binary, node) });
+      await restart(node, binary);
     }
     const shop = { credentials, application };
     for (const { http } of nodes)
@@ -176,7 +177,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     const migrated = await runProgram(before, ['engine', 'migrate', '--engine', engine]);
     expect([migrated.code, migrated.stderr]).toEqual([1, expect.stringContaining('use a newer flagmeter')]);
     await layout(99, 1); // Programs that know an earlier layout go on with such tables.
-    Object.assign(node, { binary: before, process: await startNode(before, node) });
+    await restart(node, before);
   });
 });
 
@@ -209,6 +210,12 @@ async function startNode(binary: string, node: Place): Promise<Started> {
 async function stopAtOnce({ process }: Node): Promise<void> {
   process.kill('SIGTERM');
   await stop(process); // The second signal ends its delay.
+}
+
+/** Starts a node with an executable, though it may be running with another. */
+async function restart(node: Node, binary: string): Promise<void> {
+  await stopAtOnce(node);
+  Object.assign(node, { binary, process: await startNode(binary, node) });
 }
 
 /** Stops a node in order, and starts it with an executable: as the papers say. */

@@ -69,7 +69,7 @@ export class Watch {
     for (const application of [...directory.applications.values()]) {
       const since = wanted.get(application.teamId);
       if (since === undefined) continue;
-      await this.#lookAt(application, this.#taskFor(application, since, { isWhole, completeThrough }));
+      await this.#tryLookAt(application, this.#taskFor(application, since, { isWhole, completeThrough }));
       if (!(await pause(betweenApplicationsMs))) return;
     }
     this.#round += 1;
@@ -99,6 +99,16 @@ export class Watch {
             },
       refusedFrom: refusedFrom === undefined ? null : Math.max(refusedFrom, now - refusedForMs),
     };
+  }
+
+  /** What cannot be read of one application holds up none of the others. */
+  async #tryLookAt(application: Application, task: WatchTask): Promise<void> {
+    try {
+      await this.#lookAt(application, task);
+    } catch (error) {
+      const fields = { application: application.id, error };
+      this.#deps.log.debug('it could not be looked for events of an application', fields);
+    }
   }
 
   async #lookAt(application: Application, task: WatchTask): Promise<void> {
@@ -183,6 +193,13 @@ function* newsOf(
   now: number,
 ): Generator<News> {
   const { id, teamId } = application;
+  // Refusals are few and first: they come with a flood of flags that were never seen before.
+  for (const { environment, ...one } of found.refused) {
+    const mark = refusedMark(id, environment?.number ?? null, one.code);
+    const step = stepOf(markedAt(reader, mark), one);
+    const occurrence = step === 'tell' ? refusing(teamId, application, environment, one) : undefined;
+    if (step !== undefined) yield { mark, at: one.lastAt, occurrence };
+  }
   for (const one of found.firstSeen) {
     const mark = seenMark(id, one.environment.number, one.feature);
     if (markedAt(reader, mark) === undefined)
@@ -193,12 +210,6 @@ function* newsOf(
     // What has become stale after it was told was in use in between.
     if (one.since > (markedAt(reader, mark) ?? 0))
       yield { mark, at: now, occurrence: stale(application, one) };
-  }
-  for (const { environment, ...one } of found.refused) {
-    const mark = refusedMark(id, environment?.number ?? null, one.code);
-    const step = stepOf(markedAt(reader, mark), one);
-    const occurrence = step === 'tell' ? refusing(teamId, application, environment, one) : undefined;
-    if (step !== undefined) yield { mark, at: one.lastAt, occurrence };
   }
 }
 

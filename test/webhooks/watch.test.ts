@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../src/errors.ts';
 import type { Application } from '../../src/store/records.ts';
 import type { WebhookEventType } from '../../src/store/webhook-records.ts';
 import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
-import { Watch } from '../../src/webhooks/watch.ts';
+import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../engine/postgres-fixture.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
 
@@ -18,7 +18,7 @@ interface WatchFixture extends WebhookFixture {
   found: Findings;
   readonly tasks: WatchTask[];
   readonly refusals: Map<ErrorCode, number>;
-  newWatch(): Watch;
+  newWatch(deps?: Partial<WatchDeps>): Watch;
   /** The events that were queued for a webhook, the earliest first. */
   queued(webhookId: string): { type: string; data: Record<string, unknown> }[];
 }
@@ -33,7 +33,7 @@ async function openWatch(): Promise<WatchFixture> {
     found: nothing,
     tasks: [],
     refusals: new Map(),
-    newWatch: () =>
+    newWatch: (deps = {}) =>
       new Watch({
         ...fixture,
         log: testLog(),
@@ -45,6 +45,7 @@ async function openWatch(): Promise<WatchFixture> {
         completeThrough: async () => undefined,
         refusals: () => opened.refusals,
         pause: async () => true,
+        ...deps,
       }),
     queued: (id) =>
       fixture
@@ -112,6 +113,19 @@ describe('a flag that was first seen', () => {
   });
 });
 
+test('an application that cannot be read holds up no other', async () => {
+  const fixture = await openWatch();
+  const { directory, team, clock, application } = fixture;
+  await createApplication(directory, { name: 'Next', teamId: team.id });
+  const { webhook } = await hookFor(fixture, 'flag.first_seen');
+  const find = async ({ application: number }: WatchTask): Promise<Findings> => {
+    if (number === application.number) throw new Error('the store is damaged');
+    return { ...nothing, firstSeen: [{ environment: production, feature: 'checkout', at: clock.now() }] };
+  };
+  await fixture.newWatch({ find }).round();
+  expect(fixture.queued(webhook.id)).toMatchObject([{ data: { application: { name: 'Next' } } }]);
+});
+
 describe('a flag that is stale', () => {
   test('is told once, and again when it was in use in between', async () => {
     const fixture = await openWatch();
@@ -161,6 +175,18 @@ describe('messages that are refused', () => {
       title: 'The application has no such environment',
       count: 10,
     });
+  });
+
+  test('are told before a flood of flags', async () => {
+    const fixture = await openWatch();
+    const { clock } = fixture;
+    const { webhook } = await hookFor(fixture, 'flag.first_seen', 'ingest.refusing');
+    const firstSeen = Array.from({ length: 500 }, (_, index) => {
+      return { environment: production, feature: `flood-${index}`, at: clock.now() };
+    });
+    fixture.found = { ...refused(10, clock.now()), firstSeen };
+    await fixture.newWatch().round();
+    expect(fixture.queued(webhook.id)[0]!.type).toBe('ingest.refusing');
   });
 
   test('by the service as a whole are told to every team, also when that could not be written at first', async () => {

@@ -30,6 +30,43 @@ export interface Received {
   readonly message: any;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a decoded message, with ids in hexadecimal
+export type Span = any;
+
+export interface Metric {
+  // biome-ignore lint/suspicious/noExplicitAny: decoded messages
+  readonly points: any[];
+  readonly isMonotonic: boolean;
+  readonly temporality: string;
+}
+
+/** One push of an application. */
+export interface Usage {
+  readonly headers: Received['headers'];
+  /** By name. */
+  readonly metrics: ReadonlyMap<string, Metric>;
+}
+
+const hex = (text: string) => Buffer.from(text, 'base64').toString('hex');
+
+/** Attributes by their keys. */
+export function valuesOf(
+  attributes: { key: string; value: { stringValue?: string; intValue?: number } }[],
+): Record<string, string | number | undefined> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: decoded messages
+function metricsIn(scopeMetrics: any[]): ReadonlyMap<string, Metric> {
+  const metrics = scopeMetrics.flatMap(({ metrics }) => metrics);
+  return new Map(
+    metrics.map(({ name, sum, gauge }): [string, Metric] => {
+      const { dataPoints, isMonotonic = false, aggregationTemporality = '' } = sum ?? gauge;
+      return [name, { points: dataPoints, isMonotonic, temporality: aggregationTemporality }];
+    }),
+  );
+}
+
 /** A server that takes OTLP over HTTP, and decodes it. */
 export class TestCollector {
   readonly received: Received[] = [];
@@ -70,6 +107,31 @@ export class TestCollector {
   /** What came to a path. */
   at(path: string): Received[] {
     return this.received.filter((each) => each.path === path);
+  }
+
+  /** The spans of a trace, by ids in hexadecimal. */
+  spansOf(traceId: string): Span[] {
+    const all = this.at('/v1/traces')
+      .flatMap(({ message }) => message.resourceSpans)
+      .flatMap(({ scopeSpans }) => scopeSpans)
+      .flatMap(({ spans }) => spans)
+      .map((span) => ({
+        ...span,
+        traceId: hex(span.traceId),
+        spanId: hex(span.spanId),
+        parent: hex(span.parentSpanId),
+      }));
+    return all.filter((span) => span.traceId === traceId);
+  }
+
+  /** What came of an application, the earliest first. */
+  usageOf(application: string): Usage[] {
+    return this.at('/v1/metrics').flatMap(({ headers, message }) =>
+      // biome-ignore lint/suspicious/noExplicitAny: decoded messages
+      (message.resourceMetrics as any[])
+        .filter(({ resource }) => valuesOf(resource.attributes)['flagmeter.application.id'] === application)
+        .map(({ scopeMetrics }) => ({ headers, metrics: metricsIn(scopeMetrics) })),
+    );
   }
 
   close(): void {

@@ -12,7 +12,7 @@ import {
 } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 import { openReceiver } from '../../webhooks/receiver.ts';
-import { TestCollector } from './collector.ts';
+import { type Metric, TestCollector, valuesOf } from './collector.ts';
 
 const secret = 'of-the-collector';
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -44,27 +44,7 @@ function get(path: string, headers: Record<string, string>): Promise<Response> {
   return fetch(`http://${service.http}${path}`, { headers });
 }
 
-const valuesOf = (attributes: { key: string; value: { stringValue?: string; intValue?: number } }[]) =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
-
-const hex = (text: string) => Buffer.from(text, 'base64').toString('hex');
-
-/** The spans of a trace; their ids come in base64. */
-function spans(id = traceId) {
-  const all = collector
-    .at('/v1/traces')
-    .flatMap(({ message }) => message.resourceSpans)
-    .flatMap(({ scopeSpans }) => scopeSpans)
-    .flatMap(({ spans }) => spans);
-  return all
-    .map((span) => ({
-      ...span,
-      traceId: hex(span.traceId),
-      spanId: hex(span.spanId),
-      parent: hex(span.parentSpanId),
-    }))
-    .filter((span) => span.traceId === id);
-}
+const spans = (id = traceId) => collector.spansOf(id);
 
 describe('a collector', () => {
   it('gets the usage of each application, with the sums of the month', async () => {
@@ -232,26 +212,7 @@ describe('a trace of a request', () => {
   });
 });
 
-interface Metric {
-  // biome-ignore lint/suspicious/noExplicitAny: decoded messages
-  readonly points: any[];
-  readonly isMonotonic: boolean;
-  readonly temporality: string;
-}
-
 /** What came last of an application, by the name of the metric. */
 function metricsOf(id: string): ReadonlyMap<string, Metric> {
-  const last = collector
-    .at('/v1/metrics')
-    .flatMap(({ message }) => message.resourceMetrics)
-    .filter(({ resource }) => valuesOf(resource.attributes)['flagmeter.application.id'] === id)
-    .at(-1);
-  const metrics = (last?.scopeMetrics ?? []).flatMap(({ metrics }: { metrics: object[] }) => metrics);
-  return new Map(
-    // biome-ignore lint/suspicious/noExplicitAny: decoded messages
-    metrics.map(({ name, sum, gauge }: any): [string, Metric] => {
-      const { dataPoints, isMonotonic = false, aggregationTemporality = '' } = sum ?? gauge;
-      return [name, { points: dataPoints, isMonotonic, temporality: aggregationTemporality }];
-    }),
-  );
+  return collector.usageOf(id).at(-1)?.metrics ?? new Map();
 }

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ServiceStatusShown } from '../../src/manage/status-shape.ts';
+import { TestCollector, valuesOf } from '../commands/otlp/collector.ts';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  freshDirectory,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
+import { readTable } from '../support/read-csv.ts';
+import { openShop, type Shop, sendCheck } from '../support/shop.ts';
+
+/** What two machines give to others of the same counts. */
+
+const names = ['one', 'two'] as const;
+const features = ['checkout', 'search'] as const;
+const inTime = { timeout: 60_000, interval: 100 };
+
+let database: Postgres;
+let engine: string;
+let credentials: Credentials;
+let collector: TestCollector;
+let shop: Shop;
+const nodes = new Map<string, Binary>();
+/** Checks that were answered 202, by feature. */
+const counted = new Map<string, number>();
+
+/** A node tells the collector its name by a header: nothing in what it sends does. */
+function startNode(name: string): Promise<Binary> {
+  const directory = freshDirectory();
+  const headers = join(directory, 'headers');
+  writeFileSync(headers, `x-node: ${name}\n`);
+  const engineArgs = ['--engine', engine, '--node-name', name];
+  const otlp = ['--otlp-endpoint', collector.url, '--otlp-headers-file', headers, '--otlp-every', '1'];
+  return startBinary({ data: join(directory, 'data'), args: [...engineArgs, ...otlp] });
+}
+
+async function send(http: string, feature: string): Promise<void> {
+  await vi.waitFor(async () => expect(await sendCheck(http, shop.key, feature)).toBe(202), inTime);
+  counted.set(feature, (counted.get(feature) ?? 0) + 1);
+}
+
+async function get(http: string, path: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${await token(http, credentials)}` };
+  const answer = await fetch(`http://${http}/api/v2${path}`, { headers });
+  expect(answer.status).toBe(200);
+  return answer;
+}
+
+const report = (more: string) => `/applications/${shop.application}/usage?environment=Production${more}`;
+
+/** Checks by feature, as a node gives them. */
+const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string, number])[]>>> = {
+  async json(http) {
+    const { features } = await (await get(http, report(''))).json();
+    return features.map(({ feature, checks }: { feature: string; checks: number }) => [feature, checks]);
+  },
+  async csv(http) {
+    const rows = readTable(await (await get(http, report('&step=day&format=csv'))).text());
+    return rows.map(({ feature, checks }) => [feature!, Number(checks)]);
+  },
+  async ndjson(http) {
+    const lines = (await (await get(http, report('&step=day&format=ndjson'))).text()).split('\n');
+    return lines.slice(0, -1).map((line) => [JSON.parse(line).feature, JSON.parse(line).checks]);
+  },
+  async prometheus(http) {
+    const { samples } = parseExposition(
+      await (await get(http, `/applications/${shop.application}/prometheus`)).text(),
+    );
+    return samples
+      .filter(({ name }) => name === 'flagmeter_feature_checks_total')
+      .map(({ labels, value }) => [labels['feature']!, value]);
+  },
+};
+
+/** Who has sent the usage of the shop, and the checks by feature, of the last pushes. */
+function pushes(since: number) {
+  return collector
+    .usageOf(shop.application)
+    .slice(since)
+    .map(({ headers, metrics }) => ({
+      node: headers['x-node'],
+      checks: new Map(
+        metrics
+          .get('flagmeter.feature.checks')
+          ?.points.map(({ attributes, asDouble }) => [
+            String(valuesOf(attributes)['feature_flag.key']),
+            asDouble as number,
+          ]),
+      ),
+    }));
+}
+
+needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    collector = await TestCollector.open();
+    database = await Postgres.start();
+    engine = await database.database();
+    credentials = await prepareEngine(engine);
+    for (const name of names) nodes.set(name, await startNode(name));
+    shop = await openShop(nodes.get('one')!.http, credentials);
+    for (const { http } of nodes.values()) {
+      for (const feature of features) await send(http, feature);
+      await send(http, features[0]);
+    }
+  }, 180_000);
+
+  afterAll(async () => {
+    for (const node of nodes.values()) await stop(node);
+    await database?.close();
+    collector?.close();
+    cleanUp();
+  });
+
+  test.each(Object.keys(ways))('each gives the counts of both as %s', async (way) => {
+    for (const { http } of nodes.values())
+      await vi.waitFor(async () => expect(new Map(await ways[way]!(http))).toEqual(counted), inTime);
+  });
+
+  test('a trace shows what PostgreSQL was waited for', async () => {
+    const id = randomBytes(16).toString('hex');
+    const { http } = nodes.get('two')!;
+    const headers = {
+      ...{ authorization: `Bearer ${await token(http, credentials)}`, 'content-type': 'application/json' },
+      traceparent: `00-${id}-00f067aa0ba902b7-01`,
+    };
+    const body = JSON.stringify({ name: 'Another' });
+    const answer = await fetch(`http://${http}/api/v2/applications`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(201);
+    await vi.waitFor(() => expect(collector.spansOf(id).length).toBeGreaterThanOrEqual(3), inTime);
+    const spans = collector.spansOf(id);
+    const [server] = spans.filter(({ kind }) => kind === 'SPAN_KIND_SERVER');
+    const change = spans.find(({ name }) => name === 'change accounts');
+    const commit = spans.find(({ name }) => name === 'commit accounts');
+    expect([change.parent, commit.parent]).toEqual([server.spanId, change.spanId]);
+    expect(commit.kind).toBe('SPAN_KIND_CLIENT');
+    expect(valuesOf(commit.attributes)).toEqual({ 'db.system.name': 'postgresql' });
+  });
+
+  test('one of them pushes to the collector; when it is killed the other goes on, with the same sums', async () => {
+    for (const { http } of nodes.values())
+      await vi.waitFor(async () => {
+        const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatusShown;
+        expect(cluster?.nodes.filter(({ state }) => state === 'up')).toHaveLength(2);
+      }, inTime);
+    // What was on its way when they began to agree may still come.
+    const before = collector.usageOf(shop.application).length + 2;
+    await vi.waitFor(() => expect(pushes(before).length).toBeGreaterThanOrEqual(5), inTime);
+    const senders = new Set(pushes(before).map(({ node }) => node));
+    expect(senders.size).toBe(1);
+    expect(pushes(before).at(-1)!.checks).toEqual(counted);
+
+    const [sender] = senders as Set<string>;
+    const other = names.find((name) => name !== sender)!;
+    await stop(nodes.get(sender!)!, 'SIGKILL');
+    nodes.delete(sender!);
+    await send(nodes.get(other)!.http, features[0]);
+    await vi.waitFor(() => {
+      const last = pushes(before).at(-1)!;
+      expect([last.node, last.checks]).toEqual([other, counted]);
+    }, inTime);
+  });
+});

@@ -20,6 +20,10 @@ import { prepareEngine } from '../support/prepare-engine.ts';
 import { readTable } from '../support/read-csv.ts';
 import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 
+interface UsageShown {
+  readonly features: readonly { readonly feature: string; readonly checks: number }[];
+}
+
 /** What two machines give to others of the same counts. */
 
 const names = ['one', 'two'] as const;
@@ -62,8 +66,8 @@ const report = (more: string) => `/applications/${shop.application}/usage?enviro
 /** Checks by feature, as a node gives them. */
 const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string, number])[]>>> = {
   async json(http) {
-    const { features } = await (await get(http, report(''))).json();
-    return features.map(({ feature, checks }: { feature: string; checks: number }) => [feature, checks]);
+    const { features } = (await (await get(http, report(''))).json()) as UsageShown;
+    return features.map(({ feature, checks }) => [feature, checks]);
   },
   async csv(http) {
     const rows = readTable(await (await get(http, report('&step=day&format=csv'))).text());

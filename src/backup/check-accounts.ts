@@ -19,6 +19,7 @@ const numbered = {
   applicationKeys: ['key', ({ number }) => [number]],
   clients: ['client', ({ number }) => [number]],
   audit: ['audit', ({ number }) => [number]],
+  webhooks: ['webhook', ({ number }) => [number]],
 } as const satisfies {
   [Name in TableName]?: readonly [string, (record: AccountRecords[Name]) => readonly number[]];
 };
@@ -45,7 +46,15 @@ const rules: {
     (!all.has('applications', applicationId) && 'its application does not exist'),
   features: ({ applicationId, name }, key, all) => declaration(applicationId, name, key, all),
   metrics: ({ applicationId, name }, key, all) => declaration(applicationId, name, key, all),
+  notes: (notes) => !Array.isArray(notes) && 'it is malformed',
+  audit: ({ number }, key) => Number(key) !== number && 'it is under another number',
+  sessions: ({ userId }, key, all) =>
+    !all.has('userSessions', `${userId}.${key}`) && 'it is not in the list of its user',
   signingKeys: ({ kid }, key) => kid !== key && 'it is under another id',
+  webhooks: ({ id }, key) => id !== key && 'it is under another id',
+  webhookDeliveries: ({ webhookId, number }, key) =>
+    (!key.startsWith(`${webhookId}.`) || Number(key.slice(webhookId.length + 1)) !== number) &&
+    'it is under another number',
 };
 
 function declaration(applicationId: string, name: string, key: string, all: Accounts): string | false {

@@ -15,7 +15,7 @@ import { configOf } from './server-flags.ts';
 export async function compact(argv: readonly string[], terminal: Terminal): Promise<number> {
   const { data } = configOf(readGiven(compactCommand, argv), terminal);
   checkPrepared(data);
-  const lock = lockDataDirectory(data);
+  const lock = lockDataDirectory(data, 'stop it first');
   try {
     await longWork(terminal, {
       words: 'compacting',

@@ -30,10 +30,15 @@ export async function verify(argv: readonly string[], terminal: Terminal): Promi
     : verifyBackup(operand, terminal);
 }
 
+/** How a directory in use is checked. */
+function copyOf(data: string): string {
+  return `flagmeter backup --data ${data} --to FILE, then flagmeter verify FILE`;
+}
+
 async function verifyData(data: string, terminal: Terminal): Promise<number> {
   if (dataFilesIn(data).length === 0)
     throw new Error(`Cannot verify ${data}: it is not a prepared data directory; name one with --data`);
-  const lock = lockDataDirectory(data);
+  const lock = lockDataDirectory(data, `stop it first, or check a copy: ${copyOf(data)}`);
   try {
     checkPresence(data);
     const work = (pace: Pace) => checkDirectory(data, pace, sayIn(terminal));

@@ -24,11 +24,12 @@ export interface DataLock {
  * Locks a data directory for this process, and makes the directory when it is missing. The lock is on the directory
  * itself, not on a file in it that could be removed, and the system releases it however the process ends. The data files
  * are locked as well, because links to them may exist in another directory.
+ * @param remedy what people can do when another process uses it
  * @throws {Error} that names the directory and the process that holds the lock, or says why it cannot be locked
  */
-export function lockDataDirectory(directory: string): DataLock {
+export function lockDataDirectory(directory: string, remedy = ''): DataLock {
   const files = () => dataFilesIn(directory);
-  return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', files });
+  return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', remedy, files });
 }
 
 /**
@@ -37,7 +38,7 @@ export function lockDataDirectory(directory: string): DataLock {
  * @throws {Error} as `lockDataDirectory` does
  */
 export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
-  return lockAll({ directory, shown: `${flag} ${directory}`, flag, files: () => [] });
+  return lockAll({ directory, shown: `${flag} ${directory}`, flag, remedy: '', files: () => [] });
 }
 
 interface Locked {
@@ -45,23 +46,24 @@ interface Locked {
   /** What an error calls it. */
   readonly shown: string;
   readonly flag: string;
+  readonly remedy: string;
   /** What is locked with it. */
   files(): readonly string[];
 }
 
-function lockAll({ directory, shown, flag, files }: Locked): DataLock {
+function lockAll({ directory, shown, flag, remedy, files }: Locked): DataLock {
   const held = new Map<string, number>();
   const release = () => {
     for (const descriptor of held.values()) closeSync(descriptor);
     held.clear();
   };
   const coverFiles = () => {
-    for (const path of files()) if (!held.has(path)) held.set(path, lockPath(path));
+    for (const path of files()) if (!held.has(path)) held.set(path, lockPath(path, remedy));
   };
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     accessSync(directory, file.R_OK | file.W_OK | file.X_OK);
-    held.set(directory, lockPath(directory));
+    held.set(directory, lockPath(directory, remedy));
     coverFiles();
     return { coverFiles, release };
   } catch (error) {
@@ -71,12 +73,13 @@ function lockAll({ directory, shown, flag, files }: Locked): DataLock {
 }
 
 /** @returns the descriptor that holds the lock */
-function lockPath(path: string): number {
+function lockPath(path: string, remedy: string): number {
   const descriptor = openSync(path, 'r');
   const error = tryLock(descriptor);
   if (error === 0) return descriptor;
   closeSync(descriptor);
-  if (error === constants.errno.EWOULDBLOCK) throw new Error(`${holderOf(path)} is using it`);
+  if (error === constants.errno.EWOULDBLOCK)
+    throw new Error(`${holderOf(path)} is using it${remedy && `; ${remedy}`}`);
   throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
 }
 

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkDirectory } from '../../src/backup/check-directory.ts';
-import { type AccountStore, openAccountStore, type TableName } from '../../src/store/accounts.ts';
+import { usageTables } from '../../src/backup/check-usage.ts';
+import {
+  type AccountStore,
+  accountTables,
+  openAccountStore,
+  type TableName,
+} from '../../src/store/accounts.ts';
+import { openLmdb, openTable } from '../../src/store/lmdb.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
 import { filledDirectory, steady } from './data-directory.ts';
 
@@ -97,9 +104,42 @@ const ofAccounts: readonly (readonly [TableName, (accounts: AccountStore) => unk
     ({ applicationKeys }) => applicationKeys.put('0', applicationKeys.get(first(applicationKeys))!),
     'it is under another hash',
   ],
+  ['audit', ({ audit }) => audit.put('7', audit.get(first(audit))!), 'audit 7: it is under another number'],
+  ['sessions', ({ userSessions }) => userSessions.clearAsync(), 'it is not in the list of its user'],
+  ['notes', ({ notes }) => notes.put('x', { at: 1 } as never), 'notes x: it is malformed'],
+  [
+    'webhooks',
+    async (accounts) => {
+      await accounts.numbers.put('webhook', 9);
+      await accounts.webhooks.put('x', { id: 'y', number: 1 } as never);
+    },
+    'webhooks x: it is under another id',
+  ],
+  [
+    'webhookDeliveries',
+    ({ webhookDeliveries }) => webhookDeliveries.put('a.07', { webhookId: 'a', number: 8 } as never),
+    'webhookDeliveries a.07: it is under another number',
+  ],
   ['signingKeys', ({ signingKeys }) => signingKeys.clearAsync(), 'there is no key to sign tokens with'],
   ['numbers', ({ numbers }) => numbers.put('application', 1), 'the sequence of applications is behind'],
 ];
+
+test.each(accountTables)(
+  'a record of %s that cannot be read is found, and the table is named',
+  async (table) => {
+    const data = filledDirectory();
+    const lmdb = openLmdb(join(data, 'accounts'));
+    // It has another name in the file than in the program.
+    const rows = openTable(lmdb, table === 'loginThrottles' ? 'brakes' : table);
+    lmdb.transactionSync(() => rows.putSync(Buffer.from('record'), Buffer.from('{"number":')));
+    await lmdb.close();
+    expect((await faultsOf(data)).join()).toMatch(`accounts/data.mdb: it is damaged: ${table}, after `);
+  },
+);
+
+test('every table of usage has a damage here', () => {
+  expect(ofUsage.map(([table]) => table).sort()).toEqual([...usageTables].sort());
+});
 
 function first(table: { getKeys(range: object): Iterable<string> }): string {
   return [...table.getKeys({ limit: 1 })][0]!;
@@ -111,6 +151,6 @@ test.each(ofAccounts)('damaged %s are found', async (_, change, fault) => {
   await change(accounts);
   await accounts.lmdb.close();
   const [found] = await faultsOf(data);
-  expect(found).toContain(`${join('accounts/data.mdb')}: it is damaged: `);
+  expect(found).toContain('accounts/data.mdb: it is damaged: ');
   expect(found).toContain(fault);
 });

@@ -54,7 +54,7 @@ test('a directory that a server uses is refused', async () => {
   const service = await startBinary({ data });
   expect(await runBinary(['compact', '--data', data])).toMatchObject({
     code: 1,
-    stderr: `Cannot use the data directory ${data}: process ${service.pid} is using it\n`,
+    stderr: `Cannot use the data directory ${data}: process ${service.pid} is using it; stop it first\n`,
   });
   await stop(service);
 });

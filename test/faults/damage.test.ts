@@ -165,7 +165,9 @@ describe('verify', () => {
     const service = await startBinary({ data });
     const { code, stderr } = await runBinary(['verify', '--data', data]);
     expect(code).toBe(1);
-    expect(stderr).toContain(`Cannot use the data directory ${data}`);
+    expect(stderr).toBe(
+      `Cannot use the data directory ${data}: process ${service.pid} is using it; stop it first, or check a copy: flagmeter backup --data ${data} --to FILE, then flagmeter verify FILE\n`,
+    );
     await stop(service);
   });
 

@@ -189,7 +189,10 @@ describe('the Helm chart', () => {
     expect(replicas).toBe(3);
     expect(template.spec.initContainers).toBeUndefined();
     expect(template.spec.containers[0].args).not.toContain('--existing');
-    expect(settingsIn(made)).toMatchObject({ engine: 'postgres://a:b@db/flagmeter' });
+    expect(settingsIn(made)).toMatchObject({ engine: 'postgres://a:b@db/flagmeter', shutdownDelay: 5 });
+    const config = { shutdownDelay: 20 };
+    const slower = manifests({ replicas: 3, engine: { existingSecret: 'engine' }, config });
+    expect(settingsIn(slower)).toMatchObject(config);
   });
 
   test('makes an ingress with TLS', () => {

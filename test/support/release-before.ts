@@ -23,9 +23,12 @@ const root = resolve(import.meta.dirname, '../..');
  */
 export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
 
+/** In CI the files may belong to someone else. */
+const anyOwner = ['-c', `safe.directory=${root}`];
+
 /** @returns why the release before cannot be built here; `undefined` when it can */
 export const whyNoReleaseBefore =
-  spawnSync('git', ['cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root }).status === 0
+  spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root }).status === 0
     ? undefined
     : `This copy of the project lacks the commit ${releaseBefore}, the release before: git fetch --unshallow`;
 
@@ -50,7 +53,7 @@ export async function binaryBefore(): Promise<string> {
 
 async function checkOut(folder: string): Promise<void> {
   const tar = join(folder, 'sources.tar');
-  await run('git', ['archive', '--output', tar, releaseBefore], { cwd: root });
+  await run('git', [...anyOwner, 'archive', '--output', tar, releaseBefore], { cwd: root });
   await run('tar', ['--extract', '--file', tar, '--directory', folder]);
 }
 

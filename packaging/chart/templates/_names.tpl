@@ -22,6 +22,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- $set := dict "data" "/var/lib/flagmeter" "listen" "0.0.0.0:8080" "grpc-listen" "0.0.0.0:8081" }}
 {{- if .Values.engine.existingSecret }}
 {{- $set = merge $set (dict "engine-file" "/run/secrets/engine/url" "engine-key-file" "/run/secrets/engine/key") }}
+{{- /* Kubernetes goes on sending requests for a moment to a pod that it has told to stop. */}}
+{{- if not (or (hasKey .Values.config "shutdown-delay") (hasKey .Values.config "shutdownDelay")) }}
+{{- $set = merge $set (dict "shutdown-delay" 5) }}
+{{- end }}
 {{- end }}
 {{- with int .Values.ops.port }}
 {{- $set = merge $set (dict "ops-listen" (printf "0.0.0.0:%d" .)) }}

@@ -7,7 +7,7 @@ import {
 } from '../../src/store/accounts.ts';
 import { transact } from '../../src/store/transact.ts';
 import { testClock } from '../accounts/fixture.ts';
-import { refresh, type StoredStore } from '../fixtures/stores/fill.ts';
+import { openSignIn, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
 import { urls } from '../fixtures/stores/fill-more.ts';
 import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
 import { cleanUp, freshDirectory, manage } from '../support/binary.ts';
@@ -47,10 +47,17 @@ async function addField(data: string): Promise<Map<TableName, Records>> {
 test('a field that a later version has added to a record stays in it, whatever this version changes', async () => {
   const data = `${freshDirectory()}/data`;
   const stored = unpack(fixtureNames().at(-1)!, data);
-  const before = await addField(data);
-  const clock = testClock(stored.filledAt + 60_000);
   const args = [...urls, '--webhook-allow-private'];
-  const service = await startLocal({ data, clock, credentials: stored.credentials, args });
+  const start = (ms: number) =>
+    startLocal({ data, clock: testClock(stored.filledAt + ms), credentials: stored.credentials, args });
+  const first = await start(60_000);
+  const { adminEmail: email, adminPassword: password } = stored.credentials;
+  const browser = await openSignIn(first.http, stored.clientId);
+  await browser.submit({ email, password, action: 'sign-in' });
+  await first.stop();
+  const before = await addField(data);
+  const service = await start(180_000);
+  await openSignIn(service.http, stored.clientId, browser.cookie);
   await changeEverything(service.http, stored);
   await service.stop();
 
@@ -73,8 +80,8 @@ test('a field that a later version has added to a record stays in it, whatever t
 
 /** The tables whose records are changed in place. Records of the others are made and removed. */
 const changeable: readonly TableName[] = [
-  ...(['applicationKeys', 'applications', 'features', 'metrics', 'sessions', 'teams', 'users'] as const),
-  ...(['webhookDeliveries', 'webhookTurns', 'webhooks'] as const),
+  ...(['applicationKeys', 'applications', 'features', 'metrics', 'sessions', 'signIns', 'teams'] as const),
+  ...(['users', 'webhookDeliveries', 'webhookTurns', 'webhooks'] as const),
 ];
 
 async function changeEverything(http: string, stored: StoredStore): Promise<void> {

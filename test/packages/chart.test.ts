@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
@@ -183,6 +183,28 @@ describe('the Helm chart', () => {
     expect(refusalOf({ ...yaml('values.yaml'), ...changed })).not.toBe('');
   });
 
+  test('writes no field that Kubernetes does not know', () => {
+    const ingress = {
+      enabled: true,
+      className: 'nginx',
+      host: 'a.example',
+      annotations: {},
+      tlsSecret: 'tls',
+    };
+    const all = {
+      podAnnotations: { a: 'b' },
+      secretFiles: { otlp: 'otlp' },
+      imagePullSecrets: [{ name: 'registry' }],
+      storage: { size: '1Gi', storageClassName: 'fast' },
+      ingress,
+    };
+    const alone = manifests({ ...all, admin });
+    const several = manifests({ ...all, replicas: 2, engine: { existingSecret: 'engine' } });
+    expect(unknownFields([...Object.values(alone), ...Object.values(several)])).toEqual([]);
+    alone['StatefulSet'].spec.template.spec.containers[0].readinessprobe = {};
+    expect(unknownFields([alone['StatefulSet']])).toEqual([expect.stringContaining('"readinessprobe"')]);
+  }, 120_000);
+
   test('makes several pods that share an engine', () => {
     const made = manifests({ replicas: 3, engine: { existingSecret: 'engine' } });
     const { replicas, template } = made['StatefulSet'].spec;
@@ -219,3 +241,38 @@ describe('the Helm chart', () => {
     expect(stderr).toContain(why);
   });
 });
+
+/**
+ * The schemas let other fields pass; the types made of them do not.
+ * @returns what the compiler says against the manifests
+ */
+function unknownFields(made: readonly Manifest[]): string[] {
+  const folder = mkdtempSync(join(root, 'dist/chart-'));
+  try {
+    const imports = Object.entries(kinds).map(
+      ([kind, { apiVersion }]) =>
+        `import type { I${kind} } from 'kubernetes-models/${apiVersion}/${kind}';\n`,
+    );
+    const constants = made.map(
+      (manifest, index) =>
+        `export const m${index}: I${manifest.kind} = ${JSON.stringify(manifest, undefined, 1)};\n`,
+    );
+    writeFileSync(join(folder, 'manifests.ts'), [...imports, ...constants].join(''));
+    const args = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      join(folder, 'manifests.ts'),
+    ];
+    const { stdout, stderr } = spawnSync(join(root, 'node_modules/.bin/tsc'), args, {
+      encoding: 'utf8',
+      cwd: folder,
+    });
+    return `${stdout}${stderr}`.split('\n').filter((line) => line.includes('error'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

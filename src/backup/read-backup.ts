@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import {
   BlockChain,
   blockKind,
@@ -41,7 +41,7 @@ export async function readBackup(file: string, reader: Reader, pace: Pace): Prom
     const input = new Input(fromStandardInput(pace), 'standard input');
     return await new BackupReader(input, reader).read(() => pace.rest({ done: input.at, total: 0 }));
   }
-  const descriptor = openSync(file, 'r');
+  const descriptor = open(file);
   try {
     const total = fstatSync(descriptor).size;
     const input = new Input((buffer) => readSync(descriptor, buffer, 0, buffer.length, null), file);
@@ -49,6 +49,13 @@ export async function readBackup(file: string, reader: Reader, pace: Pace): Prom
   } finally {
     closeSync(descriptor);
   }
+}
+
+function open(file: string): number {
+  const isDirectory = statSync(file, { throwIfNoEntry: false })?.isDirectory();
+  if (isDirectory === undefined) throw new Error(`Cannot use ${file}: there is no such file`);
+  if (isDirectory) throw new Error(`Cannot use ${file}: it is a directory; name a backup`);
+  return openSync(file, 'r');
 }
 
 /** Fills a part of a buffer. @returns how much; 0 at the end */

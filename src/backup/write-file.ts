@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { diskSpace } from '../store/disk-space.ts';
 import { syncPath } from '../store/sync.ts';
@@ -39,11 +39,19 @@ export function checkRoom(file: string, bytes: number): void {
 }
 
 function open(made: string, file: string): FileWriter {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`Cannot write ${file}: it is a directory; name a file in it`);
   try {
     return new FileWriter(made);
   } catch (error) {
-    throw new Error(`Cannot write ${file}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`Cannot write ${file}: ${reasonOf(error as NodeJS.ErrnoException)}`, { cause: error });
   }
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'its directory does not exist';
+  if (code === 'EACCES') return 'this user may not write there';
+  return message;
 }
 
 function isFull(error: unknown): boolean {

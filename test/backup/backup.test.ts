@@ -161,6 +161,20 @@ test('a directory that is not prepared has no backup, and stays as it is', async
   expect(existsSync(join(dirname(data), 'backup'))).toBe(false);
 });
 
+test('a backup that cannot be there is refused in words', async () => {
+  const data = filledDirectory();
+  const folder = dirname(data);
+  const nowhere = join(folder, 'nowhere/backup');
+  await expect(backUp(data, folder)).rejects.toThrow(`Cannot write ${folder}: it is a directory`);
+  await expect(backUp(data, nowhere)).rejects.toThrow(
+    `Cannot write ${nowhere}: its directory does not exist`,
+  );
+  await expect(readBackup(nowhere, {}, steady)).rejects.toThrow(
+    `Cannot use ${nowhere}: there is no such file`,
+  );
+  await expect(readBackup(folder, {}, steady)).rejects.toThrow(`Cannot use ${folder}: it is a directory`);
+});
+
 test('a set of pages gives them in runs', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(300)), fc.integer({ min: 1, max: 20 }), (pages, limit) => {

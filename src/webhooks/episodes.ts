@@ -9,6 +9,9 @@ const fewest = 10;
 const quietMs = 60 * 60_000;
 const moveOnMs = 15 * 60_000;
 
+/** `move on`: tell nothing, and mark it. */
+export type Step = 'tell' | 'move on' | undefined;
+
 /**
  * What to do about refusals, the last of them at `lastAt`.
  * @param marked when they were last told of, or seen to go on
@@ -16,7 +19,7 @@ const moveOnMs = 15 * 60_000;
 export function stepOf(
   marked: number | undefined,
   { count, lastAt }: { readonly count: number; readonly lastAt: number },
-): 'tell' | 'move on' | undefined {
+): Step {
   if (count < fewest || lastAt <= (marked ?? 0)) return undefined;
   if (marked === undefined || lastAt - marked >= quietMs) return 'tell';
   return lastAt - marked >= moveOnMs ? 'move on' : undefined;

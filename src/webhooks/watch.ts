@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Application } from '../store/records.ts';
 import type { Webhook, WebhookEventType } from '../store/webhook-records.ts';
-import { stepOf } from './episodes.ts';
+import { type Step, stepOf } from './episodes.ts';
 import type { Find, Findings, WatchTask } from './findings.ts';
 import { markedAt, putMark, refusedMark, seenMark, service, staleMark } from './marks.ts';
 import { firstSeen, type Refusing, refusing, stale } from './occurrences.ts';
@@ -30,6 +30,9 @@ const betweenApplicationsMs = 10;
 
 /** Events that one round queues for one application; the next round goes on. Receivers are not flooded, and queues not overrun. */
 const mostAtOnce = 100;
+
+/** Marks that are read without a pause. */
+const marksAtOnce = 100;
 
 /** Most rounds look at the last hour only; each of these looks at all that counts: what comes from other nodes may be old. */
 const wholeEvery = 30;
@@ -112,20 +115,36 @@ export class Watch {
   }
 
   async #lookAt(application: Application, task: WatchTask): Promise<void> {
-    const { engine, directory, find } = this.#deps;
+    const { directory, find } = this.#deps;
     if (task.firstSeenFrom === null && task.stale === null && task.refusedFrom === null) return;
     const found = await find(task);
     const { randomBytes, clock } = directory;
     const now = clock.now();
-    if (newsIn(engine, application, found, now).length === 0) return;
+    const news = await this.#newsIn(candidatesOf(application, found, now));
+    if (news.length === 0) return;
     await directory.change((draft) => {
       // Another node may have been first, and the application may be gone.
       if (!draft.applications.has(application.id)) return;
-      for (const { mark, at, occurrence } of newsIn(draft, application, found, now)) {
-        putMark(draft, mark, at);
-        if (occurrence !== undefined) enqueue(draft, occurrence, { now, randomBytes });
+      for (const { mark, at, stepFrom, occurrence } of news) {
+        const step = stepFrom(markedAt(draft, mark));
+        if (step !== undefined) putMark(draft, mark, at);
+        if (step === 'tell') enqueue(draft, occurrence(), { now, randomBytes });
       }
     });
+  }
+
+  /** What was not told yet, `mostAtOnce` at the most. Of a flood most was told, and the marks are on disk: packets come in between. */
+  async #newsIn(candidates: Iterable<Candidate>): Promise<readonly Candidate[]> {
+    const { engine, pause } = this.#deps;
+    const news: Candidate[] = [];
+    let looked = 0;
+    for (const candidate of candidates) {
+      looked += 1;
+      if (looked % marksAtOnce === 0 && !(await pause(1))) break;
+      if (candidate.stepFrom(markedAt(engine, candidate.mark)) !== undefined) news.push(candidate);
+      if (news.length === mostAtOnce) break;
+    }
+    return news;
   }
 
   /** The service as a whole: what refuses whatever comes is no application's own. */
@@ -169,48 +188,41 @@ function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {
   return teams;
 }
 
-interface News {
+/** Something that may be told. */
+interface Candidate {
   readonly mark: string;
+  /** What the mark holds then. */
   readonly at: number;
-  /** `undefined` when the mark only moves on. */
-  readonly occurrence: Occurrence | undefined;
+  /** What to do, by what the mark holds now. */
+  stepFrom(marked: number | undefined): Step;
+  occurrence(): Occurrence;
 }
 
-/** What of the findings was not told yet, `mostAtOnce` at the most. */
-function newsIn(reader: Pick<Draft, 'get'>, application: Application, found: Findings, now: number): News[] {
-  const news: News[] = [];
-  for (const one of newsOf(reader, application, found, now)) {
-    news.push(one);
-    if (news.length === mostAtOnce) break;
-  }
-  return news;
-}
-
-function* newsOf(
-  reader: Pick<Draft, 'get'>,
-  application: Application,
-  found: Findings,
-  now: number,
-): Generator<News> {
+function* candidatesOf(application: Application, found: Findings, now: number): Generator<Candidate> {
   const { id, teamId } = application;
   // Refusals are few and first: they come with a flood of flags that were never seen before.
-  for (const { environment, ...one } of found.refused) {
-    const mark = refusedMark(id, environment?.number ?? null, one.code);
-    const step = stepOf(markedAt(reader, mark), one);
-    const occurrence = step === 'tell' ? refusing(teamId, application, environment, one) : undefined;
-    if (step !== undefined) yield { mark, at: one.lastAt, occurrence };
-  }
-  for (const one of found.firstSeen) {
-    const mark = seenMark(id, one.environment.number, one.feature);
-    if (markedAt(reader, mark) === undefined)
-      yield { mark, at: now, occurrence: firstSeen(application, one) };
-  }
-  for (const one of found.stale) {
-    const mark = staleMark(id, one.feature);
-    // What has become stale after it was told was in use in between.
-    if (one.since > (markedAt(reader, mark) ?? 0))
-      yield { mark, at: now, occurrence: stale(application, one) };
-  }
+  for (const { environment, ...one } of found.refused)
+    yield {
+      mark: refusedMark(id, environment?.number ?? null, one.code),
+      at: one.lastAt,
+      stepFrom: (marked) => stepOf(marked, one),
+      occurrence: () => refusing(teamId, application, environment, one),
+    };
+  for (const one of found.firstSeen)
+    yield {
+      mark: seenMark(id, one.environment.number, one.feature),
+      at: now,
+      stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
+      occurrence: () => firstSeen(application, one),
+    };
+  for (const one of found.stale)
+    yield {
+      mark: staleMark(id, one.feature),
+      at: now,
+      // What has become stale after it was told was in use in between.
+      stepFrom: (marked) => (one.since > (marked ?? 0) ? 'tell' : undefined),
+      occurrence: () => stale(application, one),
+    };
 }
 
 function tellAll(

@@ -126,6 +126,28 @@ test('an application that cannot be read holds up no other', async () => {
   expect(fixture.queued(webhook.id)).toMatchObject([{ data: { application: { name: 'Next' } } }]);
 });
 
+test('a flood that was told already is passed over in portions', async () => {
+  const fixture = await openWatch();
+  const { webhook } = await hookFor(fixture, 'flag.first_seen');
+  const at = fixture.clock.now();
+  const flood = Array.from({ length: 250 }, (_, index) => ({
+    environment: production,
+    feature: `flood-${index}`,
+    at,
+  }));
+  fixture.found = { ...nothing, firstSeen: flood };
+  const watch = fixture.newWatch();
+  for (let round = 0; round < 3; round += 1) await watch.round();
+  let pauses = 0;
+  const pause = async () => {
+    pauses += 1;
+    return true;
+  };
+  await fixture.newWatch({ pause }).round();
+  expect(fixture.queued(webhook.id)).toHaveLength(250);
+  expect(pauses, 'after each hundred, and after the application').toBe(3);
+});
+
 describe('a flag that is stale', () => {
   test('is told once, and again when it was in use in between', async () => {
     const fixture = await openWatch();

@@ -33,11 +33,14 @@ const engine = {
 /** They boot machines, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
 const longPackageTests = ['test/packages/{arm,chart,image,lifecycle,newcomer,reproducible}.test.ts'];
 
+/** They wait for minutes: `npm run test:alerts` runs them, with those that do not. */
+const longAlertTests = ['test/binary/lasting-alerts.test.ts'];
+
 const system = {
   test: {
     name: 'system',
     include: ['test/{binary,browser,faults,bench,models,chaos,packages}/**/*.test.ts'],
-    exclude: longPackageTests,
+    exclude: [...longPackageTests, ...longAlertTests],
     testTimeout: 120_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
@@ -47,6 +50,10 @@ const system = {
 
 const packages = {
   test: { ...system.test, name: 'packages', include: longPackageTests, exclude: [] },
+};
+
+const alerts = {
+  test: { ...system.test, name: 'alerts', include: ['test/binary/*alerts.test.ts'], exclude: [] },
 };
 
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
@@ -60,8 +67,10 @@ if (skipped.length > 0)
 if (whyNoReleaseBefore !== undefined)
   console.warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
 
+const onNode = [system, packages, alerts];
+
 export default defineConfig({
   test: {
-    projects: onBun || whyNotOnNode === undefined ? [unit, engine, system, packages] : [system, packages],
+    projects: onBun || whyNotOnNode === undefined ? [unit, engine, ...onNode] : onNode,
   },
 });

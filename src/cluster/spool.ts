@@ -86,15 +86,22 @@ export class Spool {
   }
 
   level(): SpoolLevel {
-    const waiting = this.streams().filter(({ state, sealed, acknowledged }) => {
-      return state === 'open' && sealed > acknowledged;
-    });
+    const open = this.streams().filter(({ state }) => state === 'open');
+    const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
     return {
       bytes: this.bytes,
       waiting: waiting.reduce((sum, { sealed, acknowledged }) => sum + sealed - acknowledged, 0),
-      oldest: oldest.find((delta) => delta !== undefined)?.through,
+      // While the engine is away nothing is sealed: then all that waits may be in the open delta.
+      oldest: oldest.find((delta) => delta !== undefined)?.through ?? this.#openSince(open),
     };
+  }
+
+  #openSince(open: readonly StreamRecord[]): number | undefined {
+    const { counts, measurements, apart, ledger, used, unresolved } = this.store;
+    const tables = [counts, measurements, apart, ledger, used, unresolved];
+    const isEmpty = tables.every((table) => [...table.getKeys({ limit: 1 })].length === 0);
+    return isEmpty ? undefined : open.at(-1)?.mark.at;
   }
 
   /** See `bytesOfSpool`. It costs some microseconds. */

@@ -10,6 +10,7 @@ import {
   createApplication,
   createKey,
   freshDirectory,
+  manage,
   prepare,
   startBinary,
   stop,
@@ -17,8 +18,9 @@ import {
 } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { readOpenApi } from '../support/openapi.ts';
+import { type Outside, openOutside } from '../support/outside.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
-import { runBinary } from '../support/run-binary.ts';
+import { tellCommands } from '../support/tell-commands.ts';
 import { bodies, forms } from '../support/text-everywhere.ts';
 
 /**
@@ -46,6 +48,7 @@ let data: string;
 let audit: string;
 let service: Binary;
 let ops: string;
+let outside: Outside;
 let credentials: Credentials;
 let application: string;
 const keys: Record<string, string> = {};
@@ -58,7 +61,10 @@ beforeAll(async () => {
   credentials = await prepare(data);
   const limits = ['--api-rate', '0', '--token-rate', '0', '--slow-request', '1', '--slow-commit', '1'];
   const own = ['--log-level', 'debug', '--log-format', 'text', '--ops-listen', '127.0.0.1:0'];
-  service = await startBinary({ data, args: [...own, ...limits, '--audit-export', audit] });
+  outside = await openOutside(note);
+  const proxies = ['--trusted-proxies', 'loopback', '--proxy-header', 'forwarded', '--webhook-allow-private'];
+  const all = [...own, ...limits, ...proxies, ...outside.args];
+  service = await startBinary({ data, args: [...all, '--audit-export', audit] });
   ops = /\bops=(\S+)/.exec(service.line)![1]!;
   note('the password', credentials.adminPassword);
   note('the secret of the API key', credentials.clientSecret);
@@ -71,6 +77,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (service !== undefined) await stop(service);
+  outside?.close();
   cleanUp();
 });
 
@@ -126,6 +133,9 @@ const everywhere = {
   'idempotency-key': canary,
   origin: `https://${canary}.example`,
   referer: `https://shop.example/?token=${canary}`,
+  forwarded: `for="_${canary}";by=${canary};host=${canary}`,
+  'x-forwarded-for': canary,
+  baggage: `user=${canary}`,
   'user-agent': canary,
   'x-api-key': canary,
 };
@@ -218,39 +228,29 @@ test('signing in to the console, well and badly', async () => {
   expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
 });
 
-test('commands', async () => {
-  const url = `http://${service.http}`;
-  const good = {
-    FLAGMETER_CLIENT_ID: credentials.clientId,
-    FLAGMETER_CLIENT_SECRET: credentials.clientSecret,
+test('webhooks: their secrets, and URLs that tell their receivers who sends', async () => {
+  const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
+  const access = await bearer();
+  const inUrl = randomBytes(12).toString('hex');
+  note('the URL of a webhook', inUrl);
+  const wanted = {
+    name: named,
+    url: `http://127.0.0.1:1/hooks/${inUrl}?key=${inUrl}`,
+    events: ['key.leaked'],
   };
-  const bad = { FLAGMETER_CLIENT_ID: credentials.clientId, FLAGMETER_CLIENT_SECRET: canary };
-  for (const env of [good, bad, { FLAGMETER_TOKEN: canary }])
-    for (const args of [
-      ['apps', 'list'],
-      ['keys', 'list', '--app', 'shop', '--json'],
-      ['whoami'],
-      ['audit', 'list'],
-    ]) {
-      const { stdout, stderr } = await runBinary([...args, '--url', url], { ...env, HOME: freshDirectory() });
-      written += stdout + stderr;
-    }
-  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-  const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...listen];
-  const away = `postgres://flagmeter:${canary}@127.0.0.1:1/flagmeter`;
-  const refused: readonly (readonly [readonly string[], Record<string, string>])[] = [
-    [['engine', 'status', '--engine', away], {}],
-    [serve, { FLAGMETER_ENGINE: `mysql://${canary}` }],
-    [serve, { FLAGMETER_ENGINE: `${away}?sslmode=${canary}` }],
-    [serve, { FLAGMETER_ENGINE: away, FLAGMETER_ENGINE_KEY_FILE: canary }],
-    [serve, { FLAGMETER_TLS_KEY: canary }],
-  ];
-  for (const [args, env] of refused) {
-    const { code, stdout, stderr } = await runBinary(args, { ...env, HOME: freshDirectory() });
-    expect([code, stdout]).not.toEqual([0, '']);
-    expect(stderr).not.toBe('');
-    written += stdout + stderr;
-  }
+  const made = await manage(service.http, access, 'POST', path, 201, wanted);
+  const { id, secret } = made as { id: string; secret: string };
+  expect(secret).toMatch(/^whsec_/);
+  note('the secret of a webhook', secret);
+  note('the secret of a webhook, bare', secret.slice('whsec_'.length));
+  noteSecretsIn(await manage(service.http, access, 'POST', `${path}/${id}/secret`, 200));
+  await manage(service.http, access, 'POST', `${path}/${id}/test`, 201);
+  // It is tried, and fails.
+  await expect.poll(() => service.stderr()).toMatch(/a webhook was called/);
+});
+
+test('commands', async () => {
+  written = await tellCommands(service, credentials, canary);
 }, 60_000);
 
 /** Every file below a directory but those of LMDB. */
@@ -261,6 +261,8 @@ function filesBelow(directory: string): readonly string[] {
 }
 
 test('and nothing that was written has one', async () => {
+  const isInLog = () => service.stderr().includes('a backup has failed');
+  await expect.poll(isInLog, { timeout: 60_000 }).toBe(true);
   const metrics = await (await fetch(`http://${ops}/metrics`)).text();
   const health = await (await fetch(`http://${ops}/readyz`)).text();
   await stop(service);
@@ -274,16 +276,21 @@ test('and nothing that was written has one', async () => {
     ['standard output', service.line],
     ['the metrics', metrics + health],
     ['the commands', written],
+    ['the traces', outside.sentTo('/v1/traces')],
+    ['the usage for a collector', outside.sentTo('/v1/metrics')],
     ...files.map((path) => [path, readFileSync(path, 'latin1')] as const),
   ]);
   // What has to be there, so that it is known to be looked at.
   expect(places.get('the log')).toMatch(/ DEBUG request .*route=\/connect\/token/);
   expect(places.get('the log')).toMatch(/ WARN {2}a request was slow .*requestId=/);
   expect(places.get('the metrics')).toMatch(/^flagmeter_tokens_issued_total/m);
+  expect(places.get('the traces')).toContain('/connect/token');
+  expect(places.get('the usage for a collector')).toContain('checkout');
+  expect(places.get('the commands')).toContain('"version":"2.1.0"');
   expect(files.some((path) => path.startsWith(audit))).toBe(true);
   expect(secrets.size).toBeGreaterThan(50);
   const found = [...places].flatMap(([place, text]) => {
-    const hidden = ['the log', 'standard output', 'the metrics'].includes(place)
+    const hidden = ['the log', 'standard output', 'the metrics', 'the traces'].includes(place)
       ? [...secrets, ...names]
       : secrets;
     return [...hidden].filter(([, secret]) => text.includes(secret)).map(([name]) => `${name} in ${place}`);

@@ -46,6 +46,18 @@ test('the deltas of a stream are numbered from 1, and nothing is sealed when not
   await spool.close();
 });
 
+test('what was counted waits since the last delta, also before it is sealed', async () => {
+  const { spool, step, count } = openSpool();
+  step({}, 5);
+  expect(spool.level().oldest).toBeUndefined();
+  count(1);
+  expect(spool.level()).toMatchObject({ waiting: 0, oldest: spool.stream('one')!.mark.at });
+  const { sealed } = step({}, 9);
+  step({ acknowledged: [{ stream: 'one', seq: sealed, at: 9 }] }, 11);
+  expect(spool.level().oldest).toBeUndefined();
+  await spool.close();
+});
+
 test('a delta that the engine has is kept until an hour later, and then removed', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);

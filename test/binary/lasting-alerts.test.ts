@@ -1,0 +1,115 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { type Fault, testAtOnce } from '../support/alerting.ts';
+import {
+  type Binary,
+  cleanUp,
+  createApplication,
+  freshDirectory,
+  prepare,
+  type Started,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
+import { Prometheus } from '../support/prometheus.ts';
+import { openShop, sendCheck } from '../support/shop.ts';
+
+/** As test/binary/alerts.test.ts: faults that are told of after a minute or two. `npm run test:alerts` runs it, and CI does not. */
+
+const ops = ['--ops-listen', '127.0.0.1:0'];
+const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
+const longMs = 200_000;
+const { describe } = needing('prometheus', 'postgresql');
+
+describe('alerts', () => {
+  const audit = join(freshDirectory(), 'audit');
+  const backups = join(freshDirectory(), 'backups');
+  let database: Postgres;
+  let node: Binary;
+  let nodeKey: string;
+  let single: Binary;
+  let credentials: Awaited<ReturnType<typeof prepare>>;
+  let key: string;
+  let prometheus: Prometheus;
+  const closing: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    database = await Postgres.start();
+    const engine = await database.database();
+    const ofEngine = await prepareEngine(engine);
+    const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
+    node = await startBinary({ args: ['--engine', engine, ...ops, ...urls] });
+    ({ key: nodeKey } = await openShop(node.http, ofEngine));
+    const data = join(freshDirectory(), 'data');
+    credentials = await prepare(data);
+    const copies = ['--audit-export', audit, '--backup-every', '1m', '--backup-to', backups];
+    single = await startBinary({ data, args: [...ops, ...copies] });
+    ({ key } = await openShop(single.http, credentials));
+    prometheus = await Prometheus.start([node, single].map(opsOf));
+  }, 90_000);
+
+  afterAll(async () => {
+    for (const close of closing) await close();
+    await prometheus?.close();
+    for (const each of [node, single]) if (each !== undefined) await stop(each, 'SIGKILL');
+    await database?.close();
+    cleanUp();
+  });
+
+  const faults: readonly Fault[] = [
+    {
+      what: 'an engine that is away',
+      alerts: [
+        'FlagmeterEngineAway',
+        'FlagmeterNotManaging',
+        'FlagmeterSpoolWaits',
+        'FlagmeterReportsBehind',
+      ],
+      target: () => opsOf(node),
+      provoke: () => database.stop(),
+      goOn: () => sendCheck(node.http, nodeKey, 'checkout'),
+    },
+    {
+      what: 'a process that reads one state of a store for ever',
+      alerts: ['FlagmeterOldReader'],
+      target: () => opsOf(single),
+      async provoke() {
+        const store = openUsageStore(single.data);
+        const reading = store.lmdb.useReadTransaction();
+        closing.push(
+          () => reading.done(),
+          () => store.lmdb.close(),
+        );
+      },
+      goOn: () => sendCheck(single.http, key, 'checkout'),
+    },
+    {
+      what: 'a directory of the audit log that cannot be written to',
+      alerts: ['FlagmeterAuditExportFails'],
+      target: () => opsOf(single),
+      async provoke() {
+        const file = await vi.waitUntil(() => readdirSync(audit).find((name) => name.endsWith('.ndjson')));
+        renameSync(join(audit, file), join(audit, 'aside'));
+        mkdirSync(join(audit, file)); // So that it cannot be written.
+        await createApplication(single.http, await token(single.http, credentials), { name: 'another' });
+      },
+    },
+    {
+      what: 'backups that cannot be kept',
+      alerts: ['FlagmeterBackupFails', 'FlagmeterBackupOld'],
+      target: () => opsOf(single),
+      async provoke() {
+        rmSync(backups, { recursive: true, force: true });
+        writeFileSync(backups, 'no directory');
+      },
+    },
+  ];
+
+  testAtOnce(() => prometheus, faults, longMs);
+});

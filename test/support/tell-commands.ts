@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type Binary, type Credentials, freshDirectory } from './binary.ts';
+import { runBinary } from './run-binary.ts';
+
+/** @param secret is given wherever a command takes one @returns all that the commands have written */
+export async function tellCommands(service: Binary, credentials: Credentials, secret: string) {
+  return (
+    (await askServer(service, credentials, secret)) +
+    (await backUp(service)) +
+    (await startWithWrongSecrets(secret))
+  );
+}
+
+async function askServer(
+  { http }: Binary,
+  { clientId, clientSecret }: Credentials,
+  secret: string,
+): Promise<string> {
+  const source = freshDirectory();
+  writeFileSync(join(source, 'shop.ts'), `const password = '${secret}'; isOn('checkout');`);
+  const environments = [
+    { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret },
+    { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: secret },
+    { FLAGMETER_TOKEN: secret },
+  ];
+  const commands = [
+    ['apps', 'list'],
+    ['keys', 'list', '--app', 'shop', '--json'],
+    ['whoami'],
+    ['audit'],
+    ['features', 'scan', source, '--app', 'shop', '--sarif'],
+    ['features', 'scan', source, '--app', 'shop', '--json'],
+  ];
+  let written = '';
+  for (const env of environments)
+    for (const args of commands) {
+      const all = [...args, '--url', `http://${http}`];
+      const { stdout, stderr } = await runBinary(all, { ...env, HOME: freshDirectory() });
+      written += stdout + stderr;
+    }
+  return written;
+}
+
+async function backUp({ data }: Binary): Promise<string> {
+  const copy = join(freshDirectory(), 'copy.backup');
+  let written = '';
+  const commands = [
+    ['backup', '--data', data, '--to', copy],
+    ['verify', copy],
+  ];
+  for (const args of commands) {
+    const { code, stdout, stderr } = await runBinary(args);
+    expect(code).toBe(0);
+    written += stdout + stderr;
+  }
+  return written;
+}
+
+async function startWithWrongSecrets(secret: string): Promise<string> {
+  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+  const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...listen];
+  const away = `postgres://flagmeter:${secret}@127.0.0.1:1/flagmeter`;
+  const refused: readonly (readonly [readonly string[], Record<string, string>])[] = [
+    [['engine', 'status', '--engine', away], {}],
+    [serve, { FLAGMETER_ENGINE: `mysql://${secret}` }],
+    [serve, { FLAGMETER_ENGINE: `${away}?sslmode=${secret}` }],
+    [serve, { FLAGMETER_ENGINE: away, FLAGMETER_ENGINE_KEY_FILE: secret }],
+    [serve, { FLAGMETER_TLS_KEY: secret }],
+  ];
+  let written = '';
+  for (const [args, env] of refused) {
+    const { code, stdout, stderr } = await runBinary(args, { ...env, HOME: freshDirectory() });
+    expect([code, stdout]).not.toEqual([0, '']);
+    expect(stderr).not.toBe('');
+    written += stdout + stderr;
+  }
+  return written;
+}

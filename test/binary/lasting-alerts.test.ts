@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { type Fault, testAtOnce } from '../support/alerting.ts';
 import {
@@ -94,9 +94,9 @@ describe('alerts', () => {
       alerts: ['FlagmeterAuditExportFails'],
       target: () => opsOf(single),
       async provoke() {
-        const file = await vi.waitUntil(() => readdirSync(audit).find((name) => name.endsWith('.ndjson')));
-        renameSync(join(audit, file), join(audit, 'aside'));
-        mkdirSync(join(audit, file)); // So that it cannot be written.
+        const file = join(audit, `audit-${new Date().toISOString().slice(0, 10)}.ndjson`);
+        rmSync(file, { force: true });
+        mkdirSync(file); // So that it cannot be written.
         await createApplication(single.http, await token(single.http, credentials), { name: 'another' });
       },
     },

@@ -39,7 +39,12 @@ export const standardInput = '-';
 export async function readBackup(file: string, reader: Reader, pace: Pace): Promise<Description> {
   if (file === standardInput) {
     const input = new Input(fromStandardInput(pace), 'standard input');
-    return await new BackupReader(input, reader).read(() => pace.rest({ done: input.at, total: 0 }));
+    try {
+      return await new BackupReader(input, reader).read(() => pace.rest({ done: input.at, total: 0 }));
+    } finally {
+      // What still comes is not waited for.
+      process.stdin.destroy();
+    }
   }
   const descriptor = open(file);
   try {

@@ -158,6 +158,14 @@ test('a restore from a pipe that is silent ends on Ctrl-C', async () => {
   expect(readdirSync(target)).toEqual([]);
 });
 
+test('a restore of something else ends at once, whatever still comes', async () => {
+  const restore = begin(['restore', '--from', '-', '--data', join(freshDirectory(), 'target')]);
+  restore.stdin!.write(Buffer.alloc(5000, 'not a backup'));
+  const [code] = await once(restore, 'close');
+  const words = 'Cannot use standard input: it is not a backup of flagmeter\n';
+  expect([code, restore.said.text]).toEqual([1, words]);
+});
+
 test('a check of a directory, and of a backup, ends on Ctrl-C and leaves nothing beside it', async () => {
   const before = filesIn(data);
   const verify = begin(['verify', '--data', data]);

@@ -1,0 +1,126 @@
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { AuditExport } from '../../src/accounts/audit-export.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import { sweepRound } from '../../src/auth/sweep.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer } from '../engine/postgres-fixture.ts';
+import { needing } from '../support/needing.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { type Fixture, fixtureOn } from './fixture.ts';
+
+const { describe, test } = needing('postgresql');
+const dayMs = 86_400_000;
+
+afterAll(closeSharedServer);
+
+/** A node that exports to a directory of its own. */
+interface Exporting extends Fixture {
+  readonly audit: string;
+}
+
+async function twoNodes(): Promise<readonly [Exporting, Exporting]> {
+  const url = await newEngine(await sharedServer());
+  const one = await fixtureOn({ data: '', ...openNode(url) });
+  const other = await fixtureOn({ data: '', ...openNode(url) });
+  return [
+    { ...one, audit: temporaryDirectory() },
+    { ...other, audit: temporaryDirectory() },
+  ];
+}
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Makes entries of the audit log, at both nodes at once. */
+async function makeEntries(nodes: readonly Fixture[], each: number): Promise<void> {
+  const make = async ({ directory }: Fixture, node: number) => {
+    for (let team = 0; team < each; team += 1)
+      await createTeam(directory, `Team ${node}-${team}-${directory.clock.now()}`);
+  };
+  await Promise.all(nodes.map(make));
+}
+
+/** The numbers of all entries in the engine, as a node has them now. */
+async function numbersIn({ store, engine }: Fixture): Promise<readonly number[]> {
+  await engine.current();
+  store.audit.resetReadTxn();
+  return Array.from(store.audit.getRange({}), ({ value }) => value.number);
+}
+
+/** The numbers of the entries in the files of a node, in the order of the lines. */
+function numbersOf({ audit }: Exporting): readonly number[] {
+  const files = readdirSync(audit).filter((name) => name.endsWith('.ndjson'));
+  const lines = files.flatMap((name) => readFileSync(join(audit, name), 'utf8').split('\n').slice(0, -1));
+  return lines.map((line) => Number(JSON.parse(line).id)).sort((a, b) => a - b);
+}
+
+/** A round of the upkeep of one node, as a new process does it. */
+async function sweep(node: Exporting, exporting = (audit: AuditExport) => audit.run(node.store)) {
+  const { store: accounts, engine, clock } = node;
+  const audit = AuditExport.open(node.audit, quiet);
+  const failed = (error: unknown) => {
+    throw error;
+  };
+  try {
+    await engine.current();
+    accounts.audit.resetReadTxn();
+    const pause = async () => true;
+    const exportAudit = () => exporting(audit);
+    await sweepRound({ accounts, engine, clock, auditMs: 400 * dayMs, exportAudit, pause, failed });
+  } finally {
+    audit.close();
+  }
+}
+
+describe('the audit log of two nodes', () => {
+  test('is once in the files of each, and then removed', async () => {
+    const [one, other] = await twoNodes();
+    await makeEntries([one, other], 20);
+    const all = await numbersIn(one);
+    expect(all.length).toBeGreaterThanOrEqual(40);
+    for (const node of [one, other, one]) await sweep(node);
+    expect([numbersOf(one), numbersOf(other), await numbersIn(other)]).toEqual([all, all, all]);
+    for (const { clock } of [one, other]) clock.advance(401 * dayMs);
+    await Promise.all([sweep(one), sweep(other)]);
+    expect([numbersOf(one), numbersOf(other)]).toEqual([all, all]);
+    for (const node of [one, other]) expect(await numbersIn(node)).toEqual([]);
+  });
+
+  test('loses no entry when a node dies in the middle of its export', async () => {
+    const [one, other] = await twoNodes();
+    await makeEntries([one, other], 150);
+    const all = await numbersIn(one);
+    for (const { clock } of [one, other]) clock.advance(401 * dayMs);
+    // It dies with some entries in its file, and a part of the next line.
+    const dying = {
+      audit: {
+        get: one.store.audit.get.bind(one.store.audit),
+        getRange: (range: { start?: string; limit?: number; reverse?: boolean }) =>
+          one.store.audit.getRange(
+            range.reverse ? range : { ...range, limit: range.start === '0000000000000000' ? 200 : 0 },
+          ),
+      },
+    };
+    await sweep(one, async (audit) => {
+      await audit.run(dying as never);
+      return -1;
+    });
+    const before = numbersOf(one);
+    expect(before.length).toBeGreaterThan(0);
+    expect(before.length).toBeLessThan(all.length);
+    appendFileSync(
+      join(one.audit, readdirSync(one.audit).find((name) => name.endsWith('.ndjson'))!),
+      '{"id":"2',
+    );
+    expect(await numbersIn(other)).toEqual(all);
+    await sweep(other);
+    expect(numbersOf(other)).toEqual(all);
+    expect(await numbersIn(other)).toEqual([]);
+    // It comes back, and goes on with what there is.
+    await makeEntries([one, other], 5);
+    const later = await numbersIn(one);
+    for (const node of [one, other]) await sweep(node);
+    expect(numbersOf(one)).toEqual([...before, ...later]);
+    expect(numbersOf(other)).toEqual([...all, ...later]);
+  });
+});

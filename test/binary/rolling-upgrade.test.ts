@@ -89,11 +89,11 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
   });
 
   test('the tables are migrated while nodes of the release before run', async () => {
-    await clients.rounds(5);
+    await clients.rounds(3);
     said = await answersOf(nodes[0]!);
     const { code, stdout } = await runBinary(['engine', 'migrate', '--engine', engine]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^The engine ha/)]);
-    await clients.rounds(5);
+    await clients.rounds(3);
   });
 
   test('a new node and old ones serve beside each other', async () => {
@@ -103,7 +103,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     const wanted = { name: 'Chat', url: 'https://chat.example/', events: ['member.changed'] };
     const made = (await manage(nodes[0]!.http, access, 'POST', path, 201, wanted)) as { id: string };
     webhook = `${path}/${made.id}`;
-    await clients.rounds(10);
+    await clients.rounds(6);
     for (const { http } of nodes.slice(1)) await manage(http, access, 'GET', webhook, 404);
   });
 
@@ -112,17 +112,17 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     const access = await token(nodes[0]!.http, credentials);
     for (const { http } of nodes)
       expect(await manage(http, access, 'GET', webhook, 200)).toMatchObject({ name: 'Chat' });
-    await clients.rounds(5);
+    await clients.rounds(3);
   });
 
   test('one of them goes back, and forward again', async () => {
     const [, , third] = nodes as [Node, Node, Node];
     await replace(third, before);
-    await clients.rounds(10);
+    await clients.rounds(6);
     await replace(third, binaryPath);
     const access = await token(third.http, credentials);
     await manage(third.http, access, 'GET', webhook, 200);
-    await clients.rounds(5);
+    await clients.rounds(3);
   });
 
   test('no client has seen an error, and everything that was accepted counts once', async () => {

@@ -54,7 +54,7 @@ interface Answer {
   readonly text: string;
 }
 
-const betweenMs = 20;
+const betweenMs = 50;
 
 /** Starts a client of each kind. Each sends one request after the other, and tries nothing again: a load balancer does that. */
 export function startClients(wanted: Wanted): SteadyClients {

@@ -16,55 +16,126 @@ export const usualCalls = [
 ];
 
 /** An escaped quote begins no text: so each line has at most one beginning of each kind without an end, and is read once for it. */
-const quoted = /(?<!\\)(["'`])((?:\\.|(?!\1)[^\\\r\n])*)\1/g;
-const word = /[\p{L}\p{N}_$-]+(?:[.:/][\p{L}\p{N}_$-]+)*/gu;
-
-/** The end of a call's head, with its type arguments. */
-const callHead = /([\p{L}\p{N}_$]+)\s*(?:<[^<>()]{0,60}>)?\s*\(\s*$/u;
-
-/** Characters before a quoted text in which the head of its call is looked for. */
-const headLength = 120;
-
+/** The most bytes of a feature's name. */
 const maxBytes = 256;
 
+const quotes = `"'\``;
+const space = '\\s{0,100}';
+
+/** Text between equal quotes. The bounds keep a file of one long line from being read over and over. */
+const quotedName = `([${quotes}])((?:\\\\.|(?!\\1)[^\\\\\\r\\n]){1,${maxBytes}})\\1`;
+
 /**
- * Finds known names in a text, as words or quoted, and what calls ask for, known or not. It does not parse: it works for any language
+ * Finds known names in texts, as words or quoted, and what calls ask for, known or not. It does not parse: it works for any language
  * that quotes texts, and what stands in a comment counts too.
  */
-export function* namesIn(
-  text: string,
-  known: ReadonlySet<string>,
-  calls: ReadonlySet<string>,
-): Generator<Occurrence> {
-  for (const match of text.matchAll(quoted)) {
-    const [, , name = ''] = match;
-    const index = match.index + 1;
-    if (callBefore(text, match.index, calls) && isPlain(name)) yield { name, index, as: 'call' };
-    else if (known.has(name)) yield { name, index, as: 'quoted' };
+export class NameFinder {
+  readonly #known: ReadonlySet<string>;
+  /** Calls with a quoted text as their first argument, also with type arguments. */
+  readonly #call: RegExp;
+  /** Known names that are no words, such as those with a space in them. */
+  readonly #phrases: readonly string[];
+  readonly #maxLength: number;
+  /** What known names begin with: of most words the first character shows that they are none. */
+  readonly #firsts: ReadonlySet<number>;
+
+  constructor(known: ReadonlySet<string>, calls: Iterable<string>) {
+    const names = [...known].filter((name) => name !== '');
+    this.#known = known;
+    const heads = Array.from(calls, escaped).join('|');
+    this.#call = new RegExp(
+      `(?<![\\p{L}\\p{N}_$])(?:${heads})${space}(?:<[^<>()]{0,60}>)?${space}\\(${space}${quotedName}`,
+      'gu',
+    );
+    this.#phrases = names.filter((name) => !isPart(name, 0) || wordEnd(name, 0) !== name.length);
+    this.#maxLength = names.reduce((most, { length }) => Math.max(most, length), 0);
+    this.#firsts = new Set(names.map((name) => name.charCodeAt(0)));
   }
-  for (const { 0: whole, index } of text.matchAll(word)) {
-    if (known.has(whole)) yield { name: whole, index, as: 'word' };
-    else yield* partsOf(whole, index, known);
+
+  /** Everything that a text names, in no order. A name in a call comes twice: the call is first. */
+  *in(text: string): Generator<Occurrence> {
+    for (const { index, 0: whole, 2: name = '' } of text.matchAll(this.#call)) {
+      if (isPlain(name)) yield { name, index: index + whole.length - 1 - name.length, as: 'call' };
+    }
+    for (let at = wordStart(text, 0); at < text.length; ) {
+      const end = wordEnd(text, at);
+      yield* this.#inWord(text, at, end);
+      at = wordStart(text, end);
+    }
+    for (const name of this.#phrases) yield* placesOf(name, text);
+  }
+
+  /** `flags.shop.checkout` names `checkout`, and `shop.checkout`. */
+  *#inWord(text: string, start: number, end: number): Generator<Occurrence> {
+    for (let from = start; from < end; from = partEnd(text, from) + 1) {
+      if (!this.#firsts.has(text.charCodeAt(from))) continue;
+      for (let to = partEnd(text, from); to <= end && to - from <= this.#maxLength; ) {
+        const name = text.slice(from, to);
+        if (this.#known.has(name)) yield occurrence(name, from, text);
+        to = to === end ? end + 1 : partEnd(text, to + 1);
+      }
+    }
   }
 }
 
-/** `flags.checkout` names `checkout`. */
-function* partsOf(whole: string, start: number, known: ReadonlySet<string>): Generator<Occurrence> {
-  const parts = whole.split(/[.:/]/);
-  if (parts.length === 1) return;
-  let index = start;
-  for (const name of parts) {
-    if (known.has(name)) yield { name, index, as: 'word' };
-    index += name.length + 1;
+function* placesOf(name: string, text: string): Generator<Occurrence> {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+    const end = at + name.length;
+    const goesOn = isPart(text, at - 1) && isPart(text, at);
+    if (!goesOn && !(isPart(text, end - 1) && isPart(text, end))) yield occurrence(name, at, text);
   }
 }
 
-function callBefore(text: string, at: number, calls: ReadonlySet<string>): boolean {
-  const [, name] = callHead.exec(text.slice(Math.max(0, at - headLength), at)) ?? [];
-  return name !== undefined && calls.has(name);
+function occurrence(name: string, index: number, text: string): Occurrence {
+  const before = text.charAt(index - 1);
+  const isQuoted = before !== '' && quotes.includes(before) && text.charAt(index + name.length) === before;
+  return { name, index, as: isQuoted ? 'quoted' : 'word' };
+}
+
+/** Where the next word begins, or the end of the text. */
+function wordStart(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && !isPart(text, at)) at += 1;
+  return at;
+}
+
+/** Where a word ends. Its parts may have a dot, a colon or a slash in between. */
+function wordEnd(text: string, start: number): number {
+  let end = partEnd(text, start);
+  while (isSeparator(text.charCodeAt(end)) && isPart(text, end + 1)) end = partEnd(text, end + 1);
+  return end;
+}
+
+function partEnd(text: string, start: number): number {
+  let at = start;
+  while (isPart(text, at)) at += 1;
+  return at;
+}
+
+const [dot, slash, colon] = [0x2e, 0x2f, 0x3a];
+
+function isSeparator(code: number): boolean {
+  return code === dot || code === slash || code === colon;
+}
+
+/** For ASCII: letters, digits, `_`, `$` and `-`. */
+const asciiParts = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+/** Half of a character that takes two counts as a letter: no name ends between them. */
+const otherPart = /[\p{L}\p{N}\p{Cs}]/u;
+
+function isPart(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code < 128 ? asciiParts[code] === 1 : code >= 128 && otherPart.test(text.charAt(at));
+}
+
+function escaped(name: string): string {
+  return name.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }
 
 /** Whether a quoted text is a name as it stands: not with an escape or a placeholder in it. */
 function isPlain(name: string): boolean {
-  return name !== '' && Buffer.byteLength(name) <= maxBytes && !/[\\\p{Cc}]|\$\{|\{\{/u.test(name);
+  return Buffer.byteLength(name) <= maxBytes && !/[\\\p{Cc}]|\$\{|\{\{/u.test(name);
 }

@@ -1,5 +1,5 @@
 import { nearest } from '../../nearest.ts';
-import { namesIn, type Occurrence } from './names-in-text.ts';
+import { NameFinder, type Occurrence } from './names-in-text.ts';
 import type { SourceFile } from './source-files.ts';
 
 /** A feature as the server lists it. */
@@ -101,37 +101,58 @@ function collect(
   known: ReadonlySet<string>,
   calls: ReadonlySet<string>,
 ): ReadonlyMap<string, Found> {
+  const finder = new NameFinder(known, calls);
   const found = new Map<string, Found>();
   let unknown = 0;
   for (const { path, text } of files) {
-    const at = new Set<string>();
-    const inOrder = [...namesIn(text, known, calls)].sort((a, b) => a.index - b.index);
-    for (const occurrence of inOrder) {
-      const { name, index } = occurrence;
-      if (at.has(`${index} ${name}`)) continue;
-      at.add(`${index} ${name}`);
+    const lines = new Lines(text);
+    for (const occurrence of inOrder(finder.in(text))) {
+      const { name } = occurrence;
       if (!found.has(name) && !known.has(name)) unknown += 1;
       if (unknown > maxUnknown && !found.has(name) && !known.has(name)) continue;
-      add(found, occurrence, path, text);
+      add(found, occurrence, path, lines);
     }
   }
   return found;
 }
 
-function add(found: Map<string, Found>, { name, index, as }: Occurrence, file: string, text: string): void {
+/** What is found in a text, each place of a name once. */
+function inOrder(occurrences: Iterable<Occurrence>): Occurrence[] {
+  const sorted = [...occurrences].sort((a, b) => a.index - b.index || order(a.name, b.name));
+  return sorted.filter(({ index, name }, at) => {
+    const before = sorted[at - 1];
+    return before?.index !== index || before.name !== name;
+  });
+}
+
+function add(found: Map<string, Found>, { name, index, as }: Occurrence, file: string, lines: Lines): void {
   const entry = found.get(name) ?? { places: [], count: 0, isText: false };
   found.set(name, entry);
   entry.count += 1;
   entry.isText ||= as !== 'word';
-  if (entry.places.length < maxPlaces) entry.places.push({ file, ...lineOf(text, index) });
+  if (entry.places.length < maxPlaces) entry.places.push({ file, ...lines.at(index) });
 }
 
-function lineOf(text: string, index: number): { line: number; column: number } {
-  let line = 1;
-  let start = 0;
-  for (let end = text.indexOf('\n'); end >= 0 && end < index; end = text.indexOf('\n', start)) {
-    line += 1;
-    start = end + 1;
+/** The lines of a text, from its beginning on. */
+class Lines {
+  readonly #text: string;
+  #line = 1;
+  #start = 0;
+
+  constructor(text: string) {
+    this.#text = text;
   }
-  return { line, column: index - start + 1 };
+
+  /** @param index not before that of the last time */
+  at(index: number): { line: number; column: number } {
+    for (let end = this.#end(); end >= 0 && end < index; end = this.#end()) {
+      this.#line += 1;
+      this.#start = end + 1;
+    }
+    return { line: this.#line, column: index - this.#start + 1 };
+  }
+
+  #end(): number {
+    return this.#text.indexOf('\n', this.#start);
+  }
 }

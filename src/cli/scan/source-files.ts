@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  type Dirent,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 
@@ -18,7 +9,7 @@ export const maxFileBytes = 1024 * 1024;
 const sniffed = 8000;
 
 export interface SourceFile {
-  /** Below the directory, with `/`. */
+  /** With `/`: as the caller would name it, or below the directory when that is not below where the caller is. */
   readonly path: string;
   readonly text: string;
 }
@@ -42,8 +33,14 @@ interface Rules {
  * The texts below a directory, one at a time, as git would take them: without what a `.gitignore` names, in the directory, below it,
  * or above it up to the top of the repository. Links are not followed.
  */
-export function* sourceFiles(directory: string, tally: FileTally): Generator<SourceFile> {
-  const top = resolve(directory);
+export function* sourceFiles(
+  directory: string,
+  tally: FileTally,
+  workingDirectory = process.cwd(),
+): Generator<SourceFile> {
+  const top = resolve(workingDirectory, directory);
+  const isBelow = `${top}${sep}`.startsWith(`${workingDirectory}${sep}`);
+  const base = isBelow ? workingDirectory : top;
   const waiting: { readonly path: string; readonly rules: readonly Rules[] }[] = [
     { path: top, rules: rulesAbove(top) },
   ];
@@ -54,7 +51,7 @@ export function* sourceFiles(directory: string, tally: FileTally): Generator<Sou
       const path = join(next.path, entry.name);
       if (entry.name === '.git' || isIgnored(path, entry.isDirectory(), rules)) continue;
       if (entry.isDirectory()) folders.push(path);
-      else if (entry.isFile()) yield* readSource(path, top, tally);
+      else if (entry.isFile()) yield* readSource(path, base, tally);
     }
     for (const path of folders.reverse()) waiting.push({ path, rules });
   }
@@ -70,30 +67,22 @@ function entriesOf(path: string, tally: FileTally): Dirent[] {
   }
 }
 
-function* readSource(path: string, top: string, tally: FileTally): Generator<SourceFile> {
+function* readSource(path: string, base: string, tally: FileTally): Generator<SourceFile> {
   try {
     const { size } = statSync(path);
     if (size > maxFileBytes) tally.large += 1;
-    else if (isBinary(path)) tally.binary += 1;
     else {
-      const text = readFileSync(path, 'utf8');
-      tally.files += 1;
-      tally.bytes += size;
-      yield { path: slashed(relative(top, path)), text };
+      const bytes = readFileSync(path);
+      if (bytes.subarray(0, sniffed).includes(0)) tally.binary += 1;
+      else {
+        tally.files += 1;
+        tally.bytes += bytes.length;
+        yield { path: slashed(relative(base, path)), text: bytes.toString() };
+      }
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     tally.unreadable += 1;
-  }
-}
-
-function isBinary(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const begin = Buffer.alloc(sniffed);
-    return begin.subarray(0, readSync(file, begin, 0, sniffed, 0)).includes(0);
-  } finally {
-    closeSync(file);
   }
 }
 

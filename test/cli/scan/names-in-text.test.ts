@@ -1,11 +1,13 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { namesIn, usualCalls } from '../../../src/cli/scan/names-in-text.ts';
+import { NameFinder, usualCalls } from '../../../src/cli/scan/names-in-text.ts';
 
-const known = new Set(['checkout', 'dark-mode', 'search.v2', 'Größe', 'two words', 'a/b']);
-const calls = new Set([...usualCalls, 'flag']);
+const odd = ['two words', 'a+b(c)*', 'end.', '[x]', '😀 on'];
+const known = new Set(['checkout', 'dark-mode', 'search.v2', 'Größe', 'a/b', ...odd]);
+const finder = new NameFinder(known, [...usualCalls, 'flag', 'ask$']);
 
 test.each([
-  ["if (client.isEnabled('checkout')) {", ['call checkout', 'word checkout']],
+  ["if (client.isEnabled('checkout')) {", ['call checkout', 'quoted checkout']],
   ['client.IsEnabled("newer")', ['call newer']],
   ['await flags.getVariant<Theme>( "unknown one" )', ['call unknown one']],
   ['flag(`plain`)', ['call plain']],
@@ -15,22 +17,52 @@ test.each([
   ['isEnabled(name)', []],
   ['- flag: dark-mode', ['word dark-mode']],
   ['enum Flag { checkout, other }', ['word checkout']],
-  ['flags.checkout && flags["dark-mode"]', ['quoted dark-mode', 'word checkout', 'word dark-mode']],
+  ['flags.checkout && flags["dark-mode"]', ['word checkout', 'quoted dark-mode']],
   ['use search.v2 here', ['word search.v2']],
   ["path 'two words'", ['quoted two words']],
   ['/* Größe: */', ['word Größe']],
   ['x = a/b', ['word a/b']],
   ['checkouts precheckout', []],
+  ['isEnabledForAll("newer"), notAsk$("newer"), ask$("newer")', ['call newer']],
+  ["// don't: isEnabled('newer')", ['call newer']],
+  ['app.search.v2.on, shop/a/b', ['word search.v2', 'word a/b']],
+  ['- a+b(c)*: 1', ['word a+b(c)*']],
+  ['aaa+b(c)*', []],
+  ["the end. ['[x]']", ['word end.', 'quoted [x]']],
+  ['two wordsmiths', []],
+  ['`😀 on`', ['quoted 😀 on']],
+  ['isEnabled(\n      "newer",\n)', ['call newer']],
+  [`isEnabled("${'x'.repeat(257)}")`, []],
   ["it's the checkout, isn't it", ['word checkout']],
 ])('%s', (text, expected) => {
-  const found = Array.from(namesIn(text, known, calls), ({ name, index, as }) => {
+  const found = Array.from(finder.in(text), ({ name, index, as }) => {
     expect(text.slice(index, index + name.length)).toBe(name);
     return `${as} ${name}`;
   });
   expect(found).toEqual(expected);
 });
 
-test('a line of escaped quotes is read once, not once for each', () => {
-  const text = `${'\\"'.repeat(300_000)} flag("newer")`;
-  expect(Array.from(namesIn(text, known, calls), ({ name }) => name)).toEqual(['newer']);
+test.each([
+  ['escaped quotes', '\\"'.repeat(300_000)],
+  ['a quote that is open', `flag("${"\\'".repeat(300_000)}`],
+  ['a call without an argument', `flag${' '.repeat(600_000)}`],
+  ['words with dots', 'checkout.'.repeat(100_000)],
+])('a long line of %s is read once, not once for each', (_, line) => {
+  const names = new Set(Array.from(finder.in(`${line}; flag("newer")`), ({ name }) => name));
+  expect([...names].filter((name) => name !== 'checkout')).toEqual(['newer']);
+});
+
+test('any known name is found between spaces, and not within another word', () => {
+  const name = fc
+    .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
+    .filter((each) => !/\s/.test(each));
+  fc.assert(
+    fc.property(name, (name) => {
+      const finder = new NameFinder(new Set([name]), usualCalls);
+      const found = (text: string) => [...finder.in(text)].some((each) => each.name === name);
+      expect(found(`x ${name} y`)).toBe(true);
+      expect(found(`q("${name}")`)).toBe(true);
+      if (/^\w+$/.test(name)) expect(found(`x${name}_y`)).toBe(false);
+    }),
+  );
 });

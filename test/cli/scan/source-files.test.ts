@@ -63,6 +63,7 @@ test('binary and large files are left out and counted, and links are not followe
   });
   symlinkSync('/', join(directory, 'everything'));
   symlinkSync('fits.ts', join(directory, 'link.ts'));
+  execFileSync('mkfifo', [join(directory, 'pipe.ts')]);
   const { paths, tally } = read(directory);
   expect(paths).toEqual(['empty.ts', 'fits.ts']);
   expect(tally).toEqual({ files: 2, bytes: maxFileBytes, binary: 1, large: 1, unreadable: 0 });
@@ -74,4 +75,25 @@ test('a directory that is in no repository has the rules that are in it', () => 
   writeFileSync(join(directory, 'a.log'), 'a');
   writeFileSync(join(directory, 'a.ts'), 'a');
   expect(read(directory).paths).toEqual(['.gitignore', 'a.ts']);
+});
+
+test('a text that is no UTF-8 is read all the same', () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'old.php'), Buffer.from("// Größe\nisEnabled('checkout')", 'latin1'));
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  const [file] = sourceFiles(directory, tally);
+  expect(file?.text).toContain("isEnabled('checkout')");
+});
+
+test.each([
+  ['src', '.', ['src/app/main.ts']],
+  ['.', '.', ['src/app/main.ts']],
+  ['..', 'src/app', ['app/main.ts']],
+  ['app', 'src', ['app/main.ts']],
+  ['../src', 'src', ['app/main.ts']],
+])('paths of %s, seen from %s, are those that a caller would name', (operand, from, expected) => {
+  const directory = repository({ 'src/app/main.ts': 'a' });
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  const files = sourceFiles(operand, tally, join(directory, from));
+  expect(Array.from(files, ({ path }) => path)).toEqual(expected);
 });

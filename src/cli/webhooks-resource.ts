@@ -71,6 +71,7 @@ export const webhooks: Resource = {
         column('ATTEMPTS', 'attempts', right),
         createdAt,
         column('NEXT', 'nextAttemptAt'),
+        { title: 'LAST ANSWER', ...cut, of: ({ latest }) => lastAnswer(latest as readonly Attempt[]) },
       ],
     },
     {
@@ -82,3 +83,14 @@ export const webhooks: Resource = {
   ],
   remove: { loses: 'what waits to be delivered' },
 };
+
+interface Attempt {
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+/** Why the last attempt failed, or the status of its answer. */
+function lastAnswer(latest: readonly Attempt[]): string | number | null | undefined {
+  const last = latest.at(-1);
+  return last?.error ?? last?.status;
+}

@@ -21,6 +21,12 @@ describe('webhooks', () => {
     expect(verified(receiver.received[0]!, secret)).toMatchObject({ type: 'webhook.test' });
     const listed = await run('webhooks deliveries Chat');
     expect(listed.out).toMatch(new RegExp(`^ID +EVENT[^]*${id} +webhook\\.test`));
+    await expect
+      .poll(async () => (await run('webhooks deliveries Chat')).out)
+      .toMatch(/LAST ANSWER\n.* delivered .* 204\n/);
+    await run('webhooks create Broken --endpoint http://127.0.0.1:1/ --event key.leaked');
+    await run('webhooks test Broken');
+    await expect.poll(async () => (await run('webhooks deliveries Broken')).out).toContain('ECONNREFUSED');
     const rotated = await run('webhooks rotate Chat');
     expect(rotated.out).toContain('whsec_');
     expect(rotated.err).toContain('it is shown only once');
@@ -29,7 +35,7 @@ describe('webhooks', () => {
     expect(verified(receiver.received[1]!, secret), 'the secret before is good for a day').toBeTruthy();
     await run('webhooks update Chat --enabled false');
     await expect(run('webhooks test Chat')).rejects.toThrow('disabled');
-    await run('webhooks delete Chat --yes');
+    for (const name of ['Chat', 'Broken']) await run(`webhooks delete ${name} --yes`);
     expect((await run('webhooks list --json')).out).toContain('"items":[]');
   });
 });

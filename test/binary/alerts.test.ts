@@ -7,7 +7,6 @@ import { afterAll, beforeAll } from 'vitest';
 import { type Fault, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
-  type Credentials,
   cleanUp,
   freshDirectory,
   manage,
@@ -17,11 +16,12 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
+import { damagePage, pagesIn } from '../support/damage.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
 import { freePort } from '../support/postgres-program.ts';
 import { Prometheus } from '../support/prometheus.ts';
-import { openShop, sendCheck } from '../support/shop.ts';
+import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 import { type OnResizableDisk, startOnResizableDisk } from '../support/small-disk.ts';
 
 /**
@@ -32,19 +32,15 @@ import { type OnResizableDisk, startOnResizableDisk } from '../support/small-dis
 const ops = ['--ops-listen', '127.0.0.1:0'];
 const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
 
-interface Kept {
+interface Kept extends Shop {
   readonly service: Binary;
-  readonly credentials: Credentials;
-  /** Of an application. */
-  readonly key: string;
 }
 
 async function startKept(args: readonly string[], env: Record<string, string> = {}): Promise<Kept> {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const service = await startBinary({ data, args: [...ops, ...args], env });
-  const { key } = await openShop(service.http, credentials);
-  return { service, credentials, key };
+  return { service, ...(await openShop(service.http, credentials)) };
 }
 
 /** A service whose disk is slow once it is told so. */
@@ -93,10 +89,31 @@ async function restarting(port: number) {
   };
 }
 
+/** A service whose usage is damaged once it is told so, and that is then asked for it. */
+async function startDamaged() {
+  const kept = await startKept([]);
+  const { service, credentials, application } = kept;
+  const file = join(service.data, 'usage', 'data.mdb');
+  return {
+    ...kept,
+    damage() {
+      // The end of a page is the end of one of its values.
+      const junk = Buffer.alloc(12, 0xff);
+      for (const page of pagesIn(file).get('leaf')!) damagePage(file, page, 4096 - junk.length, junk);
+    },
+    async ask() {
+      const authorization = `Bearer ${await token(service.http, credentials)}`;
+      const path = `/api/v2/applications/${application}/usage?environment=Production&step=hour`;
+      await fetch(`http://${service.http}${path}`, { headers: { authorization } });
+    },
+  };
+}
+
 needing('prometheus').describe('alerts of a single machine', () => {
   let slow: Awaited<ReturnType<typeof startSlow>>;
   let plain: Kept;
   let busy: Kept;
+  let damaged: Awaited<ReturnType<typeof startDamaged>>;
   let secured: Awaited<ReturnType<typeof startSecured>>;
   let disk: OnResizableDisk | undefined;
   let restart: () => Promise<void>;
@@ -105,15 +122,16 @@ needing('prometheus').describe('alerts of a single machine', () => {
 
   beforeAll(async () => {
     restartPort = await freePort();
-    [slow, plain, busy, secured, disk, restart] = await Promise.all([
+    [slow, plain, busy, damaged, secured, disk, restart] = await Promise.all([
       startSlow(),
       startKept(['--webhook-allow-private', '--api-rate', '0']),
       startKept([]),
+      startDamaged(),
       startSecured(),
       canMount() ? startOnResizableDisk('4g', ops) : undefined,
       restarting(restartPort),
     ]);
-    const services = [slow.service, plain.service, busy.service, secured.service];
+    const services = [slow.service, plain.service, busy.service, damaged.service, secured.service];
     const targets = [...services, ...(disk ? [disk] : [])].map(opsOf);
     prometheus = await Prometheus.start([...targets, `127.0.0.1:${restartPort}`]);
   }, 90_000);
@@ -197,6 +215,16 @@ needing('prometheus').describe('alerts of a single machine', () => {
       async goOn() {
         for (let times = 0; times < 4; times += 1) await standStill();
       },
+    },
+    {
+      what: 'a store that is damaged',
+      alerts: ['FlagmeterRequestsFail'],
+      target: () => opsOf(damaged.service),
+      async provoke() {
+        await sendCheck(damaged.service.http, damaged.key, 'checkout');
+        damaged.damage();
+      },
+      goOn: () => damaged.ask(),
     },
     {
       what: 'a certificate that was not renewed',

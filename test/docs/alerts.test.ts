@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { needing } from '../support/needing.ts';
-import { metricsIn, promtool, readPanels, readRules, rulesPath } from '../support/promtool.ts';
+import { knownMetrics, metricsIn, promtool, readPanels, readRules, rulesPath } from '../support/promtool.ts';
 
 const rules = readRules();
 const paper = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
-/** Every name that `GET /metrics` can have: docs/metrics.test.ts compares the paper with the code. */
-const known = new Set(
-  [...paper('metrics.md').matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].flatMap(([, name, type]) =>
-    type === 'histogram' ? ['_bucket', '_sum', '_count'].map((ending) => `${name}${ending}`) : [name!],
-  ),
-).add('up');
+const known = knownMetrics();
 
 test('metricsIn finds the metrics of an expression, and nothing else', () => {
   const expr =
@@ -33,6 +28,14 @@ test('each alert has a runbook, and each runbook an alert', () => {
   expect(rules.map(({ alert }) => alert)).toEqual(headings);
   for (const { alert, annotations } of rules)
     expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
+});
+
+test('each alert is provoked at the executable', () => {
+  const provoked = ['prometheus', 'alerts', 'cluster-alerts', 'lasting-alerts'].map((name) =>
+    readFileSync(new URL(`../binary/${name}.test.ts`, import.meta.url), 'utf8'),
+  );
+  const isProvoked = (alert: string) => provoked.some((text) => text.includes(`'${alert}'`));
+  expect(rules.map(({ alert }) => alert).filter((alert) => !isProvoked(alert))).toEqual([]);
 });
 
 /** One sample a minute, as promtool writes series: `0+60x10` grows by 60, `0x10` stays. */
@@ -273,28 +276,3 @@ function expected(alertname: string, labels: Condition['labels']) {
     exp_annotations: { ...rule.annotations, summary },
   };
 }
-
-describe('the dashboard', () => {
-  test('shows every metric that is no constant', () => {
-    const shown = new Set(readPanels().flatMap(({ expr }) => metricsIn(expr)));
-    const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '');
-    const all = new Set([...known].map(base));
-    for (const { expr } of readPanels()) for (const name of metricsIn(expr)) all.delete(base(name));
-    expect([...all].sort()).toEqual(notShown);
-    expect(shown.size).toBeGreaterThan(20);
-  });
-});
-
-/** What an alert or another metric tells better. */
-const notShown = [
-  ...['flagmeter_applications', 'flagmeter_backup_failing', 'flagmeter_backup_interval_seconds'],
-  ...['flagmeter_backup_last_bytes', 'flagmeter_backup_last_duration_seconds'],
-  ...['flagmeter_build_info', 'flagmeter_disk_size_bytes'],
-  ...[
-    'flagmeter_engine_failovers_total',
-    'flagmeter_failed_commits_total',
-    'flagmeter_oldest_reader_commits',
-  ],
-  ...['flagmeter_queue_bytes', 'flagmeter_rebases_total', 'flagmeter_spool_oldest_seconds'],
-  ...['process_start_time_seconds', 'up'],
-];

@@ -22,6 +22,15 @@ export function readRules(): readonly AlertRule[] {
   return groups.flatMap(({ rules }) => rules);
 }
 
+/** Every name that `GET /metrics` can have: test/docs/metrics.test.ts compares the paper with the code. */
+export function knownMetrics(): ReadonlySet<string> {
+  const paper = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
+  const names = [...paper.matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].flatMap(([, name, type]) =>
+    type === 'histogram' ? ['_bucket', '_sum', '_count'].map((ending) => `${name}${ending}`) : [name!],
+  );
+  return new Set([...names, 'up']);
+}
+
 /** The expressions of the dashboard, with its variables filled in. */
 export function readPanels(): readonly { readonly title: string; readonly expr: string }[] {
   const { panels } = JSON.parse(readFileSync(dashboardPath, 'utf8')) as {

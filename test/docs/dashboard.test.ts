@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { knownMetrics, metricsIn, readPanels, readRules } from '../support/promtool.ts';
+
+test('the dashboard shows every metric that no alert watches, but for some', () => {
+  const base = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '');
+  const rest = new Set([...knownMetrics()].map(base));
+  for (const { expr } of [...readPanels(), ...readRules()])
+    for (const name of metricsIn(expr)) rest.delete(base(name));
+  expect([...rest].sort()).toEqual(inNeither);
+});
+
+/** What never changes, or what another metric tells better. */
+const inNeither = [
+  'flagmeter_applications',
+  'flagmeter_backup_last_bytes',
+  'flagmeter_backup_last_duration_seconds',
+  'flagmeter_build_info',
+  'flagmeter_engine_failovers_total',
+  'flagmeter_oldest_reader_commits',
+  'flagmeter_queue_bytes',
+  'flagmeter_rebases_total',
+];

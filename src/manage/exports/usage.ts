@@ -1,4 +1,5 @@
 import { readCounts } from '../../aggregate/read-counts.ts';
+import { ApiError } from '../../errors.ts';
 import { readCarried } from '../../store/carried.ts';
 import { seriesOf } from '../../store/series.ts';
 import { fromSnapshot, type Reading } from '../../store/snapshot.ts';
@@ -46,7 +47,7 @@ export function* usageRows(
     range.step,
   );
   for (let from = range.from; from < range.to; ) {
-    from = yield* readPart(store, environment.number, { ...range, from }, only, counts);
+    from = yield* readPart(store, environment.number, { ...range, from }, only, counts, from > range.from);
     for (const bucket of counts.buckets()) yield* bucketRows(bucket, series, writer);
     counts.clear();
   }
@@ -74,20 +75,23 @@ export function compare(a: string, b: string): number {
   return Number(a > b) - Number(a < b);
 }
 
-/** Adds up some buckets. @returns the minute at which the next part begins */
+/**
+ * Adds up some buckets. @returns the minute at which the next part begins
+ * @throws {ApiError} when a part goes on within a bucket that was rolled up since the last one: the rest of it cannot be told
+ */
 function readPart(
   store: UsageStore,
   environment: number,
   range: ReportRange,
   only: string | undefined,
   counts: CountsByBucket,
+  goesOn: boolean,
 ): Reading<number> {
   return fromSnapshot(store.lmdb, function* (at) {
     const { from, step } = range;
-    const to = Math.min(
-      range.to,
-      endOfPart(from, step, counts.size, readCarried(store.carried, environment, at)),
-    );
+    const kept = readCarried(store.carried, environment, at);
+    if (goesOn && from % narrowestAt(from, kept) !== 0) throw rolledUp;
+    const to = Math.min(range.to, endOfPart(from, step, counts.size, kept));
     const few = only === undefined ? {} : { only: counts.ordinals };
     yield* readCounts(store, environment, { from, to, grain: step, ...few }, at, (block) =>
       counts.add(block),
@@ -96,26 +100,43 @@ function readPart(
   });
 }
 
+const rolledUp = new ApiError(
+  'store_unavailable',
+  'What is exported was rolled up meanwhile; begin again',
+  1,
+);
+
 const [hour, day] = [60, 1440];
+
+/** Where the narrowest buckets are kept. */
+interface Kept {
+  readonly minutesFrom: number;
+  readonly hoursFrom: number;
+}
+
+/** The width of the narrowest buckets that are kept of a minute. */
+function narrowestAt(minute: number, { minutesFrom, hoursFrom }: Kept): number {
+  if (after(minute, day) <= hoursFrom) return day;
+  return after(minute, hour) <= minutesFrom ? hour : 1;
+}
+
+/** The end of the bucket in which a minute is. */
+function after(minute: number, width: number): number {
+  return (Math.floor(minute / width) + 1) * width;
+}
 
 /**
  * The end of a part that has few enough counts. Where only wider buckets are kept, it has as many of these: so years that are long
  * rolled up are not read minute by minute. It is where both a bucket of the step and one of those ends.
  */
-export function endOfPart(
-  from: number,
-  step: ReportRange['step'],
-  series: number,
-  kept: { readonly minutesFrom: number; readonly hoursFrom: number },
-): number {
-  const after = (width: number) => (Math.floor(from / width) + 1) * width;
-  const widest = after(day) <= kept.hoursFrom ? day : after(hour) <= kept.minutesFrom ? hour : 1;
-  const width = Math.max(stepMinutes[step], widest);
+export function endOfPart(from: number, step: ReportRange['step'], series: number, kept: Kept): number {
+  const narrowest = narrowestAt(from, kept);
+  const width = Math.max(stepMinutes[step], narrowest);
   const buckets = Math.max(1, Math.floor(maxCells / Math.max(1, series)));
-  const end = after(width) + (buckets - 1) * width;
+  const end = after(from, width) + (buckets - 1) * width;
   const wider = { [day]: kept.hoursFrom, [hour]: kept.minutesFrom }[width];
   const last = width > stepMinutes[step] ? Math.floor(wider! / width) * width : Number.POSITIVE_INFINITY;
-  return Math.min(end, last, width === day ? after(day) + mostDays * day : after(day));
+  return Math.min(end, last, width === day ? after(from, day) + mostDays * day : after(from, day));
 }
 
 /** A part is one snapshot, which must not be open for long. */

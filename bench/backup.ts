@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process';
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Pace } from '../src/backup/pace.ts';
+import { removeGently } from '../src/backup/remove-gently.ts';
+import { systemClock } from '../src/clock.ts';
 import { cleanUp, freshDirectory, startBinary, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import type { LoadReport } from './load.ts';
@@ -69,13 +72,15 @@ async function filledService({ binary, flags, days }: Options): Promise<Service>
   return { ...service, ...again };
 }
 
-/** By the executable, as an operator does it. */
+const steady = new Pace({ clock: systemClock, over: new AbortController().signal });
+
+/** By the executable, as an operator does it; the file is removed as that of a schedule is. */
 async function backUp(binary: string, data: string): Promise<Copied> {
   const file = join(freshDirectory(), 'backup');
   const began = performance.now();
   await promisify(execFile)(binary, ['backup', '--data', data, '--to', file]);
   const copied = { bytes: statSync(file).size, ms: performance.now() - began };
-  rmSync(file);
+  await removeGently(file, steady);
   return copied;
 }
 

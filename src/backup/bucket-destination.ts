@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Bucket } from './bucket.ts';
 import { readCredentials } from './bucket-credentials.ts';
 import type { Destination } from './destination.ts';
+import { removeGently } from './remove-gently.ts';
 import type { S3Settings } from './task.ts';
 import { writeFileWhole } from './write-file.ts';
 
@@ -30,7 +31,7 @@ export function bucketDestination(
   const bucket = new Bucket({ name, settings, credentials, signal });
   return {
     names: async () => (await bucket.keys(prefix)).map((key) => key.slice(prefix.length)),
-    async put(backup, write) {
+    async put(backup, write, pace) {
       for (const left of readdirSync(data).filter((each) => each.startsWith(waiting)))
         rmSync(join(data, left));
       const file = join(data, waiting);
@@ -39,7 +40,7 @@ export function bucketDestination(
         await upload(bucket, prefix + backup, file);
         return written;
       } finally {
-        rmSync(file, { force: true });
+        await removeGently(file, pace);
       }
     },
     remove: (backup) => bucket.remove(prefix + backup),

@@ -7,5 +7,5 @@ export interface Destination {
   names(): Promise<readonly string[]>;
   /** Keeps what `write` writes under a name, which it gets when it is whole. */
   put(name: string, write: (sink: Sink) => Promise<Written>, pace: Pace): Promise<Written>;
-  remove(name: string): Promise<void>;
+  remove(name: string, pace: Pace): Promise<void>;
 }

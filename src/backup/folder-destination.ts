@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Destination } from './destination.ts';
+import { removeGently } from './remove-gently.ts';
 import { writeFileWhole } from './write-file.ts';
 
 /** What a backup that was killed has left. */
@@ -19,8 +20,6 @@ export function folderDestination(folder: string): Destination {
         rmSync(join(folder, left));
       return writeFileWhole(join(folder, name), write);
     },
-    async remove(name) {
-      rmSync(join(folder, name), { force: true });
-    },
+    remove: (name, pace) => removeGently(join(folder, name), pace),
   };
 }

@@ -20,6 +20,6 @@ export async function makeScheduled(
   const { bytes } = await destination.put(name, (sink) => writeBackup(data, new Date(at), sink, pace), pace);
   const names = (await destination.names()).filter((each) => timeOfBackup(each) !== undefined).sort();
   const surplus = names.slice(0, Math.max(0, names.length - keep));
-  for (const each of surplus) await destination.remove(each);
+  for (const each of surplus) await destination.remove(each, pace);
   return { name, bytes, removed: surplus.length };
 }

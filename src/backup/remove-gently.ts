@@ -1,0 +1,26 @@
+import { existsSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Pace } from './pace.ts';
+
+/** How much of a file is freed at once, and what is waited between, ms. */
+const stepBytes = 16 * 1024 * 1024;
+const restMs = 20;
+
+/**
+ * Removes a large file step by step. The file system frees all of a removed file in one transaction of its journal, and a commit of
+ * the service waits for that: a tenth of a second for some hundred MiB. What no longer is whole has another name.
+ * @throws {Interrupted} when the work has to end: then the rest is removed at once
+ */
+export async function removeGently(file: string, pace: Pace): Promise<void> {
+  if (!existsSync(file)) return;
+  const going = `${file}.${process.pid}.tmp`;
+  renameSync(file, going);
+  try {
+    for (let left = statSync(going).size - stepBytes; left > 0; left -= stepBytes) {
+      truncateSync(going, left);
+      await pace.wait(pause(restMs));
+    }
+  } finally {
+    rmSync(going);
+  }
+}

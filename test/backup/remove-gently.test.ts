@@ -1,0 +1,33 @@
+import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Interrupted, Pace } from '../../src/backup/pace.ts';
+import { removeGently } from '../../src/backup/remove-gently.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { steady } from './data-directory.ts';
+
+/** A file of some steps. */
+function largeFile(): string {
+  const file = join(temporaryDirectory(), 'backup');
+  writeFileSync(file, '');
+  truncateSync(file, 50 * 2 ** 20);
+  return file;
+}
+
+test('a file is removed, and meanwhile what is left of it has another name', async () => {
+  const file = largeFile();
+  const removing = removeGently(file, steady);
+  expect(readdirSync(dirname(file))).toEqual([`backup.${process.pid}.tmp`]);
+  await removing;
+  expect(readdirSync(dirname(file))).toEqual([]);
+  await removeGently(file, steady);
+});
+
+test('it goes at once when the work has to end', async () => {
+  const file = largeFile();
+  const over = new AbortController();
+  const removing = removeGently(file, new Pace({ clock: { monotonic: () => 0 }, over: over.signal }));
+  over.abort();
+  await expect(removing).rejects.toThrow(Interrupted);
+  expect(existsSync(`${file}.${process.pid}.tmp`)).toBe(false);
+});

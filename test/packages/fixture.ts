@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { makePackages } from '../../scripts/package/packages.ts';
 import type { Target } from '../../scripts/package/targets.ts';
-import { requireBinary } from '../support/binary.ts';
+import { cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
+
+// The packages are large.
+afterAll(cleanUp);
 
 export const root = join(import.meta.dirname, '../..');
 
@@ -16,8 +18,7 @@ export function packagesOf(
   target: Target = 'linux-x64',
   executable = requireBinary(),
 ): string {
-  const out = mkdtempSync(join(tmpdir(), 'flagmeter-packages-'));
-  process.once('exit', () => rmSync(out, { recursive: true, force: true }));
+  const out = freshDirectory();
   makePackages({ root, builds: [{ target, executable }], version, epoch, out, quick: true });
   return out;
 }

@@ -1,20 +1,16 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { freshDirectory } from '../support/binary.ts';
 import { packagesOf } from './fixture.ts';
 import { itInMachine, runInMachine } from './machine.ts';
 
 itInMachine('a .deb is installed, started, upgraded, removed and purged', () => {
-  const debs = mkdtempSync(join(tmpdir(), 'flagmeter-debs-'));
-  try {
-    copyFileSync(join(packagesOf('1.0.0'), 'flagmeter_1.0.0-1_amd64.deb'), join(debs, 'old.deb'));
-    copyFileSync(join(packagesOf('1.1.0'), 'flagmeter_1.1.0-1_amd64.deb'), join(debs, 'new.deb'));
-    const { said, output } = runInMachine('lifecycle.sh', debs);
-    expect(said, output).toEqual(expected);
-  } finally {
-    rmSync(debs, { recursive: true, force: true });
-  }
+  const debs = freshDirectory();
+  copyFileSync(join(packagesOf('1.0.0'), 'flagmeter_1.0.0-1_amd64.deb'), join(debs, 'old.deb'));
+  copyFileSync(join(packagesOf('1.1.0'), 'flagmeter_1.1.0-1_amd64.deb'), join(debs, 'new.deb'));
+  const { said, output } = runInMachine('lifecycle.sh', debs);
+  expect(said, output).toEqual(expected);
 });
 
 /** What `lifecycle.sh` has to say, in its order. */

@@ -1,10 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { requireBinary } from '../support/binary.ts';
+import { freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { epoch, packagesOf } from './fixture.ts';
 
@@ -23,14 +22,12 @@ describe('the packages of an executable', () => {
 
   beforeAll(() => {
     out = packagesOf('1.2.3');
-    const scratch = mkdtempSync(join(tmpdir(), 'flagmeter-unpacked-'));
+    const scratch = freshDirectory();
     run('tar', '-xzf', join(out, 'flagmeter-1.2.3-linux-x64.tar.gz'), '-C', scratch);
     unpacked = join(scratch, 'flagmeter-1.2.3-linux-x64');
     installed = join(scratch, 'deb');
     run('dpkg-deb', '--extract', deb(), installed);
   }, 300_000);
-
-  afterAll(() => rmSync(join(unpacked, '..'), { recursive: true, force: true }));
 
   test('are the same bytes each time, whoever makes them and where, and their sums are listed', () => {
     const later = new Date();
@@ -110,17 +107,21 @@ describe('the packages of an executable', () => {
     },
   );
 
-  needing('lintian').test('lintian finds nothing but what is expected, for a reason', () => {
-    const options = ['--allow-root', '--display-info', '--pedantic', '--show-overrides'];
-    const { stdout, stderr } = spawnSync('lintian', [...options, deb()], { encoding: 'utf8' });
-    const tags = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !line.startsWith('N:'));
-    const overridden = textIn(installed, 'usr/share/lintian/overrides/flagmeter').matchAll(
-      /^flagmeter: (\S+)/gm,
-    );
-    const expected = Array.from(overridden, ([, tag]) => `O: flagmeter: ${tag}`);
-    // An override that is not needed any more is found, too.
-    expect(new Set(tags.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(new Set(expected));
-  });
+  needing('lintian').test(
+    'lintian finds nothing but what is expected, for a reason',
+    () => {
+      const options = ['--allow-root', '--display-info', '--pedantic', '--show-overrides'];
+      const { stdout, stderr } = spawnSync('lintian', [...options, deb()], { encoding: 'utf8' });
+      const tags = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !line.startsWith('N:'));
+      const overridden = textIn(installed, 'usr/share/lintian/overrides/flagmeter').matchAll(
+        /^flagmeter: (\S+)/gm,
+      );
+      const expected = Array.from(overridden, ([, tag]) => `O: flagmeter: ${tag}`);
+      // An override that is not needed any more is found, too.
+      expect(new Set(tags.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(new Set(expected));
+    },
+    300_000,
+  );
 
   needing('systemd').test('the unit is one that systemd takes, and little is open to it', () => {
     const unit = join(installed, 'flagmeter.service');
@@ -139,7 +140,7 @@ describe('the packages of an executable', () => {
 
 /** Does something with the habits of another user: their umask, time zone, language, home and temp directory. */
 function elsewhere<T>(work: () => T): T {
-  const home = mkdtempSync(join(tmpdir(), 'flagmeter-another-'));
+  const home = freshDirectory();
   const { env } = process;
   const umask = process.umask(0o077);
   const other = { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8', HOME: home, USER: 'other', TMPDIR: home };

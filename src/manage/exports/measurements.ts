@@ -34,7 +34,7 @@ interface NamedMetric {
 
 type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 
-/** What was measured in an environment by time and metric. At most a day of buckets is in memory. */
+/** What was measured in an environment by time and metric. A day of buckets is in memory, or an hour of minutes. */
 export function* measurementRows(
   store: UsageStore,
   { environment, range, only, gauges }: MeasurementsTask,
@@ -43,7 +43,7 @@ export function* measurementRows(
   const series = yield* metricsInOrder(store, environment, only, gauges, writer);
   const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
   const source = { ...cells, series, budget: new PointBudget(Number.POSITIVE_INFINITY) };
-  const width = range.step === 'day' ? 1440 : 60;
+  const width = range.step === 'minute' ? 60 : 1440;
   for (let from = range.from; from < range.to; ) {
     const to = Math.min(range.to, (Math.floor(from / width) + 1) * width);
     const points: Point[] = [];

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Interrupted, Pace } from '../../src/backup/pace.ts';
@@ -30,4 +39,22 @@ test('it goes at once when the work has to end', async () => {
   over.abort();
   await expect(removing).rejects.toThrow(Interrupted);
   expect(existsSync(`${file}.${process.pid}.tmp`)).toBe(false);
+});
+
+test.each([
+  ['a hard link', linkSync],
+  [
+    'a symbolic link',
+    (file: string, other: string) => {
+      renameSync(file, other);
+      symlinkSync(other, file);
+    },
+  ],
+])('what %s leads to stays whole', async (_, link) => {
+  const file = largeFile();
+  const other = join(temporaryDirectory(), 'kept');
+  link(file, other);
+  await removeGently(file, steady);
+  expect(readdirSync(dirname(file))).toEqual([]);
+  expect(statSync(other).size).toBe(50 * 2 ** 20);
 });

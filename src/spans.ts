@@ -16,15 +16,15 @@ export interface PartOfSpan {
   readonly attributes?: Readonly<Record<string, string | number>>;
 }
 
-const current = new AsyncLocalStorage<Span>();
+const current = new AsyncLocalStorage<Span | undefined>();
 
 /** The span of the request for which this work is done; `undefined` when that is not traced. */
 export function currentSpan(): Span | undefined {
   return current.getStore();
 }
 
-/** Does work for a span. */
-export function inSpan<T>(span: Span, work: () => T): T {
+/** Does work for a span, or for none: also where the work of another request has begun what does it. */
+export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return current.run(span, work);
 }
 

@@ -42,8 +42,7 @@ export class WaitingPlan {
   run(drafted: Layer, canKeep: boolean): () => void {
     const draft = new Layer(drafted);
     try {
-      const result =
-        this.#span === undefined ? this.#plan(draft) : inSpan(this.#span, () => this.#plan(draft));
+      const result = inSpan(this.#span, () => this.#plan(draft));
       this.#commit ??= this.#span?.part('commit accounts', inPostgres);
       if (!draft.isEmpty && !canKeep) throw storeAway();
       if (!draft.isEmpty) drafted.take(draft);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Draft, Write } from '../../src/engine/engine.ts';
+import { currentSpan, inSpan, type Span } from '../../src/spans.ts';
 import { count, type EngineFixture, put, read, tables } from './fixture.ts';
 
 /** What LMDB throws when a commit finds no room. */
@@ -20,6 +21,11 @@ async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly
   return ended.map(({ outcome }) => outcome);
 }
 
+/** A span whose parts have its name. */
+function span(traceparent: string): Span {
+  return { traceparent, part: () => span(traceparent), end: () => {} };
+}
+
 /** The behaviour of every engine, whatever stores its tables. */
 export function testEngine(name: string, open: () => Promise<EngineFixture>): void {
   describe(`${name}: plans`, () => {
@@ -31,6 +37,22 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
       expect(read(engine, table, 'n')).toBe(4);
       expect(read(reopen(), table, 'n')).toBe(4);
+    });
+
+    test('run for the span of their own request, also beside others in the same commit', async () => {
+      const { engine, hold } = await open();
+      const release = hold();
+      const spans = [span('a'), undefined, span('b'), undefined];
+      const changes = spans.map((one) =>
+        inSpan(one, () =>
+          engine.change((draft) => {
+            count(draft);
+            return currentSpan()?.traceparent;
+          }),
+        ),
+      );
+      release();
+      expect(await Promise.all(changes)).toEqual(['a', undefined, 'b', undefined]);
     });
 
     test('read their own writes', async () => {

@@ -15,7 +15,6 @@ export const usualCalls = [
   ...['getBooleanValue', 'get_boolean_value', 'getStringValue', 'get_string_value'],
 ];
 
-/** An escaped quote begins no text: so each line has at most one beginning of each kind without an end, and is read once for it. */
 /** The most bytes of a feature's name. */
 const maxBytes = 256;
 

@@ -17,10 +17,8 @@ export async function removeGently(file: string, pace: Pace): Promise<void> {
   const going = `${file}.${process.pid}.tmp`;
   renameSync(file, going);
   try {
-    for (let left = sizeOfOwn(going) - stepBytes; left > 0; left -= stepBytes) {
-      truncateSync(going, left);
+    for (let left = sizeOfOwn(going) - stepBytes; left > 0 && cut(going, left); left -= stepBytes)
       await pace.wait(pause(restMs));
-    }
   } finally {
     rmSync(going);
   }
@@ -30,4 +28,14 @@ export async function removeGently(file: string, pace: Pace): Promise<void> {
 function sizeOfOwn(path: string): number {
   const stat = lstatSync(path);
   return stat.isFile() && stat.nlink === 1 ? stat.size : 0;
+}
+
+/** Frees what comes after a length. @returns false where the file may be removed, but not written to: it may be another user's */
+function cut(path: string, length: number): boolean {
+  try {
+    truncateSync(path, length);
+    return true;
+  } catch {
+    return false;
+  }
 }

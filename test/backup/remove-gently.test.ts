@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
+  chmodSync,
+  copyFileSync,
   existsSync,
   linkSync,
   readdirSync,
@@ -57,4 +61,20 @@ test.each([
   await removeGently(file, steady);
   expect(readdirSync(dirname(file))).toEqual([]);
   expect(statSync(other).size).toBe(50 * 2 ** 20);
+});
+
+test('what may be removed, but not written to, is removed at once', async () => {
+  const file = join(temporaryDirectory(), 'backup');
+  copyFileSync('/bin/sleep', file);
+  truncateSync(file, 50 * 2 ** 20);
+  chmodSync(file, 0o700);
+  // Linux refuses writes to a program that runs, also for root.
+  const program = spawn(file, ['60']);
+  await once(program, 'spawn');
+  try {
+    await removeGently(file, steady);
+    expect(readdirSync(dirname(file))).toEqual([]);
+  } finally {
+    program.kill();
+  }
 });

@@ -22,5 +22,9 @@ export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
 
 /** Where it cannot be read, whoever needs it says so. */
 function isOpen(file: string): boolean {
-  return ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) !== 0;
+  try {
+    return (statSync(file).mode & 0o004) !== 0;
+  } catch {
+    return false;
+  }
 }

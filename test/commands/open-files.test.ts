@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { warnOfOpenFiles } from '../../src/commands/open-files.ts';
@@ -31,9 +31,19 @@ test.each([0o600, 0o640, 0o400])('and not of one of mode %o', (mode) => {
   expect(warnings('engineFile', mode).said).toEqual([]);
 });
 
-test('a file that is not there is left to whoever reads it', () => {
+/** A path whose look-up fails, also for root. */
+function loop(): string {
+  const link = join(temporaryDirectory(), 'link');
+  symlinkSync(link, link);
+  return link;
+}
+
+test.each([
+  ['that is not there', () => '/nowhere/file'],
+  ['that cannot be looked up', loop],
+])('a file %s is left to whoever reads it', (_, path) => {
   const said: unknown[] = [];
-  const config = { engineFile: '/nowhere/file' } as unknown as Config;
+  const config = { engineFile: path() } as unknown as Config;
   warnOfOpenFiles(config, { warn: (...line) => void said.push(line) });
   expect(said).toEqual([]);
 });

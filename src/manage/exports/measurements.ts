@@ -1,4 +1,5 @@
 import { mergeMeasurement } from '../../aggregate/merge.ts';
+import { bucketWidth, scanCells } from '../../store/blocks.ts';
 import { type Measurement, measurementCodec } from '../../store/cells.ts';
 import { seriesOf } from '../../store/series.ts';
 import { fromSnapshot, type Reading } from '../../store/snapshot.ts';
@@ -8,7 +9,7 @@ import { PointBudget } from '../point-budget.ts';
 import { sumUp } from '../sum-up.ts';
 import type { Columns, RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
-import { compare, ofSeries } from './usage.ts';
+import { compare, ofSeries, rolledUp } from './usage.ts';
 
 export const measurementColumns = {
   ...ofSeries,
@@ -32,9 +33,14 @@ interface NamedMetric {
   readonly isGauge: boolean;
 }
 
+const minutesPerDay = 1440;
+
 type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 
-/** What was measured in an environment by time and metric. A day of buckets is in memory, or an hour of minutes. */
+/**
+ * What was measured in an environment by time and metric. A day of buckets is in memory, or an hour of minutes.
+ * @throws {ApiError} when a day is rolled up after some of its hours were read: the others cannot be told
+ */
 export function* measurementRows(
   store: UsageStore,
   { environment, range, only, gauges }: MeasurementsTask,
@@ -43,16 +49,28 @@ export function* measurementRows(
   const series = yield* metricsInOrder(store, environment, only, gauges, writer);
   const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
   const source = { ...cells, series, budget: new PointBudget(Number.POSITIVE_INFINITY) };
-  const width = range.step === 'minute' ? 60 : 1440;
+  const width = range.step === 'minute' ? 60 : minutesPerDay;
+  let wasRolledUp = false;
   for (let from = range.from; from < range.to; ) {
     const to = Math.min(range.to, (Math.floor(from / width) + 1) * width);
+    const day = Math.floor(from / minutesPerDay) * minutesPerDay;
+    const isFirst = from === day || from === range.from;
+    if (isFirst) wasRolledUp = isRolledUp(store, environment.number, day);
     const points: Point[] = [];
     yield* sumUp(source, environment.number, { ...range, from, to }, (ordinal, _, found) => {
       for (const [t, cell] of found) points.push([t, series.get(ordinal)!, cell]);
     });
+    if (!isFirst && !wasRolledUp && isRolledUp(store, environment.number, day)) throw rolledUp;
     yield* pointRows(points, writer);
     from = to;
   }
+}
+
+function isRolledUp({ measurements }: UsageStore, environment: number, day: number): boolean {
+  const end = day + minutesPerDay;
+  for (const _ of scanCells(measurements, measurementCodec, environment, bucketWidth.day, day, end))
+    return true;
+  return false;
 }
 
 function metricsInOrder(

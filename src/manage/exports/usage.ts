@@ -100,7 +100,7 @@ function readPart(
   });
 }
 
-const rolledUp = new ApiError(
+export const rolledUp = new ApiError(
   'store_unavailable',
   'What is exported was rolled up meanwhile; begin again',
   1,

@@ -56,30 +56,44 @@ test.each([
   await store.lmdb.close();
 });
 
-test('measurements of a day that is rolled up within it are whole', async () => {
-  const store = openUsageStore(temporaryDirectory());
-  const { write, maintain } = createAggregator(store);
-  const day = Math.floor(start / 86_400_000) * 1440;
-  const now = (day + 1440) * 60_000;
-  const batch = new Batch();
-  for (let ordinal = 0; ordinal < 100; ordinal += 1) {
-    batch.series.push({ environment: environment.number, ordinal, name: [`metric-${ordinal}`] });
-    for (let minute = day; minute < day + 1440; minute += 60) {
-      const bucket = bucketAt(minute, horizonsAt(now, retention));
-      batch.measurements.add(seriesRef(environment.number, ordinal), bucket, 1, minute * 60_000);
+test.each([
+  ['hour', false],
+  ['minute', true],
+] as const)(
+  'measurements by %s of a day that is rolled up within it are whole or break',
+  async (step, breaks) => {
+    const store = openUsageStore(temporaryDirectory());
+    const { write, maintain } = createAggregator(store);
+    const day = Math.floor(start / 86_400_000) * 1440;
+    const now = (day + 1440) * 60_000;
+    const batch = new Batch();
+    for (let ordinal = 0; ordinal < 100; ordinal += 1) {
+      batch.series.push({ environment: environment.number, ordinal, name: [`metric-${ordinal}`] });
+      for (let minute = day; minute < day + 1440; minute += 60) {
+        const bucket = bucketAt(minute, horizonsAt(now, retention));
+        batch.measurements.add(seriesRef(environment.number, ordinal), bucket, 1, minute * 60_000);
+      }
     }
-  }
-  write(batch.seal());
-  const range = { from: day, to: day + 1440, step: 'hour' } as const;
-  const task = { environment, range, only: undefined, gauges: new Set<string>() };
-  const chunks = readExport(store, { name: 'measurements', task, format: 'csv' });
-  const read = [chunks.next().value!];
-  const later = now + 3 * 24 * hourMs;
-  const common = { environment: environment.number, exposureDays: 30, limit: 1000 } as const;
-  const step = { ...common, task: 'retention', horizons: horizonsAt(later, retention), now: later } as const;
-  while (maintain(step) > 0);
-  read.push(...chunks);
-  const rows = readTable(Buffer.concat(read).toString());
-  expect([read.length > 1, rows.length]).toEqual([true, 24 * 100]);
-  await store.lmdb.close();
-});
+    write(batch.seal());
+    const range = { from: day, to: day + 1440, step };
+    const task = { environment, range, only: undefined, gauges: new Set<string>() };
+    const chunks = readExport(store, { name: 'measurements', task, format: 'csv' });
+    const read = [chunks.next().value!];
+    const later = now + 3 * 24 * hourMs;
+    const common = { environment: environment.number, exposureDays: 30, limit: 1000 } as const;
+    const work = {
+      ...common,
+      task: 'retention',
+      horizons: horizonsAt(later, retention),
+      now: later,
+    } as const;
+    while (maintain(work) > 0);
+    if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up meanwhile');
+    else {
+      read.push(...chunks);
+      const rows = readTable(Buffer.concat(read).toString());
+      expect([read.length > 1, rows.length]).toEqual([true, 24 * 100]);
+    }
+    await store.lmdb.close();
+  },
+);

@@ -11,15 +11,18 @@ const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 export function folderDestination(folder: string): Destination {
   return {
     async names() {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      return readdirSync(folder);
+      return filesIn(folder);
     },
     async put(name, write) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      for (const left of readdirSync(folder).filter((each) => leftOver.test(each)))
-        rmSync(join(folder, left));
+      for (const left of filesIn(folder).filter((each) => leftOver.test(each))) rmSync(join(folder, left));
       return writeFileWhole(join(folder, name), write);
     },
     remove: (name, pace) => removeGently(join(folder, name), pace),
   };
+}
+
+function filesIn(folder: string): string[] {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 }

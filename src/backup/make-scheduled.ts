@@ -1,6 +1,6 @@
 import { backupName, timeOfBackup } from './backup-name.ts';
 import type { Destination } from './destination.ts';
-import type { Pace } from './pace.ts';
+import { Interrupted, type Pace } from './pace.ts';
 import type { Made } from './task.ts';
 import { writeBackup } from './write-backup.ts';
 
@@ -10,7 +10,10 @@ export async function latestBackup(destination: Destination): Promise<Made['late
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** Makes a backup, and then removes the oldest beyond those that are kept. Other files are left alone. */
+/**
+ * Makes a backup, and then removes the oldest beyond those that are kept. Other files are left alone. The backup is a good one also
+ * when an older one cannot be removed: made again and again, such backups would fill the destination.
+ */
 export async function makeScheduled(
   destination: Destination,
   { data, keep, at }: { readonly data: string; readonly keep: number; readonly at: number },
@@ -18,8 +21,24 @@ export async function makeScheduled(
 ): Promise<Made['backup']> {
   const name = backupName(at);
   const { bytes } = await destination.put(name, (sink) => writeBackup(data, new Date(at), sink, pace), pace);
-  const names = (await destination.names()).filter((each) => timeOfBackup(each) !== undefined).sort();
-  const surplus = names.slice(0, Math.max(0, names.length - keep));
-  for (const each of surplus) await destination.remove(each, pace);
-  return { name, bytes, removed: surplus.length };
+  return { name, bytes, ...(await removeSurplus(destination, keep, pace)) };
+}
+
+async function removeSurplus(
+  destination: Destination,
+  keep: number,
+  pace: Pace,
+): Promise<Pick<Made['backup'], 'removed' | 'unremoved'>> {
+  let removed = 0;
+  try {
+    const names = (await destination.names()).filter((each) => timeOfBackup(each) !== undefined).sort();
+    for (const each of names.slice(0, Math.max(0, names.length - keep))) {
+      await destination.remove(each, pace);
+      removed += 1;
+    }
+    return { removed, unremoved: '' };
+  } catch (error) {
+    if (error instanceof Interrupted) throw error;
+    return { removed, unremoved: (error as Error).message };
+  }
 }

@@ -103,7 +103,7 @@ export class Schedule {
     const { clock, log, everyMs } = this.#deps;
     const at = clock.now();
     const began = clock.monotonic();
-    const { name, bytes, removed } = await this.#deps.thread.run({ name: 'backup', at });
+    const { name, bytes, removed, unremoved } = await this.#deps.thread.run({ name: 'backup', at });
     const lastMs = clock.monotonic() - began;
     const made = this.#status.made + 1;
     this.#status = {
@@ -116,6 +116,7 @@ export class Schedule {
       made,
     };
     log.info('a backup is made', { name, bytes, ms: Math.round(lastMs), removed });
+    if (unremoved !== '') log.warn('an old backup could not be removed', { reason: unremoved });
   }
 
   #fail({ message }: Error, afterMs: number): void {

@@ -14,7 +14,14 @@ export type Task<Name extends keyof Tasks = keyof Tasks> = {
 export interface Made {
   /** Unix ms; `undefined` without backups. */
   readonly latest: number | undefined;
-  readonly backup: { readonly name: string; readonly bytes: number; readonly removed: number };
+  readonly backup: {
+    readonly name: string;
+    readonly bytes: number;
+    /** How many older ones. */
+    readonly removed: number;
+    /** Why one of them could not be, for people; empty when none is left over. */
+    readonly unremoved: string;
+  };
 }
 
 /** Where backups are kept, and how many. */

@@ -28,7 +28,7 @@ export interface WatchDeps {
 const betweenRoundsMs = 20_000;
 const betweenApplicationsMs = 10;
 
-/** Events that one round queues for one application; the next round goes on. Receivers are not flooded, and queues not overrun. */
+/** Events that one round queues for one application; a later round goes on. Receivers are not flooded, and queues not overrun. */
 const mostAtOnce = 100;
 
 /** Marks that are read without a pause. */

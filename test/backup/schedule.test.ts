@@ -1,7 +1,8 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { backupName, timeOfBackup } from '../../src/backup/backup-name.ts';
+import type { Destination } from '../../src/backup/destination.ts';
 import { folderDestination } from '../../src/backup/folder-destination.ts';
 import { latestBackup, makeScheduled } from '../../src/backup/make-scheduled.ts';
 import { readBackup } from '../../src/backup/read-backup.ts';
@@ -15,11 +16,18 @@ const begin = Date.parse('2026-01-02T03:04:05Z');
 /** A schedule on a clock that only its own waits move, which makes real backups until the time is over. */
 async function keepFor(
   hours: number,
-  options: { folder?: string; data?: string; keep?: number; from?: number } = {},
+  options: {
+    folder?: string;
+    data?: string;
+    keep?: number;
+    from?: number;
+    remove?: Destination['remove'];
+  } = {},
 ) {
   const data = options.data ?? filledDirectory();
   const folder = options.folder ?? join(dirname(data), 'backups');
-  const destination = folderDestination(folder);
+  const { remove } = options;
+  const destination = { ...folderDestination(folder), ...(remove && { remove }) };
   let now = options.from ?? begin;
   const end = now + hours * hour;
   const log: string[] = [];
@@ -68,6 +76,24 @@ test('other files at the destination stay, and so does what no longer fits the p
   expect(names).toEqual([backupName(begin + 72 * hour), 'flagmeter-old.backup', 'notes.txt']);
 });
 
+test('a backup is good although an older one cannot be removed: the next one is made in its time', async () => {
+  const remove = () => Promise.reject(new Error('Access Denied'));
+  const { names, status, log } = await keepFor(24 * 2 + 1, { keep: 1, remove });
+  expect(names).toHaveLength(3);
+  expect(status).toMatchObject({ made: 3, failed: 0, trouble: '', lastGoodAt: begin + 2 * 24 * hour });
+  expect(log.at(-1)).toBe('an old backup could not be removed {"reason":"Access Denied"}');
+});
+
+test('a directory with the name of a backup is left alone', async () => {
+  const first = await keepFor(1);
+  const old = backupName(begin - hour);
+  mkdirSync(join(first.folder, old));
+  mkdirSync(join(first.folder, `${old}.99.tmp`));
+  const { names, status } = await keepFor(24 * 2 + 1, { ...first, from: begin + hour, keep: 1 });
+  expect(status).toMatchObject({ made: 2, failed: 0 });
+  expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
+});
+
 test('what fails is retried within the hour, and the trouble is shown until a backup is made', async () => {
   let now = begin;
   const attempts: number[] = [];
@@ -82,7 +108,7 @@ test('what fails is retried within the hour, and the trouble is shown until a ba
       run: (async (task: Task) => {
         attempts.push((now - begin) / 60_000);
         if (broken) throw new Error('no such bucket');
-        return task.name === 'latest' ? undefined : { name: 'x', bytes: 5, removed: 0 };
+        return task.name === 'latest' ? undefined : { name: 'x', bytes: 5, removed: 0, unremoved: '' };
       }) as never,
     },
   });

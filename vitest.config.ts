@@ -27,6 +27,7 @@ const engine = {
     ...unit.test,
     name: 'engine',
     include: ['test/{http,grpc,telemetry,console-host,commands}/**/*.test.ts'],
+    exclude: ['test/http/openapi-lint.test.ts', 'test/commands/{completion,engine-*,scan-usage}.test.ts'],
   },
 };
 

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -88,6 +88,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
 
   test('on a copy of a directory that is in use is refused', async () => {
     const running = await startBinary({ data: node, args: ['--engine', engine] });
+    onTestFinished(() => void running.kill('SIGKILL'));
     const copy = join(freshDirectory(), 'copy');
     cpSync(node, copy, { recursive: true });
     const ended = await serve(copy, ['--engine', engine]);

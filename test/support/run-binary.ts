@@ -17,7 +17,12 @@ export function runProgram(
   env: Readonly<Record<string, string>> = {},
   timeout = 20_000,
 ): Promise<Ended> {
-  const options = { cwd: freshDirectory(), env: { PATH: process.env['PATH'], ...env }, timeout };
+  const options = {
+    cwd: freshDirectory(),
+    env: { PATH: process.env['PATH'], ...env },
+    timeout,
+    killSignal: 'SIGKILL', // It may have missed its chance to end by itself.
+  } as const;
   return new Promise((resolve) => {
     const child = execFile(program, args, options, (_, stdout, stderr) => {
       resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr });

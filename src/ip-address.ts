@@ -14,6 +14,11 @@ export function plainAddress(text: string): string | undefined {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
+/** The address of a connection without the zone (`%eth0`) that this machine knows it by. */
+export function withoutZone(address: string): string {
+  return address.split('%', 1)[0]!;
+}
+
 /** The eight groups of an IPv6 address without a zone. */
 export function groupsOf(address: string): number[] {
   const [left = '', right = ''] = address.split('::');

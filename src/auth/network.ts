@@ -1,13 +1,12 @@
 import { isIPv6 } from 'node:net';
-import { groupsOf, plainAddress } from '../ip-address.ts';
+import { groupsOf, plainAddress, withoutZone } from '../ip-address.ts';
 
 /**
  * What strangers are counted by: an IPv4 address, or the first 64 bits of an IPv6 address, since one customer has all of the
  * rest. Any other text is returned as it is.
  */
 export function networkOf(address: string): string {
-  const [bare = ''] = address.split('%', 1);
-  const plain = plainAddress(bare);
+  const plain = plainAddress(withoutZone(address));
   if (plain === undefined) return address;
   if (!isIPv6(plain)) return plain;
   const network = groupsOf(plain)

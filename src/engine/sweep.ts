@@ -45,9 +45,9 @@ export async function sweepInRounds(
 /** Takes all steps over their tables; ends early when the service is stopping. It throws as `Engine.change` does. */
 export async function runSweepSteps(
   { pause }: Pick<SweepTurns, 'pause'>,
-  sweeps: readonly SweepStep[],
+  steps: readonly SweepStep[],
 ): Promise<void> {
-  for (const step of sweeps) {
+  for (const step of steps) {
     for (let after = await step(undefined); after !== undefined; after = await step(after))
       if (!(await pause(betweenStepsMs))) return;
   }

@@ -1,6 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Webhook, WebhookDelivery } from '../store/webhook-records.ts';
+import type { Webhook, WebhookDelivery, WebhookTurn } from '../store/webhook-records.ts';
 import { end, giveUp, webhookIn } from './queue.ts';
 import { delayAfter } from './schedule.ts';
 import type { Outcome } from './send.ts';
@@ -87,7 +87,7 @@ export function settle(
   const isOurs = turn?.lease?.node === by.node;
   if (error === null) succeed(draft, key, delivery, by.now);
   else if (!isOurs) draft.put('webhookDeliveries', key, delivery);
-  else retry(draft, key, delivery, { failed: turn.failed + 1, outcome }, by);
+  else retry(draft, key, delivery, { turn, outcome }, by);
 }
 
 function succeed(draft: AccountDraft, key: string, delivery: WebhookDelivery, now: number): void {
@@ -101,14 +101,14 @@ function retry(
   draft: AccountDraft,
   key: string,
   delivery: WebhookDelivery,
-  { failed, outcome }: { readonly failed: number; readonly outcome: Outcome },
+  { turn, outcome }: { readonly turn: WebhookTurn; readonly outcome: Outcome },
   { now, randomBytes }: Turn & { readonly randomBytes: RandomBytes },
 ): void {
   const isGone = outcome.status === 410;
+  const failed = turn.failed + 1;
   const delay = isGone ? undefined : delayAfter(failed, outcome.retryAfterMs, randomBytes);
   if (delay === undefined) end(draft, key, delivery, 'failed', now);
   else {
-    const turn = draft.get('webhookTurns', key);
     draft.put('webhookTurns', key, { ...turn, due: now + delay, failed, lease: null });
     draft.put('webhookDeliveries', key, delivery);
   }

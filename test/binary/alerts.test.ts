@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
-import { type Fault, testAtOnce } from '../support/alerting.ts';
+import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
   cleanUp,
   freshDirectory,
   manage,
   prepare,
-  type Started,
   startBinary,
   stop,
   token,
@@ -28,9 +27,6 @@ import { type OnResizableDisk, startOnResizableDisk } from '../support/small-dis
  * What goes wrong with the executable moves its metrics in such a way that the alerts of docs/alerts fire in a real Prometheus, which
  * scrapes each second. How long a condition has to last is left out here; test/docs/alerts.test.ts checks it.
  */
-
-const ops = ['--ops-listen', '127.0.0.1:0'];
-const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
 
 interface Kept extends Shop {
   readonly service: Binary;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { expectAlerts, type Fault } from '../support/alerting.ts';
-import { type Binary, cleanUp, type Started, startBinary, stop } from '../support/binary.ts';
+import { expectAlerts, type Fault, ops, opsOf } from '../support/alerting.ts';
+import { type Binary, cleanUp, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
@@ -10,8 +10,6 @@ import { openShop, sendCheck } from '../support/shop.ts';
 
 /** As test/binary/alerts.test.ts: what goes wrong with several machines. */
 
-const ops = ['--ops-listen', '127.0.0.1:0'];
-const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
 const { describe, test } = needing('prometheus', 'postgresql');
 
 describe('alerts of several machines', () => {

@@ -2,14 +2,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { openUsageStore } from '../../src/store/usage.ts';
-import { type Fault, testAtOnce } from '../support/alerting.ts';
+import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
   cleanUp,
   createApplication,
   freshDirectory,
   prepare,
-  type Started,
   startBinary,
   stop,
   token,
@@ -22,8 +21,6 @@ import { openShop, sendCheck } from '../support/shop.ts';
 
 /** As test/binary/alerts.test.ts: faults that are told of after a minute or two. `npm run test:alerts` runs it, and CI does not. */
 
-const ops = ['--ops-listen', '127.0.0.1:0'];
-const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
 const longMs = 200_000;
 const { describe } = needing('prometheus', 'postgresql');
 

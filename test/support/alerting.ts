@@ -1,5 +1,12 @@
 import { expect, test, vi } from 'vitest';
+import type { Started } from './binary.ts';
 import type { Prometheus } from './prometheus.ts';
+
+/** Flags with which an executable shows its metrics at an address of their own. */
+export const ops = ['--ops-listen', '127.0.0.1:0'];
+
+/** HOST:PORT of these metrics, as the ready line has it. */
+export const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
 
 /** Something that goes wrong with an executable, and the alerts that must tell of it. */
 export interface Fault {

@@ -2,7 +2,7 @@
  * src/http/proxies: where a request comes from when a proxy is in between. client-address.ts decides it, with what the proxy's
  * header says.
  */
-import { plainAddress } from '../../ip-address.ts';
+import { plainAddress, withoutZone } from '../../ip-address.ts';
 import { IpNetworks } from '../../ip-networks.ts';
 import type { Log } from '../../log.ts';
 import type { AddressOf } from '../types.ts';
@@ -33,8 +33,7 @@ const near = new IpNetworks(['loopback', 'private']);
 export function clientAddress({ trusted, header, log }: Proxies): AddressOf {
   let hasWarned = false;
   return (connected, request) => {
-    const [bare = ''] = connected.split('%', 1);
-    const peer = plainAddress(bare) ?? connected;
+    const peer = plainAddress(withoutZone(connected)) ?? connected;
     const said = request.header(header);
     if (said === undefined) return peer;
     if (trusted.has(peer)) return follow(peer, readers[header](said), trusted);

@@ -24,6 +24,7 @@ const entrypoints = [
   'src/commit/worker.ts',
   'src/cluster/replica-worker.ts',
   'src/manage/report-worker.ts',
+  'src/reports/decode-worker.ts',
 ];
 
 /** Where the compiled executable finds what was built into it. */

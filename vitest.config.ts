@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { whyNotIndependent } from './test/support/independent.ts';
 import { whyNotOnNode } from './test/support/node-engine.ts';
-import { skipped } from './test/support/packages.ts';
+import { installCommand, skipped } from './test/support/packages.ts';
 import { whyNoReleaseBefore } from './test/support/release-before.ts';
 
 /**
@@ -9,14 +10,27 @@ import { whyNoReleaseBefore } from './test/support/release-before.ts';
  */
 const retry = process.env['CI'] === undefined ? 0 : 1;
 
+const independent = (name: string) =>
+  whyNotIndependent === undefined ? [`test/independent/${name}.test.ts`] : [];
+
+/** They end a test that hangs. No test is about its speed, and machines are busy: what takes long is not a failure. */
+const limits = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
 const unit = {
   test: {
+    ...limits,
     name: 'unit',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{binary,browser,faults,bench,models,chaos,packages}/**'],
-    testTimeout: 30_000,
-    // A PostgreSQL that the tests start needs a while on a busy machine.
-    hookTimeout: 60_000,
+    exclude: [
+      'test/{binary,browser,faults,bench,models,chaos,packages}/**',
+      ...(whyNotIndependent === undefined
+        ? ['test/independent/{bucket,chart}.test.ts']
+        : ['test/independent/**']),
+    ],
     retry,
   },
 };
@@ -27,30 +41,36 @@ const engine = {
     ...unit.test,
     name: 'engine',
     include: ['test/{http,grpc,telemetry,console-host,commands}/**/*.test.ts'],
-    exclude: ['test/http/openapi-lint.test.ts', 'test/commands/{completion,engine-*,scan-usage}.test.ts'],
+    exclude: ['test/commands/{completion,engine-*,scan-usage}.test.ts'],
   },
 };
 
 /** They boot machines, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
-const longPackageTests = ['test/packages/{arm,chart,image,lifecycle,newcomer,reproducible}.test.ts'];
+const longPackageTests = ['test/packages/{arm,image,lifecycle,newcomer,reproducible}.test.ts'];
 
 /** They wait for minutes: `npm run test:alerts` runs them, with those that do not. */
 const longAlertTests = ['test/binary/lasting-alerts.test.ts'];
 
 const system = {
   test: {
+    ...limits,
     name: 'system',
-    include: ['test/{binary,browser,faults,bench,models,chaos,packages}/**/*.test.ts'],
+    include: [
+      'test/{binary,browser,faults,bench,models,chaos,packages}/**/*.test.ts',
+      ...independent('bucket'),
+    ],
     exclude: [...longPackageTests, ...longAlertTests],
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
     retry,
   },
 };
 
 const packages = {
-  test: { ...system.test, name: 'packages', include: longPackageTests, exclude: [] },
+  test: {
+    ...system.test,
+    name: 'packages',
+    include: [...longPackageTests, ...independent('chart')],
+    exclude: [],
+  },
 };
 
 const alerts = {
@@ -59,11 +79,14 @@ const alerts = {
 
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
 const onBun = process.versions['bun'] !== undefined;
+const isCi = process.env['CI'] !== undefined;
 if (!onBun && whyNotOnNode !== undefined)
   console.warn(`${whyNotOnNode}\nUntil then the unit tests run on Bun only (npm run test:bun).\n`);
 
 if (skipped.length > 0)
-  console.warn(`Tests that need ${skipped.join(', ')} are skipped: apt-get install ${skipped.join(' ')}\n`);
+  console.warn(`Tests that need ${skipped.join(', ')} are skipped: ${installCommand(skipped)}\n`);
+
+if (whyNotIndependent !== undefined) console.warn(`Skipped: test/independent ${whyNotIndependent}\n`);
 
 if (whyNoReleaseBefore !== undefined)
   console.warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
@@ -72,6 +95,6 @@ const onNode = [system, packages, alerts];
 
 export default defineConfig({
   test: {
-    projects: onBun || whyNotOnNode === undefined ? [unit, engine, ...onNode] : onNode,
+    projects: onBun || isCi || whyNotOnNode === undefined ? [unit, engine, ...onNode] : onNode,
   },
 });

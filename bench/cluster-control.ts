@@ -8,6 +8,7 @@ import { PostgresEngine } from '../src/engine/postgres.ts';
 import type { Log } from '../src/log.ts';
 import { Connection } from '../src/postgres/connection.ts';
 import { parseEngineUrl } from '../src/postgres/engine-url.ts';
+import { SharedClock } from '../src/postgres/shared-clock.ts';
 import { Histogram } from './histogram.ts';
 
 /** A rate, and how long one took (ms). */
@@ -103,7 +104,8 @@ async function openNode(url: string): Promise<BenchNode> {
   const accounts = await joinEngine(data, { connection: reads, key: undefined, log, pause });
   if (accounts === undefined) throw new Error('The engine does not answer');
   const health = { ready: true, failed: (error: unknown) => console.error(error) };
-  const parts = { health, reads, changes, signIns, key: undefined, clock: systemClock, log, randomBytes };
+  const clock = new SharedClock(systemClock);
+  const parts = { health, reads, changes, signIns, key: undefined, clock, log, randomBytes };
   const repair = async () => silent;
   const directory = randomBytes(8).toString('hex');
   const engine = new PostgresEngine(accounts, { ...parts, directory, repair });

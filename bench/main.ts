@@ -7,6 +7,7 @@ import { exportRows } from './export.ts';
 import { grpc } from './grpc.ts';
 import { hostileGrpc } from './hostile-grpc.ts';
 import { hostileHttp } from './hostile-http.ts';
+import { hostileReports } from './hostile-reports.ts';
 import { ingest } from './ingest.ts';
 import { invalidation } from './invalidation.ts';
 import { memory } from './memory.ts';
@@ -34,6 +35,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['verify', verify],
   ['memory', memory],
   ['hostile-http', hostileHttp],
+  ['hostile-reports', hostileReports],
   ['invalidation', invalidation],
   ['retention', retention],
   ['backup', backup],

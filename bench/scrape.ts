@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { cleanUp, createApplication, createKey, stop, token } from '../test/support/binary.ts';
 import { readOpenApi } from '../test/support/openapi.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
@@ -7,9 +8,9 @@ import { type Service, startService } from './service.ts';
 /** How long `GET /metrics` takes with many applications, each of which has sent packets, and after a request to every route. */
 export const scrape: Benchmark = {
   summary: 'GET /metrics with many applications, after a request to every route',
-  usage: '[--json] [--applications 1000] [--scrapes 200] [--small] [--binary dist/flagmeter]',
+  usage: '[--json] [--applications 1000] [--scrapes 20] [--small] [--binary dist/flagmeter]',
   async run(args) {
-    const options = readOptions(args, { applications: 1000, scrapes: 200 }, { applications: 5, scrapes: 5 });
+    const options = readOptions(args, { applications: 1000, scrapes: 20 }, { applications: 5, scrapes: 2 });
     try {
       const service = await startService(options.binary);
       const access = await token(service.http, service.credentials);
@@ -50,6 +51,7 @@ async function timeScrapes({ http }: Service, scrapes: number) {
   const times: number[] = [];
   let text = '';
   for (let at = 0; at < scrapes; at += 1) {
+    await pause(1_000); // Until then, the text is the previous one.
     const before = performance.now();
     text = await (await fetch(`http://${http}/metrics`)).text();
     times.push(performance.now() - before);

@@ -30,6 +30,10 @@ function summary({ rounds, journal }: Result, seed: number, folder: string): str
   ].join('\n');
 }
 
+// Servers are waited for by handles that keep no process alive: without this one, it could end before its summary, and with 0.
+process.exitCode = 2;
+setInterval(() => {}, 60_000);
+
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: Error) => {

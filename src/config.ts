@@ -33,7 +33,7 @@ const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 /** They are a secret, or name a file with one. The value may be the secret itself, by mistake, so no message shows it. */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
-  ...(['engine', 'engineFile', 'engineKeyFile'] as const),
+  ...(['engine', 'engineFile', 'engineKeyFile', 'backupKeyFile'] as const),
 ]);
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';

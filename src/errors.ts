@@ -14,10 +14,7 @@ export const catalogue = {
   },
   invalid_body: { status: 400, title: 'The body does not have the expected shape' },
   invalid_name: { status: 400, title: 'A name is empty, too long or not allowed' },
-  invalid_count: { status: 400, title: 'A count is not an integer from 0 to 2147483647' },
-  invalid_number: { status: 400, title: 'A number is not finite' },
-  invalid_time: { status: 400, title: 'A time is not an RFC 3339 time' },
-  invalid_hash: { status: 400, title: 'A user hash is not an integer of at most 256 digits' },
+  invalid_time: { status: 400, title: 'The time is missing or cannot be read' },
   invalid_idempotency_key: {
     status: 400,
     title: 'The Idempotency-Key is not 1 to 255 printable ASCII characters',
@@ -44,6 +41,7 @@ export const catalogue = {
   origin_not_allowed: { status: 403, title: 'The application does not allow this origin' },
   not_backend_key: { status: 403, title: 'The key is not a Backend key' },
   forbidden: { status: 403, title: 'The caller is not allowed to do this' },
+  not_in_team: { status: 403, title: 'The resource belongs to a team that the caller is not in' },
   plan_limit: { status: 403, title: 'The plan does not allow more of these' },
   // 404, 405
   unknown_key: { status: 404, title: 'No application has this key' },

@@ -9,7 +9,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
 
 /** Addresses of IP, as networks. */
 export class IpNetworks {
-  readonly #list = new BlockList();
+  #list = new BlockList();
 
   /**
    * @param entries addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`
@@ -20,6 +20,11 @@ export class IpNetworks {
       const networks = Object.hasOwn(named, entry) ? named[entry]! : [entry];
       for (const network of networks) this.#add(network);
     }
+  }
+
+  /** Takes the networks of another in place of its own: whoever holds this one goes by them at once. */
+  become(other: IpNetworks): void {
+    this.#list = other.#list;
   }
 
   has(address: string): boolean {

@@ -1,3 +1,5 @@
+import { replaceActive } from './active-characters.ts';
+
 /** A line of the log, as it is read by people: the time, the level, the message, and the fields. */
 export function logText({ time, level, msg, ...fields }: LogLine): string {
   const stacks: string[] = [];
@@ -55,10 +57,7 @@ function quoted(text: string): string {
   return harmless(JSON.stringify(text));
 }
 
-/** Characters that a terminal acts on: control characters, and those that change the direction of text. */
-const active = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
 /** What a terminal would act on is written as `\u…`: no field can begin a line of its own. */
 function harmless(text: string): string {
-  return text.replace(active, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return replaceActive(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

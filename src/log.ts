@@ -20,19 +20,20 @@ const maxDepth = 4;
 
 /**
  * Makes the log. A line is the object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or a text of the same.
- * @param level the lowest level that is written
+ * @param level the lowest level that is written; a function where it may change
  * @param write takes one line with its newline
  */
 export function createLog(
-  level: LogLevel,
+  level: LogLevel | (() => LogLevel),
   write: (line: string) => void,
   clock: Pick<Clock, 'now'>,
   format: LogFormat = 'json',
 ): Log {
   const written = format === 'json' ? (line: LogLine) => JSON.stringify(line) : logText;
+  const lowest = typeof level === 'function' ? level : () => level;
   const at = (own: LogLevel) => {
-    if (levels.indexOf(own) < levels.indexOf(level)) return () => {};
     return (message: string, fields: LogFields = {}) => {
+      if (levels.indexOf(own) < levels.indexOf(lowest())) return;
       const head = { time: new Date(clock.now()).toISOString(), level: own, msg: message };
       write(`${written({ ...head, ...plainFields(fields, 0), ...head })}\n`);
     };
@@ -51,6 +52,7 @@ function plainFields(fields: object, depth: number): Record<string, unknown> {
 /** The value as JSON can hold it, down to `maxDepth`. A log call must never throw. */
 function plain(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return rounded(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (depth >= maxDepth) return '[deeper]';
@@ -61,6 +63,12 @@ function plain(value: unknown, depth: number): unknown {
   }
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   return plainFields(value, depth + 1);
+}
+
+/** Three decimals, or three digits of what is smaller than one: the sixteen digits of a clock are noise. */
+function rounded(value: number): number {
+  if (Number.isInteger(value) || !Number.isFinite(value)) return value;
+  return Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(3));
 }
 
 const secretWords = new Set(

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Context } from './cli/context.ts';
 import { exitCodes, Failure } from './cli/failure.ts';
@@ -8,6 +7,7 @@ import { type CommandName, isCommand } from './commands/command-table.ts';
 import { helpText, secondWords, unknownCommand } from './commands/help.ts';
 import { UsageError } from './flags.ts';
 import type { Terminal } from './terminal.ts';
+import { readTextFile } from './text-file.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
@@ -33,6 +33,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   usage: () => reporting('usage'),
   measurements: () => reporting('measurements'),
   ingest: () => reporting('ingest'),
+  people: () => client(async () => (await import('./cli/people.ts')).people),
   users: () => onResource('users'),
   teams: () => onResource('teams'),
   members: () => onResource('members'),
@@ -101,6 +102,13 @@ function addonComplaint({ message }: Error): string {
   return `${fault}; ${must} (${message})`;
 }
 
+/** What scripts read instead of the message. */
+function failureJson(error: unknown): string {
+  const kind = error instanceof Failure ? error.kind : error instanceof UsageError ? 'usage' : 'failed';
+  const code = kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return JSON.stringify({ error: String(complaint(error)), code, exitCode: exitCodeOf(error) });
+}
+
 function exitCodeOf(error: unknown): number {
   if (error instanceof Failure) return error.exitCode;
   return error instanceof UsageError ? 2 : 1;
@@ -110,8 +118,9 @@ const terminal: Terminal = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   interactive: process.stderr.isTTY === true,
+  outIsTerminal: process.stdout.isTTY === true,
   env: process.env,
-  readFile: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
+  readFile: (path) => readTextFile(path === '-' ? 0 : path),
 };
 
 // The reader of the output may close the pipe early, as `head` does.
@@ -127,7 +136,8 @@ process.stderr.on('error', () => {});
 try {
   process.exitCode = await run(process.argv.slice(2), terminal);
 } catch (error) {
-  terminal.err(`${complaint(error)}\n`);
+  const wantsJson = process.argv.includes('--json');
+  terminal.err(`${wantsJson ? failureJson(error) : complaint(error)}\n`);
   process.exitCode = exitCodeOf(error);
   // A thread may still be working, or a pipe waiting for its other end.
   if (process.exitCode === exitCodes.interrupted) process.exit();

@@ -22,14 +22,41 @@ export function parseTime(text: string): number | undefined {
   return unixMs(ms / 1000 - offset, Number(fraction.slice(0, 9).padEnd(9, '0')));
 }
 
+/** A time as senders write it: the seconds may be missing, and so may the zone. */
+const sentPattern = /^(\d{4}-\d\d-\d\dt\d\d:\d\d)(:\d\d(?:\.\d+)?)?(z|[+-]\d\d:?\d\d)?$/i;
+
+/** A time that a sender wrote. */
+export interface SentTime {
+  /** As `parseTime` returns it. */
+  readonly at: number;
+  /** Without a zone it is read as UTC. */
+  readonly hasZone: boolean;
+}
+
+/** Reads an RFC 3339 time, or one of ISO 8601 without its seconds or without its zone. */
+export function parseSentTime(text: string): SentTime | undefined {
+  const [, minute, seconds = ':00', zone] = sentPattern.exec(text) ?? [];
+  if (minute === undefined) return undefined;
+  const at = parseTime(`${minute}${seconds}${zone ?? 'Z'}`);
+  return at === undefined ? undefined : { at, hasZone: zone !== undefined };
+}
+
 type Six = [number, number, number, number, number, number];
 
 /**
  * A time from whole seconds and nanoseconds, in Unix ms. It keeps microseconds: a double holds no more, and so the
- * same time is the same number whatever transport it came by.
+ * same time is the same number whatever transport it came by. A time finer than a millisecond stays so: when its microseconds
+ * are zero and its nanoseconds are not, it is read as one microsecond later.
  */
 export function unixMs(seconds: number, nanos: number): number {
-  return seconds * 1000 + Math.floor(nanos / 1000) / 1000;
+  const micros = Math.floor(nanos / 1000);
+  const isFine = nanos % 1_000_000 !== 0 && micros % 1000 === 0;
+  return seconds * 1000 + (isFine ? micros + 1 : micros) / 1000;
+}
+
+/** Whether a time in Unix ms is finer than a millisecond. */
+export function isFinerThanMs(time: number): boolean {
+  return !Number.isInteger(time);
 }
 
 /** `Date.UTC` takes the years 0 to 99 for 1900 to 1999, so dates are computed one Gregorian cycle later. */

@@ -6,7 +6,9 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Whether a person reads standard error. */
   readonly interactive: boolean;
+  /** Whether standard output is a terminal. */
+  readonly outIsTerminal?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A file's text; `-` is standard input. Throws as `fs.readFileSync` does. */
+  /** A file's text; `-` is standard input. Throws as `readTextFile` does. */
   readonly readFile: (path: string) => string;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readNetworks } from '../src/ip-networks.ts';
+import { IpNetworks, readNetworks } from '../src/ip-networks.ts';
 
 describe('a list of networks', () => {
   test.each([
@@ -55,4 +55,10 @@ describe('a list of networks', () => {
   ])('%j is refused', (list, why) => {
     expect(() => readNetworks(list)).toThrow(why);
   });
+});
+
+test('networks that become others are asked for them at once', () => {
+  const networks = new IpNetworks(['10.0.0.0/8']);
+  networks.become(new IpNetworks(['192.0.2.1']));
+  expect([networks.has('10.0.0.1'), networks.has('192.0.2.1')]).toEqual([false, true]);
 });

@@ -23,6 +23,16 @@ describe('the log', () => {
     ]);
   });
 
+  it.each([
+    [0.055_135_999_999_947_67, 0.0551],
+    [12.345_678, 12.346],
+    [-1234.5678, -1234.568],
+    [1e21, 1e21],
+    [0, 0],
+  ])('rounds %d to %d', (value, written) => {
+    expect(fieldsOf({ ms: value, nested: { ms: value } })).toEqual({ ms: written, nested: { ms: written } });
+  });
+
   it.each<[LogLevel, string[]]>([
     ['debug', ['debug', 'info', 'warn', 'error']],
     ['info', ['info', 'warn', 'error']],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseTime, unixMs } from '../src/rfc3339.ts';
+import { isFinerThanMs, parseSentTime, parseTime, unixMs } from '../src/rfc3339.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12);
 
@@ -53,6 +53,41 @@ describe('an RFC 3339 time', () => {
     ...[' 2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z\n', '-2026-01-31T12:00:00Z', '２026-01-31T12:00:00Z'],
   ])('%j is none', (text) => {
     expect(parseTime(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['2026-01-31T12:00:00', { at: noon, hasZone: false }],
+    ['2026-01-31t12:00:00.25', { at: noon + 250, hasZone: false }],
+    ['2026-01-31T12:00Z', { at: noon, hasZone: true }],
+    ['2026-01-31T13:30+01:30', { at: noon, hasZone: true }],
+    ['2026-01-31T13:00+0100', { at: noon, hasZone: true }],
+    ['2026-01-31T12:00', { at: noon, hasZone: false }],
+    ['2026-01-31T12:00:00Z', { at: noon, hasZone: true }],
+  ])('%s of a sender is read', (text, expected) => {
+    expect(parseSentTime(text)).toEqual(expected);
+  });
+
+  test.each([
+    '',
+    '2026-01-31',
+    '2026-01-31T12',
+    '2026-01-31T12Z',
+    '2026-01-31T12:00.5Z',
+    '2026-02-30T12:00',
+    '2026-01-31T12:60',
+  ])('%j of a sender is none', (text) => {
+    expect(parseSentTime(text)).toBeUndefined();
+  });
+
+  test.each([
+    [0, false],
+    [125_000_000, false],
+    [125_000_001, true],
+    [125_000_100, true],
+    [125_001_000, true],
+    [999_999_999, true],
+  ])('of %i nanoseconds is finer than a millisecond: %s', (nanos, isFiner) => {
+    expect(isFinerThanMs(unixMs(noon / 1000, nanos))).toBe(isFiner);
   });
 
   test('is read as Date reads it, and as seconds and nanoseconds', () => {

@@ -58,10 +58,11 @@ describe('dependencies', () => {
     expect(packages.filter((name) => loaded.has(name))).toEqual([]);
   });
 
-  it('of the console on the server are types', () => {
+  it('of the console on the server are types, except for the functions that make names harmless', () => {
     const lines = new Map(src.map(({ path, lines }) => [path, lines]));
     const values = importsOfSrc(src)
       .filter(({ path, target }) => folderOf(path) === 'src/console' && folderOf(target) !== 'src/console')
+      .filter(({ target }) => !['src/csv-text.ts', 'src/active-characters.ts'].includes(target))
       .filter(({ path, line }) => !/^import type /.test(statementAt(lines.get(path) ?? [], line)));
     expect(values).toEqual([]);
   });

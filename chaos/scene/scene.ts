@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Credentials, prepare } from '../../test/support/binary.ts';
+import { type Credentials, freshDirectory, prepare } from '../../test/support/binary.ts';
+import { givenPassword } from '../../test/support/given-password.ts';
 import type { Journal } from '../journal.ts';
 import { runCommand } from '../run-command.ts';
 import { Balancer, balanced } from './balancer.ts';
@@ -172,6 +173,7 @@ async function firstCredentials(
     '--admin-email',
     'chaos@localhost',
     '--json',
+    ...givenPassword(freshDirectory()),
   ];
   return JSON.parse(await runCommand(binary, args)) as Credentials;
 }

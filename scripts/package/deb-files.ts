@@ -1,9 +1,10 @@
 import { type Contents, gzipped, projectFile } from './contents.ts';
+import { documents } from './documents.ts';
 import type { Packed } from './stage.ts';
 
 /** Where the parts are on a Debian or Ubuntu. */
 export function filesOfDeb(contents: Contents): readonly Packed[] {
-  const { executable, manPages, completions, notices, sbom } = contents;
+  const { root, executable, manPages, completions, notices, sbom } = contents;
   const doc = 'usr/share/doc/flagmeter';
   return [
     { path: 'usr/bin/flagmeter', content: { copyOf: executable }, mode: 0o755 },
@@ -24,6 +25,7 @@ export function filesOfDeb(contents: Contents): readonly Packed[] {
     { path: `${doc}/changelog.gz`, content: gzipped(projectFile(contents, 'CHANGELOG.md')) },
     { path: `${doc}/THIRD-PARTY-NOTICES.gz`, content: gzipped(notices) },
     { path: `${doc}/flagmeter.cdx.json.gz`, content: gzipped(sbom) },
+    ...documents(root, doc),
     ...Object.entries(manPages).map(([name, page]) => ({
       path: `usr/share/man/man1/${name}.gz`,
       content: gzipped(page),

@@ -1,9 +1,10 @@
 import { type Contents, projectFile } from './contents.ts';
+import { documents } from './documents.ts';
 import type { Packed } from './stage.ts';
 
 /** What unpacks into one folder, for any distribution. */
 export function filesOfTarball(contents: Contents): readonly Packed[] {
-  const { executable, manPages, completions, notices, sbom } = contents;
+  const { root, executable, manPages, completions, notices, sbom } = contents;
   return [
     { path: 'flagmeter', content: { copyOf: executable }, mode: 0o755 },
     { path: 'README.md', content: projectFile(contents, 'packaging/README.md') },
@@ -16,6 +17,7 @@ export function filesOfTarball(contents: Contents): readonly Packed[] {
     { path: 'completions/flagmeter.bash', content: completions.bash },
     { path: 'completions/_flagmeter', content: completions.zsh },
     { path: 'completions/flagmeter.fish', content: completions.fish },
+    ...documents(root, 'docs'),
     ...Object.entries(manPages).map(([name, content]) => ({ path: `man/${name}`, content })),
   ];
 }

@@ -1,13 +1,25 @@
+import { changesDirection } from '../active-characters.ts';
 import { ApiError } from '../errors.ts';
 import { isName } from './names.ts';
 
 /** @throws {ApiError} `invalid_name` when a text cannot be the name of `what`. */
 export function checkName(what: string, name: string): void {
-  if (isName(name)) return;
+  if (isName(name) && !changesDirection(name)) return;
   throw new ApiError('invalid_name', nameRule(what));
 }
 
+/**
+ * Of a name that packets carry, too: whatever they may name can be declared.
+ * @throws {ApiError} `invalid_name`
+ */
+export function checkSentName(what: string, name: string): void {
+  if (!isName(name)) throw new ApiError('invalid_name', sentNameRule(what));
+}
+
 export const nameRule = (what: string) =>
+  `${sentNameRule(what)} and characters that change the direction of text`;
+
+export const sentNameRule = (what: string) =>
   `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`;
 
 /**
@@ -16,7 +28,7 @@ export const nameRule = (what: string) =>
  * @throws {ApiError} `invalid_name`
  */
 export function checkPathName(what: string, name: string): void {
-  checkName(what, name);
+  checkSentName(what, name);
   if (name === '.' || name === '..') {
     throw new ApiError('invalid_name', `Cannot take the name of ${what}: ${name} cannot be in a URL`);
   }

@@ -5,6 +5,7 @@ import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
 import { isRedirectUri } from './redirect-uris.ts';
+import { checkNotOurs } from './reserved-names.ts';
 import { hashSecret, newClientSecret, newId } from './secrets.ts';
 
 const maxRedirectUris = 20;
@@ -32,6 +33,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(teamId));
     checkName('a sign-in client', name);
+    checkNotOurs(name);
     checkRedirectUris(redirectUris);
     checkPlan(plan, 'clients', clientsOf(draft, teamId).length + 1);
     const clientSecret = confidential ? newClientSecret(directory.randomBytes) : null;

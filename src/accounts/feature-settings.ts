@@ -1,5 +1,5 @@
 import type { FeatureDeclaration } from '../store/records.ts';
-import { checkName } from './checks.ts';
+import { checkSentName } from './checks.ts';
 
 /** What a team decides of a feature. */
 export type FeatureSettings = Pick<
@@ -31,7 +31,7 @@ export function patchSettings<Settings extends FeatureSettings>(
   patch: FeaturePatch,
   now: number,
 ): Settings {
-  for (const [variant] of patch.split ?? []) checkName('a variant', variant);
+  for (const [variant] of patch.split ?? []) checkSentName('a variant', variant);
   const patched = { ...settings, ...patch };
   const archivedAt = patched.archived ? now : null;
   return patched.archived === settings.archived ? patched : { ...patched, archivedAt };

@@ -2,7 +2,9 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { FairQueue } from '../admission/fair-queue.ts';
 import { ApiError } from '../errors.ts';
+import { commonPassword } from './password-rules.ts';
 import type { HashTask, VerifyTask } from './password-worker.ts';
+import { refusedPassword } from './refused-password.ts';
 import type { RandomBytes } from './secrets.ts';
 
 /**
@@ -15,7 +17,7 @@ export interface PasswordPool {
    * @throws {ApiError} `backpressure` when too many passwords wait already, `rate_limited` when too many of this caller do
    */
   checkRoom(caller?: string): void;
-  /** As `hashPassword`. Throws as `checkRoom` too. */
+  /** Hashes a new password as `hashPassword` does. Throws as `checkRoom`, and `invalid_body` for a common password. */
   hash(password: string, randomBytes: RandomBytes, caller: string): Promise<string>;
   /** As `verifyPassword`. Throws as `checkRoom` too. */
   verify(password: string, hash: string, caller?: string): Promise<boolean>;
@@ -65,7 +67,12 @@ export function startPasswordPool(workerFile: string): PasswordPool {
   }
   return {
     checkRoom: (caller) => (caller === undefined ? checkPool() : callers.checkRoom(caller)),
-    hash: (password, randomBytes, caller) => run('hash', { password, salt: randomBytes(16) }, caller),
+    async hash(password, randomBytes, caller) {
+      const task = { password, salt: randomBytes(16) };
+      const hashed = await run<string | undefined>('hash', task, caller);
+      if (hashed === undefined) throw refusedPassword(commonPassword);
+      return hashed;
+    },
     verify: (password, hash, caller) => run('verify', { password, hash }, caller),
     close: () => pool.close(),
   };

@@ -1,3 +1,4 @@
+import { isCommonPassword } from './common-passwords.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
 export interface HashTask {
@@ -12,9 +13,9 @@ export interface VerifyTask {
   readonly hash: string;
 }
 
-/** As `hashPassword`. */
-export function hash({ password, salt }: HashTask): Promise<string> {
-  return hashPassword(password, () => salt);
+/** As `hashPassword`; `undefined` for a common password. */
+export async function hash({ password, salt }: HashTask): Promise<string | undefined> {
+  return (await isCommonPassword(password)) ? undefined : hashPassword(password, () => salt);
 }
 
 /** As `verifyPassword`. */

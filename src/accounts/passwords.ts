@@ -4,13 +4,19 @@ import type { RandomBytes } from './secrets.ts';
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
 
+/** What every hash begins with. */
+const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}`;
+
 /**
  * What to compare a password with when there is no such user, so that it takes the same time: a hash of no password, with
  * the cost of all others.
  */
-export const nobodysPasswordHash =
-  `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}` +
-  `$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+export const nobodysPasswordHash = `${costText}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/** Whether a text is what `hashPassword` gives, of its cost. */
+export function isPasswordHash(text: string): boolean {
+  return text.startsWith(costText) && /^\$[\w+/-]{22}\$[\w+/-]{43}$/.test(text.slice(costText.length));
+}
 
 /** A longer one is refused unread: hashing time must not be a stranger's to choose. */
 const longestBytes = 1024;

@@ -7,6 +7,7 @@ import { clientsOf } from './clients.ts';
 import { membersOf } from './members.ts';
 import { excess, type PlanLimit } from './plans.ts';
 import { webhooksOf } from './team-events.ts';
+import { teamsFrom } from './team-origins.ts';
 
 /** So many of the things that are too many are named. */
 const maxNamed = 10;
@@ -38,6 +39,7 @@ export function* countsOf(accounts: Accounts, teamId: string): Generator<Count> 
   yield { what: 'apiKeys', count: apiKeysOf(accounts, teamId).length };
   yield { what: 'clients', count: clientsOf(accounts, teamId).length };
   yield { what: 'webhooks', count: webhooksOf(accounts, teamId).length };
+  yield { what: 'teams', count: teamsFrom(accounts, teamId).length };
   yield { what: 'members', count: membersOf(accounts, teamId).length };
   for (const { id, name, environments } of applications) {
     yield { what: 'environments', count: environments.length, of: name };

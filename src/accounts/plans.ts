@@ -14,6 +14,7 @@ export const limits = {
   clients: { words: 'sign-in clients in a team', free: 3, team: 20, enterprise: 100 },
   webhooks: { words: 'webhooks in a team', free: 2, team: 10, enterprise: 50 },
   members: { words: 'members in a team', free: 5, team: 100, enterprise: 10_000 },
+  teams: { words: 'teams created by a team', free: 3, team: 20, enterprise: 100 },
   features: { words: 'declared features of an application', free: 200, team: 2000, enterprise: 10_000 },
   metrics: { words: 'declared metrics of an application', free: 100, team: 1000, enterprise: 10_000 },
 } as const satisfies Record<string, Readonly<Record<Plan, number>> & { readonly words: string }>;

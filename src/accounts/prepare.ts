@@ -1,8 +1,9 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { applyWrites } from '../engine/apply-writes.ts';
 import type { Write } from '../engine/engine.ts';
+import { isPresent } from '../presence.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
 import { readCopyState } from '../store/copy-state.ts';
@@ -17,10 +18,11 @@ import { newSigningKey } from './new-signing-key.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 import { newTeam } from './teams.ts';
+import { temporary } from './temporary-password.ts';
 
 export interface Preparation {
   readonly adminEmail: string;
-  /** Generated when left out. */
+  /** Generated when left out, and then to be replaced at the first sign-in. */
   readonly adminPassword?: string;
   /** ES256 when left out. */
   readonly signingAlg?: SigningAlgorithm;
@@ -49,7 +51,7 @@ export class AlreadyPrepared extends Error {
 
 /** Checks that a data directory is prepared, without touching it. @throws {Error} when it is not */
 export function checkPrepared(data: string): void {
-  const missing = ['accounts/data.mdb', 'usage/data.mdb'].find((name) => !existsSync(join(data, name)));
+  const missing = ['accounts/data.mdb', 'usage/data.mdb'].find((name) => !isPresent(join(data, name)));
   if (missing === undefined) return;
   const must = 'check --data, and that its volume is mounted';
   throw new Error(`Cannot find a store in ${data}: there is no ${missing}; ${must}`);
@@ -75,7 +77,7 @@ export function isCopy(data: string): Error {
 
 /** As `openPrepared`, and a copy of an engine as well. */
 export async function openPreparedOrCopy(data: string): Promise<AccountStore | undefined> {
-  if (!existsSync(join(data, 'accounts/data.mdb'))) {
+  if (!isPresent(join(data, 'accounts/data.mdb'))) {
     checkDataFiles(data);
     return undefined;
   }
@@ -88,7 +90,7 @@ export async function openPreparedOrCopy(data: string): Promise<AccountStore | u
   if (state === 'damaged')
     throw cannotOpen(join(data, 'accounts/data.mdb'), 'it has users, but not the number of its layout');
   // 0.1.0 made the tables first, and prepared them then.
-  if (existsSync(join(data, 'usage/data.mdb')))
+  if (isPresent(join(data, 'usage/data.mdb')))
     throw new Error(
       `Cannot use ${data}: its accounts are empty, and its usage is not; restore it from a backup`,
     );
@@ -149,6 +151,7 @@ export async function firstRecords(
 ): Promise<{ readonly writes: readonly Write[]; readonly credentials: FirstCredentials }> {
   const { adminEmail, clock, randomBytes } = wanted;
   const adminPassword = wanted.adminPassword ?? newPassword(randomBytes);
+  const passwordHash = await hashPassword(adminPassword, randomBytes);
   const now = clock.now();
   const team = newTeam({ name: 'Default', number: 1 }, now, randomBytes);
   const { apiKey, clientSecret } = newApiKey(
@@ -164,7 +167,8 @@ export async function firstRecords(
     role: 'Admin',
     teams: [team.id],
     primaryTeam: team.id,
-    passwordHash: await hashPassword(adminPassword, randomBytes),
+    passwordHash,
+    ...(wanted.adminPassword === undefined && temporary(passwordHash)),
     createdAt: now,
     updatedAt: now,
   };

@@ -11,27 +11,35 @@ import { checkFits } from './plan-fit.ts';
 import { checkPlan, usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
 import { webhooksOf } from './team-events.ts';
+import { checkOrigin } from './team-origins.ts';
+
+export interface NewTeam {
+  readonly plan?: Plan;
+  /** Gives the ids of the users who are in it from the start. */
+  readonly foundersOf?: (accounts: Accounts) => readonly string[];
+  /** Gives the team that it counts against; without one it counts against none. */
+  readonly originOf?: (accounts: Accounts) => string | undefined;
+}
 
 /**
  * Makes a team.
- * @param foundersOf gives the ids of the users who are in it from the start
  * @throws {ApiError} `invalid_name`, `not_found` (user), `plan_limit`
  */
 export function createTeam(
   directory: Directory,
   name: string,
-  {
-    plan = usualPlan,
-    foundersOf = () => [],
-  }: { readonly plan?: Plan; readonly foundersOf?: (accounts: Accounts) => readonly string[] } = {},
+  { plan = usualPlan, foundersOf = () => [], originOf = () => undefined }: NewTeam = {},
 ): Promise<Team> {
   return directory.change((draft) => {
     checkName('a team', name);
     const members = foundersOf(draft);
     checkPlan(plan, 'members', members.length);
+    const origin = originOf(draft);
+    if (origin !== undefined) checkOrigin(draft, origin, plan);
     const now = directory.clock.now();
     const wanted = { name, plan, number: draft.takeNumber('team') };
-    const team = newTeam(wanted, now, directory.randomBytes);
+    const made = newTeam(wanted, now, directory.randomBytes);
+    const team = origin === undefined ? made : { ...made, origin };
     draft.put('teams', team.id, team);
     for (const id of members) {
       draft.put('users', id, join(mustExist('user', draft.users.get(id)), team.id, now));
@@ -54,7 +62,7 @@ export function patchTeam(
     const team = mustExist('team', draft.teams.get(id));
     if (Object.keys(patch).length === 0) return team;
     const patched = { ...team, ...patch, updatedAt: directory.clock.now() };
-    checkName('a team', patched.name);
+    if (patched.name !== team.name) checkName('a team', patched.name);
     if (patched.plan !== team.plan) checkFits(draft, id, patched.plan);
     draft.put('teams', id, patched);
     draft.note('team.changed', id, targetOf(patched));

@@ -6,18 +6,21 @@ import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
 import { isName } from './names.ts';
-import { isPassword } from './passwords.ts';
+import { passwordFault } from './password-rules.ts';
 import { checkPlan } from './plans.ts';
+import { refusedPassword } from './refused-password.ts';
 import { newId } from './secrets.ts';
 
 /** A new user. The first team is the primary one. */
-export type NewUser = Pick<User, 'email' | 'name' | 'role' | 'teams' | 'passwordHash'>;
+export type NewUser = Pick<
+  User,
+  'email' | 'name' | 'role' | 'teams' | 'passwordHash' | 'temporaryPasswordId'
+>;
 
 /** What can be changed of a user; their teams have changes of their own. */
-export type UserPatch = Partial<Pick<User, 'email' | 'name' | 'role' | 'primaryTeam' | 'passwordHash'>>;
-
-/** What NIST SP 800-63B §5.1.1.2 asks of a password that a person chose. */
-const shortestPassword = 8;
+export type UserPatch = Partial<
+  Pick<User, 'email' | 'name' | 'role' | 'primaryTeam' | 'passwordHash' | 'temporaryPasswordId'>
+>;
 
 /**
  * Makes a user.
@@ -60,7 +63,7 @@ export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch
   checkUserPatch(draft, user, patch);
   const patched = { ...user, ...patch, updatedAt: now };
   draft.put('users', user.id, patched);
-  const { passwordHash, ...rest } = patch;
+  const { passwordHash, temporaryPasswordId: _, ...rest } = patch;
   for (const teamId of user.teams) {
     if (Object.keys(rest).length > 0) {
       draft.note('user.changed', teamId, targetOf(patched));
@@ -98,13 +101,10 @@ export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): 
 export const primaryTeamNotOwn = 'Cannot take primaryTeam: must be one of the teams of the user';
 export const emailTaken = 'Another user has this e-mail address already';
 
-/** @throws {ApiError} `invalid_body` when a text cannot be a user's new password */
-export function checkPassword(password: string): void {
-  if (password.length >= shortestPassword && isPassword(password)) return;
-  throw new ApiError(
-    'invalid_body',
-    `Cannot take the password: must have ${shortestPassword} characters at least and 1024 bytes at most`,
-  );
+/** @throws {ApiError} `invalid_body` when a text cannot be the new password of the user with an e-mail address */
+export function checkPassword(password: string, email: string): void {
+  const fault = passwordFault(password, email);
+  if (fault !== undefined) throw refusedPassword(fault);
 }
 
 function checkTeams(accounts: Accounts, teams: readonly string[]): void {
@@ -124,7 +124,8 @@ function checkUser(
   user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
 ): void {
   const { id, email, name, teams, primaryTeam } = user;
-  checkName('a user', name);
+  // A name that is there already may be from before a rule.
+  if (accounts.users.get(id ?? '')?.name !== name) checkName('a user', name);
   // More is for the mail server to say: RFC 5321 §4.1.2 lets a local part be nearly anything.
   if (!isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new ApiError(

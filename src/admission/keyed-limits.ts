@@ -1,13 +1,13 @@
 import { TokenBucket } from './token-bucket.ts';
 
 /**
- * A token bucket for each key. Strangers choose the keys, so at most `max` buckets are held. The least recently used one is
+ * A token bucket for each key. Senders choose the keys, so at most `max` buckets are held. The least recently used one is
  * dropped, which is most likely full again.
  */
 export class KeyedLimits {
   readonly #buckets = new Map<string, TokenBucket>();
-  readonly #rate: number;
-  readonly #burst: number;
+  #rate = 0;
+  #burst = 0;
   readonly #max: number;
 
   /**
@@ -16,9 +16,16 @@ export class KeyedLimits {
    * @param max buckets to hold
    */
   constructor(rate: number, burst: number, max = 10_000) {
+    this.set(rate, burst);
+    this.#max = max;
+  }
+
+  /** Changes the limits. All buckets begin full then. */
+  set(rate: number, burst: number): void {
+    if (rate === this.#rate && burst === this.#burst) return;
     this.#rate = rate;
     this.#burst = burst;
-    this.#max = max;
+    this.#buckets.clear();
   }
 
   /** Buckets that are held. */
@@ -26,19 +33,27 @@ export class KeyedLimits {
     return this.#buckets.size;
   }
 
-  /** Seconds until a key has a token, 0 when it has one. Nothing is taken. */
-  wait(key: string, now: number): number {
-    return this.#rate === 0 ? 0 : (this.#buckets.get(key)?.wait(now) ?? 0);
+  /** Seconds until a key has enough tokens, 0 when it has. Nothing is taken. */
+  wait(key: string, now: number, cost = 1): number {
+    return this.#rate === 0 ? 0 : (this.#buckets.get(key)?.wait(now, cost) ?? 0);
   }
 
-  /** Takes a token of a key at `now` (monotonic ms). @returns 0, or the seconds until the key has one */
-  take(key: string, now: number): number {
-    if (this.#rate === 0) return 0;
+  /** Takes tokens of a key at `now` (monotonic ms). @returns 0, or the seconds until the key has enough */
+  take(key: string, now: number, cost = 1): number {
+    return this.#rate === 0 ? 0 : this.#bucketOf(key, now).take(now, cost);
+  }
+
+  /** Takes tokens of a key, whether it has enough or not: see `TokenBucket.owe`. */
+  owe(key: string, now: number, cost: number): void {
+    if (this.#rate !== 0) this.#bucketOf(key, now).owe(now, cost);
+  }
+
+  #bucketOf(key: string, now: number): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#rate, this.#burst, now);
     // Moved to the end: a Map keeps the order of insertion.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (this.#buckets.size > this.#max) this.#buckets.delete(this.#buckets.keys().next().value as string);
-    return bucket.take(now);
+    return bucket;
   }
 }

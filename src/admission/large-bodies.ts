@@ -11,6 +11,11 @@ const bytesPerTurn = 32 * 1024;
 /** The share of the budget that the waiting bodies of one sender may have. */
 const ownPart = 1 / 2;
 
+/** Something that takes memory, in bytes. */
+interface Sized {
+  readonly length: number;
+}
+
 /**
  * Bodies that are large enough to delay other requests. They share a memory budget from their first byte until they are
  * processed. Each turn of the event loop processes only some of them, round-robin over their senders, so that small packets
@@ -43,23 +48,21 @@ export class LargeBodies implements ByteBudget {
   }
 
   /** Charges the budget for a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
-  hold({ length }: Uint8Array): void {
+  hold({ length }: Sized): void {
     if (length > this.free) this.take(length);
   }
 
   /** Returns the memory of a processed body to the budget. */
-  release({ length }: Uint8Array): void {
+  release({ length }: Sized): void {
     if (length > this.free) this.give(length);
   }
 
   /**
    * Resolves when it is the body's turn; `undefined` when that is now.
-   * @param senderOf names the sender of a large body, or refuses it
-   * @throws {ApiError} `backpressure` when too much of this sender waits already; and what `senderOf` throws
+   * @throws {ApiError} `backpressure` when too much of this sender waits already
    */
-  turn({ length }: Uint8Array, senderOf: () => string): Promise<void> | undefined {
+  turn({ length }: Sized, sender: string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
-    const sender = senderOf();
     if (this.#waiting.weight === 0 && this.#begun < bytesPerTurn) {
       this.#begin(length);
       return undefined;

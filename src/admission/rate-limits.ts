@@ -1,6 +1,6 @@
 import { TokenBucket } from './token-bucket.ts';
 
-/** The limits of an application; `null` takes the server's default. */
+/** The limits of an application; `null` takes those of the service. */
 export interface RateLimited {
   readonly number: number;
   readonly rate: number | null;
@@ -10,33 +10,62 @@ export interface RateLimited {
 /** Bytes of a body that one token covers: most packets fit into one. */
 const bytesPerToken = 4096;
 
-/** A token bucket for each application that has sent something. */
+/** Tokens charged for a body: one for each started 4 KiB. */
+export function tokensFor(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / bytesPerToken));
+}
+
+/** A token bucket for each application that has sent something. No application gets more than the service allows any. */
 export class RateLimits {
   readonly #buckets = new Map<number, TokenBucket>();
-  readonly #rate: number;
-  readonly #burst: number;
+  #rate = 0;
+  #burst = 0;
 
-  /** @param rate tokens a second (0: no limit) and @param burst tokens at once, for applications without their own */
+  /** @param rate tokens a second (0: no limit) and @param burst tokens at once, at most, of each application */
   constructor(rate: number, burst: number) {
+    this.set(rate, burst);
+  }
+
+  /** Changes the limits of applications without their own. Their buckets begin full. */
+  set(rate: number, burst: number): void {
     this.#rate = rate;
     this.#burst = burst;
   }
 
   /**
-   * Takes the tokens of one packet or report: one for each begun 4 KiB.
+   * Takes the tokens of one packet or report.
    * @param bytes of its body
    * @returns 0 when it may pass, else the seconds to wait
    */
   take(application: RateLimited, now: number, bytes: number): number {
-    const rate = application.rate ?? this.#rate;
-    if (rate === 0) return 0;
-    const cost = Math.max(1, Math.ceil(bytes / bytesPerToken));
-    const burst = application.burst ?? (application.rate === null ? this.#burst : rate * 2);
+    return this.#bucketOf(application, now).take(now, tokensFor(bytes));
+  }
+
+  /** Takes tokens that were not known before the work was done: the application may owe them afterwards. */
+  owe(application: RateLimited, now: number, tokens: number): void {
+    this.#bucketOf(application, now).owe(now, tokens);
+  }
+
+  /** As `take`, but takes nothing. */
+  wait(application: RateLimited, now: number, bytes: number): number {
+    return this.#bucketOf(application, now).wait(now, tokensFor(bytes));
+  }
+
+  #bucketOf(application: RateLimited, now: number): TokenBucket {
+    const { rate, burst } = this.#limitsOf(application);
     const bucket = this.#buckets.get(application.number);
-    if (bucket !== undefined && bucket.rate === rate && bucket.burst === burst) return bucket.take(now, cost);
+    if (bucket !== undefined && bucket.rate === rate && bucket.burst === burst) return bucket;
     const fresh = new TokenBucket(rate, burst, now);
     this.#buckets.set(application.number, fresh);
-    return fresh.take(now, cost);
+    return fresh;
+  }
+
+  /** An application without a limit of its own has those of the service. */
+  #limitsOf({ rate, burst }: RateLimited): { readonly rate: number; readonly burst: number } {
+    const own = { rate: rate ?? this.#rate, burst: burst ?? (rate === null ? this.#burst : rate * 2) };
+    if (this.#rate === 0) return own;
+    if (rate === 0) return { rate: this.#rate, burst: this.#burst };
+    return { rate: Math.min(own.rate, this.#rate), burst: Math.min(own.burst, this.#burst) };
   }
 
   /** Drops the bucket of a deleted application. */

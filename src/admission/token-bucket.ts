@@ -27,6 +27,12 @@ export class TokenBucket {
     return wait;
   }
 
+  /** Takes `cost` tokens, whether there are enough or not: what is missing is paid off before anything else passes. */
+  owe(now: number, cost: number): void {
+    this.wait(now);
+    this.#tokens -= cost;
+  }
+
   /** Seconds until there are enough tokens, 0 when there are. Nothing is taken. */
   wait(now: number, cost = 1): number {
     if (this.rate === 0) return 0;

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
 import { compiled } from '../compiled.ts';
-import { readJws, signJws } from './jws.ts';
+import { readJws, readUnverified, signJws } from './jws.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** How long an access token lasts, seconds. */
@@ -52,10 +52,22 @@ export interface TokenSettings {
   readonly randomBytes: RandomBytes;
 }
 
-/** A token that this service did not issue, or that is no longer valid. It does not say why: that could help an attacker. */
+/**
+ * A token that this service did not issue, or that is no longer valid. It does not say why, because that could help an attacker. The exception
+ * is a key that this store does not have, which the published keys show anyway: it happens when a data directory was replaced.
+ */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
+  readonly reason: 'invalid' | 'unknown_key';
+
+  constructor(reason: InvalidToken['reason'] = 'invalid') {
+    super(reason === 'invalid' ? 'The token is not valid' : ofAnotherStore);
+    this.reason = reason;
+  }
 }
+
+const ofAnotherStore =
+  'The token was signed with a key that this server does not have: it is from another server or data directory; get a new token';
 
 /** What tells a token from all others: its id, and its times in Unix seconds. */
 export type TokenIdentity = Pick<AccessClaims, 'jti' | 'iat' | 'exp'>;
@@ -89,7 +101,21 @@ export async function verifyAccessToken(settings: TokenSettings, token: string):
     const claims = await readJws(settings.keys, 'at+jwt', token);
     if (claimsChecker().Check(claims) && isForNow(settings, claims)) return claims;
   }
-  throw new InvalidToken('The token is not valid');
+  throw new InvalidToken(isOfAnotherStore(settings, token) ? 'unknown_key' : 'invalid');
+}
+
+/** Whether a token is as one of ours would be, with a key that we do not have. Its signature is not known to be good. */
+function isOfAnotherStore(settings: TokenSettings, token: string): boolean {
+  if (token.length > longestToken) return false;
+  const { typ, kid, claims } = readUnverified(token);
+  const isKnown = settings.keys.published.some((key) => key.kid === kid);
+  return (
+    typ === 'at+jwt' &&
+    typeof kid === 'string' &&
+    !isKnown &&
+    claimsChecker().Check(claims) &&
+    isForNow(settings, claims)
+  );
 }
 
 function isForNow({ issuer, audience, clock }: TokenSettings, { iss, aud, exp }: AccessClaims): boolean {

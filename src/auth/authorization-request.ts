@@ -18,6 +18,8 @@ export interface ReturnAddress {
   readonly redirectUri: string;
   /** Returned as it came; `null` without one. */
   readonly state: string | null;
+  /** Whether the client asked for an answer without a page: `prompt=none` (OpenID Connect Core §3.1.2.1). */
+  readonly silent: boolean;
 }
 
 /** The values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: they give it by signing in. */
@@ -110,7 +112,11 @@ export function readAuthorizationRequest(checks: RequestChecks, text: string): A
   const { form, repeated } = parseParameters(text);
   const client = readClient(checks, form, repeated);
   const redirectUri = readRedirectUri(checks, client, form, repeated);
-  const to = { redirectUri, state: repeated.has('state') ? null : short(form, 'state') };
+  const to = {
+    redirectUri,
+    state: repeated.has('state') ? null : short(form, 'state'),
+    silent: wordsOf(form.get('prompt')).includes('none'),
+  };
   const refuse = (code: AuthorizationErrorCode, description: string) => {
     throw new AuthorizationError(code, description, to);
   };
@@ -138,9 +144,7 @@ function readClient({ directory }: RequestChecks, form: Form, repeated: Readonly
   const id = form.get('client_id');
   const client = id === undefined || repeated.has('client_id') ? undefined : findClient(directory, id);
   if (client !== undefined) return client;
-  throw new UnknownReturnAddress(
-    'client_id is missing, or is not that of an application that is registered here',
-  );
+  throw new UnknownReturnAddress('client_id is missing, or is not registered here');
 }
 
 /** It is required even when the client has registered only one. */
@@ -153,7 +157,7 @@ function readRedirectUri(
   const uri = form.get('redirect_uri');
   if (uri !== undefined && !repeated.has('redirect_uri') && matchesRedirect(client, uri, audience))
     return uri;
-  throw new UnknownReturnAddress(`redirect_uri is missing, or is none that ${client.name} has registered`);
+  throw new UnknownReturnAddress(`redirect_uri is missing, or is not registered for ${client.name}`);
 }
 
 function checkKind(form: Form, refuse: Refuse): void {
@@ -192,7 +196,7 @@ function readChallenge(form: Form, refuse: Refuse): string {
 }
 
 function readPrompt(form: Form, refuse: Refuse): ReadonlySet<Prompt> {
-  const asked = new Set((form.get('prompt') ?? '').split(' ').filter((word) => word !== ''));
+  const asked = new Set(wordsOf(form.get('prompt')));
   const known = prompts.filter((prompt) => asked.has(prompt));
   if (known.length < asked.size) refuse('invalid_request', `prompt must be of ${prompts.join(', ')}`);
   if (asked.has('none') && asked.size > 1) refuse('invalid_request', 'prompt is none and something else');
@@ -204,6 +208,11 @@ function readMaxAge(form: Form, refuse: Refuse): number | null {
   if (text === undefined) return null;
   if (!/^\d{1,10}$/.test(text)) refuse('invalid_request', 'max_age must be a number of seconds');
   return Number(text);
+}
+
+/** The words of a parameter that separates them by spaces. */
+function wordsOf(text = ''): string[] {
+  return text.split(' ').filter((word) => word !== '');
 }
 
 /** A parameter that is not too long; `null` without one. */

@@ -3,6 +3,7 @@ import { AuthorizationError, type AuthorizationRequest } from './authorization-r
 import { errorReply } from './authorization-response.ts';
 import { type AuthorizeSettings, answerWithCode, meantUser, standingOf } from './authorize.ts';
 import { loginPage } from './pages/login-page.ts';
+import { newPasswordPage } from './pages/new-password-page.ts';
 import { formPage, type PostedForm, readPostedForm, signInByForm } from './sign-in-form.ts';
 import { currentSignIn } from './sign-ins.ts';
 
@@ -37,6 +38,8 @@ async function answerContinue(
   asked: AuthorizationRequest,
 ): Promise<Reply> {
   const standing = await standingOf(settings, asked, await currentSignIn(settings, browser));
+  if (standing.next === 'new-password')
+    return newPasswordPage(formPage(settings, request, asked), standing.signIn.user.email);
   if ('signIn' in standing) return answerWithCode(settings, asked, standing.signIn);
   return loginPage(formPage(settings, request, asked), asked.loginHint ?? '');
 }

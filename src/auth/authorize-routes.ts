@@ -9,9 +9,11 @@ import {
 import { errorReply } from './authorization-response.ts';
 import { type AuthorizeSettings, answerRequest } from './authorize.ts';
 import { answerForm } from './authorize-form.ts';
+import { BrowserCookie } from './browser.ts';
 import { readForm } from './form.ts';
 import { pageEndpoints } from './page-endpoints.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
+import { currentSignIn } from './sign-ins.ts';
 
 /** A request that was posted is sent on as an address, which has to fit into the head of a request. */
 const longestQuery = 8192;
@@ -21,7 +23,7 @@ const access = { credential: 'None; the cookie of the sign-in page', who: 'Every
 const answers = {
   200: 'The sign-in page, or a question.',
   303: 'To the redirect URI of the client, with a code or an error (RFC 6749 §4.1.2).',
-  400: 'A page: the client or its redirect URI is not known.',
+  400: 'A page: the client or its redirect URI is unknown, or the request is invalid and the browser is not signed in.',
 };
 
 /** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages behind it. */
@@ -58,9 +60,30 @@ async function answerPage(
   answer: (settings: AuthorizeSettings, request: Request, asked: AuthorizationRequest) => Promise<Reply>,
 ): Promise<Reply> {
   try {
-    return await answer(settings, request, readAuthorizationRequest(settings, request.query));
+    const asked = await readRequest(settings, request);
+    return 'page' in asked ? asked.page : await answer(settings, request, asked);
   } catch (error) {
     return refuse(settings, error);
+  }
+}
+
+/**
+ * Reads the request. Its errors are redirected only from a browser that is signed in, and from silent requests. Anyone who
+ * registers a client could otherwise use an address of this service as a link to their own (RFC 9700 §4.11.2).
+ * @throws {AuthorizationError} an error to redirect
+ * @throws {UnknownReturnAddress}
+ */
+async function readRequest(
+  settings: AuthorizeSettings,
+  request: Request,
+): Promise<AuthorizationRequest | { readonly page: Reply }> {
+  try {
+    return readAuthorizationRequest(settings, request.query);
+  } catch (error) {
+    if (!(error instanceof AuthorizationError) || error.to.silent) throw error;
+    const browser = new BrowserCookie(settings.issuer).read(request);
+    if ((await currentSignIn(settings, browser)) !== undefined) throw error;
+    return { page: failurePage(400, error.message) };
   }
 }
 

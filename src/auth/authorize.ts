@@ -1,5 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { isOfKnownReceiver } from '../accounts/redirect-uris.ts';
+import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { ApiError } from '../errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { TokenSettings } from './access-token.ts';
@@ -16,6 +17,7 @@ import { issueCode } from './codes.ts';
 import { readIdTokenHint } from './id-token.ts';
 import { confirmPage } from './pages/confirm-page.ts';
 import { loginPage } from './pages/login-page.ts';
+import { newPasswordPage } from './pages/new-password-page.ts';
 import type { SignInSettings } from './sign-in.ts';
 import { formPage, notAMember } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
@@ -44,6 +46,8 @@ export async function answerRequest(
       return answerWithCode(settings, asked, standing.signIn);
     case 'confirm':
       return confirmPage(page, standing.signIn.user.email);
+    case 'new-password':
+      return newPasswordPage(page, standing.signIn.user.email);
     case 'sign-in':
       return loginPage(page, asked.loginHint ?? signIn?.user.email ?? '');
     case 'other-account':
@@ -53,7 +57,7 @@ export async function answerRequest(
 
 /** What a browser's sign-in leads to: a code, perhaps after a question; or what has to be done first. */
 export type Standing =
-  | { readonly next: 'code' | 'confirm'; readonly signIn: CurrentSignIn }
+  | { readonly next: 'code' | 'confirm' | 'new-password'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
 
 /** Decides what comes next for a browser with this sign-in. */
@@ -68,6 +72,7 @@ export async function standingOf(
   if (asked.idTokenHint !== null && (await meantUser(settings, asked)) !== signIn.user.id)
     return { next: 'sign-in' };
   if (!maySignIn(signIn.user, client)) return { next: 'other-account' };
+  if (hasTemporaryPassword(signIn.user)) return { next: 'new-password', signIn };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
   // Another program may listen there: it must not get a code without the user's confirmation (RFC 8252 §8.6).
@@ -88,6 +93,8 @@ function answerSilently(
       return answerWithCode(settings, asked, standing.signIn);
     case 'confirm':
       return refuse('interaction_required', 'The user has to agree to a redirect URI that is not https');
+    case 'new-password':
+      return refuse('interaction_required', 'The user has to choose a new password');
     default:
       return refuse('login_required', 'The user has to sign in');
   }

@@ -14,6 +14,7 @@ export interface BearerSettings extends ValidationDeps {
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
 const notValid = 'The access token is not valid';
+const challenge = 'Bearer error="invalid_token"';
 const notSent = 'Send Authorization: Bearer <access token>';
 
 /** A request without a valid access token. */
@@ -21,10 +22,14 @@ export class Unauthorized extends ApiError {
   /** The value of `WWW-Authenticate`. It names an error only when the request had a token (RFC 6750 §3). */
   readonly challenge: string;
 
-  constructor(presented: boolean, detail = presented ? notValid : notSent) {
+  constructor(presented: boolean, detail = presented ? notValid : notSent, description = '') {
     super('unauthorized', detail);
-    this.challenge = presented ? 'Bearer error="invalid_token"' : 'Bearer';
+    this.challenge = presented ? describedChallenge(description) : 'Bearer';
   }
+}
+
+function describedChallenge(description: string): string {
+  return description === '' ? challenge : `${challenge}, error_description="${description}"`;
 }
 
 /**
@@ -46,6 +51,7 @@ export function createBearer(
       if (inScope(claims)) return claims;
     } catch (error) {
       if (!(error instanceof InvalidToken)) throw error;
+      if (error.reason === 'unknown_key') throw new Unauthorized(true, error.message, error.message);
     }
     throw new Unauthorized(true);
   }

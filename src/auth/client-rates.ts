@@ -1,7 +1,7 @@
 import { KeyedLimits } from '../admission/keyed-limits.ts';
+import { networkOf } from '../network.ts';
 import type { AccessClaims } from './access-token.ts';
 import type { AuthenticatedClient } from './clients.ts';
-import { networkOf } from './network.ts';
 import { OAuthError } from './oauth-error.ts';
 
 export const tooOften = 'This client asks too often; wait, then try again';
@@ -13,6 +13,11 @@ export class ClientRates {
   /** @param rate requests a second, and twice as many at once; 0 is no limit */
   constructor(rate: number) {
     this.#limits = new KeyedLimits(rate, 2 * rate);
+  }
+
+  /** @param rate as at the start */
+  set(rate: number): void {
+    this.#limits.set(rate, 2 * rate);
   }
 
   /** @param now monotonic ms @throws {OAuthError} `slow_down`, with status 429, when there were too many */

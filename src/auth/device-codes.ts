@@ -1,9 +1,9 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
 import type { Draft, Engine } from '../engine/engine.ts';
+import { networkOf } from '../network.ts';
 import type { Allowance, DeviceCode } from '../store/auth-records.ts';
 import { makeRoom } from './device-room.ts';
-import { networkOf } from './network.ts';
 
 /** How long the codes of a device are good (RFC 8628 §3.2), seconds. */
 export const deviceCodeLifetime = 600;
@@ -12,8 +12,8 @@ export const pollInterval = 5;
 
 /** How long an expired code is told from one that never existed, ms. */
 const rememberMs = 300_000;
-/** Devices that are held at once: anyone can ask for codes, so their number has a bound. */
-const maxDevices = 10_000;
+/** Most devices that are held at once, because anyone can ask for codes. */
+const defaultMaxDevices = 10_000;
 
 /** No vowels, so that no word comes up, and no letters that are taken for each other (RFC 8628 §6.1): four bits each. */
 const alphabet = 'BCDFGHJKMPQRTVWX';
@@ -51,6 +51,8 @@ interface DeviceCodeDeps {
   readonly engine: Pick<Engine, 'change' | 'records'>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
+  /** @default 10000 */
+  readonly maxDevices?: number;
 }
 
 /**
@@ -64,6 +66,10 @@ export class DeviceCodes {
 
   constructor(deps: DeviceCodeDeps) {
     this.#deps = deps;
+  }
+
+  get #maxDevices(): number {
+    return this.#deps.maxDevices ?? defaultMaxDevices;
   }
 
   get size(): number {
@@ -80,7 +86,7 @@ export class DeviceCodes {
     const secret = Buffer.from(randomBytes(32)).toString('base64url');
     const letters = await engine.change((draft) => {
       const now = clock.now();
-      if (draft.records('deviceCodes').size >= maxDevices) makeRoom(draft, now - rememberMs);
+      if (draft.records('deviceCodes').size >= this.#maxDevices) makeRoom(draft, now - rememberMs);
       const free = this.#newLetters(draft);
       const codeHash = hashSecret(deviceCodeOf(free, secret));
       const expiresAt = now + deviceCodeLifetime * 1000;
@@ -152,7 +158,7 @@ export class DeviceCodes {
     const next = intervalMs + (tooSoon ? pollInterval * 1000 : 0);
     this.#paces.delete(letters);
     this.#paces.set(letters, { intervalMs: next, pollFrom: now + next });
-    if (this.#paces.size > maxDevices) this.#paces.delete(this.#paces.keys().next().value!);
+    if (this.#paces.size > this.#maxDevices) this.#paces.delete(this.#paces.keys().next().value!);
     return tooSoon ? 'too-soon' : 'pending';
   }
 

@@ -1,20 +1,22 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
+import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { ApiError } from '../errors.ts';
 import { parseQuery } from '../http/query.ts';
 import { text } from '../http/schema.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
+import { networkOf } from '../network.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { BrowserCookie } from './browser.ts';
 import { findClient, maySignIn } from './clients.ts';
 import type { DeviceCodes, WaitingDevice } from './device-codes.ts';
-import { networkOf } from './network.ts';
 import { pageEndpoints } from './page-endpoints.ts';
 import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
 import { refusalPage } from './pages/failure-page.ts';
 import { loginPage } from './pages/login-page.ts';
+import { newPasswordPage } from './pages/new-password-page.ts';
 import { type FormSettings, formPage, notAMember, readPostedForm, signInByForm } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 
@@ -108,7 +110,9 @@ async function show(deps: DevicePageDeps, request: Request, found: Found): Promi
   if (signIn === undefined) return loginPage(page, '');
   const { email } = signIn.user;
   if (!maySignIn(signIn.user, found.client)) return loginPage(page, '', notAMember(email, found));
-  return devicePage(page, found.device, email);
+  return hasTemporaryPassword(signIn.user)
+    ? newPasswordPage(page, email)
+    : devicePage(page, found.device, email);
 }
 
 async function decide(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
@@ -121,7 +125,8 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
       return loginPage(formPage(deps, request, found), '');
     case 'continue': {
       const signIn = await currentSignIn(deps, posted.browser);
-      if (signIn === undefined || !maySignIn(signIn.user, found.client)) return show(deps, request, found);
+      if (signIn === undefined || !maySignIn(signIn.user, found.client) || hasTemporaryPassword(signIn.user))
+        return show(deps, request, found);
       return allow(deps, request, found, signIn);
     }
     default: {

@@ -68,7 +68,7 @@ async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Repl
   try {
     const claims = await deps.validate(token);
     deps.rates.take(holderKeyOf(claims), deps.clock.monotonic());
-    if (!(await invalidate(deps, claims, request))) throw new InvalidToken('The token is not valid');
+    if (!(await invalidate(deps, claims, request))) throw new InvalidToken();
     return {
       status: 200,
       headers: uncached,
@@ -77,7 +77,7 @@ async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Repl
   } catch (error) {
     if (error instanceof OAuthError) return oauthErrorReply(error);
     if (!(error instanceof InvalidToken)) throw error;
-    return refusal(401, 'The token is not valid', 'Bearer error="invalid_token"');
+    return refusal(401, error.message, 'Bearer error="invalid_token"');
   }
 }
 

@@ -2,9 +2,9 @@ import { hashSecret } from '../accounts/secrets.ts';
 import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ListedThrottle, ThrottleDraft, Throttles } from '../engine/throttles.ts';
+import { networkOf } from '../network.ts';
 import type { LoginFailures } from '../store/auth-records.ts';
 import type { Browser } from './browser.ts';
-import { networkOf } from './network.ts';
 
 /** What one kind of throttle lets through. */
 interface Rule {

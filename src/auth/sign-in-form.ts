@@ -1,11 +1,15 @@
+import { commonPassword } from '../accounts/password-rules.ts';
+import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { ApiError } from '../errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { OAuthClient } from '../store/records.ts';
 import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from './browser.ts';
 import { type Form, readForm } from './form.ts';
+import { replacePassword } from './new-password.ts';
 import { failurePage } from './pages/failure-page.ts';
 import type { FormPage } from './pages/form-page.ts';
 import { type LoginError, loginPage, longestEmail } from './pages/login-page.ts';
+import { newPasswordPage } from './pages/new-password-page.ts';
 import { type SignInResult, type SignInSettings, signIn } from './sign-in.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
 
@@ -76,14 +80,24 @@ export async function readPostedForm(
   return { request, purpose, form, browser };
 }
 
-/** Signs a user in with what they typed, or gives the page again with the error. `cookie` is to be set with the answer. */
-export async function signInByForm(
+/** A user who may continue, or the page that comes first. `cookie` is to be set with the answer. */
+export type FormResult =
+  | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
+  | { readonly reply: Reply };
+
+/**
+ * Signs a user in with what they typed, or gives the page again with the error. Whoever signs in with a temporary password
+ * gets the page for a new one, whose form comes here, too.
+ */
+export function signInByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
+  const isNewPassword = posted.form.get('action') === 'new-password';
+  return isNewPassword ? changeByForm(settings, posted) : enterByForm(settings, posted);
+}
+
+async function enterByForm(
   settings: FormSettings,
   { request, purpose, form, browser }: PostedForm,
-): Promise<
-  | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
-  | { readonly reply: Reply }
-> {
+): Promise<FormResult> {
   const email = (form.get('email') ?? '').trim();
   const password = form.get('password') ?? '';
   const again = (error: LoginError) => ({
@@ -94,14 +108,59 @@ export async function signInByForm(
   try {
     const result = await signIn(settings, credentials, purpose.client);
     if (result.outcome !== 'signed-in') return again(explain(result, email, purpose));
-    const cookie = new BrowserCookie(settings.issuer).write(result.browser);
-    return { signIn: result.signIn, browser: result.browser, cookie };
+    const { user } = result.signIn;
+    const entered = enteredAs(settings, result);
+    if (!hasTemporaryPassword(user)) return entered;
+    return { reply: newPasswordPage({ ...formPage(settings, request, purpose), ...entered }, user.email) };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    // What was typed is still there for the next try.
-    const { status, retryAfter = 1 } = error;
-    return again({ status, text: 'The service is busy. Please try again in a moment.', retryAfter });
+    return again(busy(error)); // What was typed is still there for the next try.
   }
+}
+
+async function changeByForm(
+  settings: FormSettings,
+  { request, purpose, form, browser }: PostedForm,
+): Promise<FormResult> {
+  const page = formPage(settings, request, purpose);
+  const password = form.get('password') ?? '';
+  const again = form.get('again') ?? '';
+  const email = form.get('email') ?? '';
+  try {
+    const typed = { password, again, address: request.remoteAddress, browser };
+    const result = await replacePassword(settings, typed, purpose.client);
+    switch (result.outcome) {
+      case 'signed-in':
+        return enteredAs(settings, result);
+      case 'refused': {
+        const fault = { status: 400, text: result.fault, typed: true };
+        return { reply: newPasswordPage(page, result.user.email, fault) };
+      }
+      case 'not-a-member':
+        return { reply: loginPage(page, '', notAMember(result.user.email, purpose)) };
+      case 'over':
+        return { reply: loginPage(page, email, staleForm) };
+    }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'invalid_body') {
+      const fault = { status: 400, text: `The password ${commonPassword}.`, typed: true };
+      return { reply: newPasswordPage(page, email, fault) };
+    }
+    return { reply: newPasswordPage(page, email, busy(error)) };
+  }
+}
+
+function enteredAs(
+  { issuer }: FormSettings,
+  { signIn, browser }: { readonly signIn: CurrentSignIn; readonly browser: Browser },
+) {
+  return { signIn, browser, cookie: new BrowserCookie(issuer).write(browser) };
+}
+
+/** @throws what is not a refusal */
+function busy(error: unknown): LoginError {
+  if (!(error instanceof ApiError)) throw error;
+  const { status, retryAfter = 1 } = error;
+  return { status, text: 'The service is busy. Please try again in a moment.', retryAfter };
 }
 
 /** The error for a user who may not use a client. */

@@ -1,5 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { hashSecret } from '../accounts/secrets.ts';
+import { passwordId } from '../accounts/temporary-password.ts';
 import type { Clock } from '../clock.ts';
 import type { Draft, Engine } from '../engine/engine.ts';
 import type { SignIn } from '../store/auth-records.ts';
@@ -66,8 +67,8 @@ export function startSignIn(
 }
 
 /** Whether a sign-in is still valid for its user: a new password ends it. */
-export function isOf({ passwordId }: SignIn, { passwordHash }: User): boolean {
-  return passwordId === hashSecret(passwordHash);
+export function isOf({ passwordId: signedInWith }: SignIn, { passwordHash }: User): boolean {
+  return signedInWith === passwordId(passwordHash);
 }
 
 /** The key of a browser's sign-in, which need not exist. */
@@ -83,5 +84,5 @@ export function signInEndsAt(lastUsedAt: number, authTime: number): number {
 /** A sign-in as it is after a use at `now`. */
 function signInOf({ id: userId, passwordHash }: User, authTime: number, now: number): SignIn {
   const expiresAt = signInEndsAt(now, authTime);
-  return { userId, passwordId: hashSecret(passwordHash), authTime, lastSeenAt: now, expiresAt };
+  return { userId, passwordId: passwordId(passwordHash), authTime, lastSeenAt: now, expiresAt };
 }

@@ -1,11 +1,17 @@
 import type { Engine } from '../engine/engine.ts';
+import { TokenRejections } from './token-rejections.ts';
 
-/** Counts the tokens that were issued and invalidated since the start. */
+/** Counts the tokens that were issued, invalidated and refused since the start. */
 export class TokenTally {
+  readonly rejections: TokenRejections;
   /** Access tokens, by the grant that they were issued for. */
   readonly issued = new Map<string, number>();
   /** Access tokens that got on the invalidation list; with an engine, on any node. */
   invalidated = 0;
+
+  constructor(parts: ConstructorParameters<typeof TokenRejections>[0]) {
+    this.rejections = new TokenRejections(parts);
+  }
 
   countIssued(grant: string): void {
     this.issued.set(grant, (this.issued.get(grant) ?? 0) + 1);

@@ -4,12 +4,14 @@ import type { Engine } from '../engine/engine.ts';
 import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
 import { isOnList } from './invalidation.ts';
 import { signedInUser } from './sessions.ts';
+import type { TokenRejections } from './token-rejections.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 
 export interface ValidationDeps extends TokenSettings {
   readonly engine: Pick<Engine, 'has'>;
   readonly directory: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>;
   readonly verified: VerifiedTokens;
+  readonly rejections?: Pick<TokenRejections, 'count'>;
 }
 
 /**
@@ -25,16 +27,20 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(deps, token);
     // Nothing runs between this check of the list and adding the token, so no cached token is on the list.
-    if (isOnList(engine, claims) || !holderExists(directory, claims))
-      throw new InvalidToken('The token is not valid');
+    if (isOnList(engine, claims) || !holderExists(directory, claims)) throw new InvalidToken();
     verified.keep(token, claims);
     return claims;
   }
 
+  const count = (error: unknown): never => {
+    if (error instanceof InvalidToken) deps.rejections?.count(error.reason);
+    throw error;
+  };
+
   return (token) => {
     verified.useKeys(keys.published);
     const claims = verified.find(token, clock.now());
-    return claims !== undefined && holderExists(directory, claims) ? claims : validate(token);
+    return claims !== undefined && holderExists(directory, claims) ? claims : validate(token).catch(count);
   };
 }
 

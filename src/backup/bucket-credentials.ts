@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readTextFile } from '../text-file.ts';
 
 /** What requests to a bucket are signed with. */
 export interface Credentials {
@@ -34,7 +34,7 @@ export function readCredentials(
 function fromFile(file: string): (name: string) => string | undefined {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readTextFile(file);
   } catch (error) {
     throw new Error(
       `Cannot read the credentials of the bucket: ${(error as NodeJS.ErrnoException).code} at ${file}`,

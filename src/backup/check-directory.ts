@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkCarried } from '../aggregate/check-carried.ts';
+import { isPresent, readable } from '../presence.ts';
 import { type AccountStore, openAccountTables } from '../store/accounts.ts';
 import { checkPages } from '../store/check-pages.ts';
 import { dataFilesIn } from '../store/data-file.ts';
@@ -41,7 +42,7 @@ export async function checkDirectory(
 }
 
 async function checkFile(file: string, pace: Pace): Promise<Finding> {
-  const descriptor = openSync(file, 'r');
+  const descriptor = readable(file, () => openSync(file, 'r'));
   try {
     let pages = 0;
     const total = fstatSync(descriptor).size;
@@ -89,7 +90,7 @@ async function checkUsage(
   tell: (finding: Finding) => void,
 ): Promise<void> {
   const file = join(data, 'usage/data.mdb');
-  const lmdb = existsSync(file) ? openIfCurrent(data, usageLayout) : undefined;
+  const lmdb = isPresent(file) ? openIfCurrent(data, usageLayout) : undefined;
   if (lmdb === undefined) return;
   const store = openUsageTables(lmdb);
   try {
@@ -115,8 +116,8 @@ async function checkUsage(
 }
 
 async function finish<T>(reading: Reading<T>, pace: Pace): Promise<T> {
-  for (let step = reading.next(); ; step = reading.next()) {
+  for (let done = 0, step = reading.next(); ; done += 1, step = reading.next()) {
     if (step.done) return step.value;
-    if (pace.isDue()) await pace.rest();
+    if (pace.isDue()) await pace.rest({ done, total: 0, unit: 'records' });
   }
 }

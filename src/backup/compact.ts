@@ -1,6 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import { isPresent } from '../presence.ts';
 import { checkPages, newestMeta } from '../store/check-pages.ts';
 import { openLmdb } from '../store/lmdb.ts';
 import { syncPath } from '../store/sync.ts';
@@ -24,7 +25,7 @@ const lookEveryMs = 50;
  */
 export async function compact(data: string, pace: Pace, done: (compacted: Compacted) => void): Promise<void> {
   for (const store of stores)
-    if (existsSync(join(data, store, 'data.mdb'))) done(await compactStore(join(data, store), pace));
+    if (isPresent(join(data, store, 'data.mdb'))) done(await compactStore(join(data, store), pace));
 }
 
 async function compactStore(folder: string, pace: Pace): Promise<Compacted> {

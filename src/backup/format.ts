@@ -10,7 +10,11 @@ import { createHash } from 'node:crypto';
  * content: so no block can be changed, left out, repeated or moved.
  *
  * The first block is a `Description` as JSON. Blocks of pages follow, each with the number of its store (u32, little-endian), the
- * number of its first page (f64, little-endian), and the pages, in ascending order. The last block is the `End` as JSON.
+ * number of its first page (f64, little-endian), and the pages, in ascending order. Each store begins with its two meta pages. The
+ * last block is the `End` as JSON.
+ *
+ * A digest shows that a backup was damaged. Whoever alters one on purpose can write new digests, but no MAC: that needs the key of
+ * `--backup-key-file`. It is an HMAC-SHA-256 of the digest before the last block and the JSON of that block without it.
  */
 export const magic = Buffer.from('flagmeter backup');
 export const formatNumber = 1;
@@ -45,11 +49,23 @@ export interface StoreDescription {
 
 export interface End {
   readonly pages: number;
+  /** As hex; missing in a backup that was made without a key. */
+  readonly mac?: string;
+}
+
+/** What the MAC of a backup covers. @param digest that of the block before the last one */
+export function coveredBy({ pages }: End, digest: Buffer): readonly Buffer[] {
+  return [digest, Buffer.from(JSON.stringify({ pages }))];
 }
 
 /** Digests blocks, one after another. */
 export class BlockChain {
   #before = Buffer.alloc(0);
+
+  /** The digest of the last block. */
+  get last(): Buffer {
+    return this.#before;
+  }
 
   /** @param parts of a block before its digest */
   digest(parts: readonly Buffer[]): Buffer {

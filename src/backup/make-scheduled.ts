@@ -1,8 +1,9 @@
+import { readBackupKey } from './backup-key.ts';
 import { backupName, timeOfBackup } from './backup-name.ts';
 import type { Destination } from './destination.ts';
 import { Interrupted, type Pace } from './pace.ts';
-import type { Made } from './task.ts';
-import { writeBackup } from './write-backup.ts';
+import type { Keeping, Made } from './task.ts';
+import { type Sink, writeBackup } from './write-backup.ts';
 
 /** When the latest backup at a destination was made, Unix ms. */
 export async function latestBackup(destination: Destination): Promise<Made['latest']> {
@@ -16,11 +17,13 @@ export async function latestBackup(destination: Destination): Promise<Made['late
  */
 export async function makeScheduled(
   destination: Destination,
-  { data, keep, at }: { readonly data: string; readonly keep: number; readonly at: number },
+  { data, keep, keyFile, at }: Pick<Keeping, 'data' | 'keep' | 'keyFile'> & { readonly at: number },
   pace: Pace,
 ): Promise<Made['backup']> {
   const name = backupName(at);
-  const { bytes } = await destination.put(name, (sink) => writeBackup(data, new Date(at), sink, pace), pace);
+  const key = keyFile === undefined ? undefined : readBackupKey(keyFile);
+  const write = (sink: Sink) => writeBackup(data, new Date(at), sink, pace, key);
+  const { bytes } = await destination.put(name, write, pace);
   return { name, bytes, ...(await removeSurplus(destination, keep, pace)) };
 }
 

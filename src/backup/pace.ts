@@ -5,7 +5,10 @@ import type { Clock } from '../clock.ts';
 /** How much of a long work is done. */
 export interface Done {
   readonly done: number;
+  /** 0 when it is not known. */
   readonly total: number;
+  /** What is counted; bytes unless given. */
+  readonly unit?: 'records' | 'pages';
 }
 
 /** What a long work is interrupted by. */

@@ -1,10 +1,14 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { presenceOf, readable } from '../presence.ts';
+import { newestMetaIn } from '../store/check-pages.ts';
+import type { BackupKey } from './backup-key.ts';
+import { descriptionOf, endOf, formatOf, metaPageCount } from './description.ts';
 import {
   BlockChain,
   blockKind,
+  coveredBy,
   type Description,
   digestBytes,
-  type End,
   formatNumber,
   headBytes,
   magic,
@@ -31,16 +35,39 @@ export interface Reader {
 /** The name of standard input. */
 export const standardInput = '-';
 
+/** What the MAC of a backup is compared with. */
+export interface Authentication {
+  /** Without a key no MAC is checked. */
+  readonly key?: BackupKey | undefined;
+  /** Whether a MAC may stay unchecked for want of a key. */
+  readonly mayBeUnchecked: boolean;
+}
+
+/** A backup that has a MAC is refused. */
+export const withoutKey: Authentication = { mayBeUnchecked: false };
+
+/** What a whole backup says of itself, and whether it is known who made it. */
+export interface ReadBackup extends Description {
+  readonly mac: 'none' | 'unchecked' | 'checked';
+}
+
 /**
  * Reads a backup and checks all of it. What the reader got is good when this resolves, and not before.
  * @returns its description
- * @throws {Error} that names the file, when it is no backup, is cut off or altered, or a later version wrote it
+ * @throws {Error} that names the file, when it is not a backup, is cut off or altered, or a later version wrote it; and when its
+ * MAC is missing, wrong, or not checked without leave
  */
-export async function readBackup(file: string, reader: Reader, pace: Pace): Promise<Description> {
+export async function readBackup(
+  file: string,
+  reader: Reader,
+  pace: Pace,
+  authentication: Authentication = withoutKey,
+): Promise<ReadBackup> {
   if (file === standardInput) {
     const input = new Input(fromStandardInput(pace), 'standard input');
     try {
-      return await new BackupReader(input, reader).read(() => pace.rest({ done: input.at, total: 0 }));
+      const rest = () => pace.rest({ done: input.at, total: 0 });
+      return await new BackupReader(input, reader, authentication).read(rest);
     } finally {
       // What still comes is not waited for.
       process.stdin.destroy();
@@ -49,18 +76,20 @@ export async function readBackup(file: string, reader: Reader, pace: Pace): Prom
   const descriptor = open(file);
   try {
     const total = fstatSync(descriptor).size;
-    const input = new Input((buffer) => readSync(descriptor, buffer, 0, buffer.length, null), file);
-    return await new BackupReader(input, reader).read(() => pace.rest({ done: input.at, total }));
+    const source = (buffer: Buffer) => readSync(descriptor, buffer, 0, buffer.length, null);
+    const input = new Input(source, file, total);
+    const rest = () => pace.rest({ done: input.at, total });
+    return await new BackupReader(input, reader, authentication).read(rest);
   } finally {
     closeSync(descriptor);
   }
 }
 
 function open(file: string): number {
-  const isDirectory = statSync(file, { throwIfNoEntry: false })?.isDirectory();
-  if (isDirectory === undefined) throw new Error(`Cannot use ${file}: there is no such file`);
-  if (isDirectory) throw new Error(`Cannot use ${file}: it is a directory; name a backup`);
-  return openSync(file, 'r');
+  const found = presenceOf(file);
+  if (found === undefined) throw new Error(`Cannot use ${file}: there is no such file`);
+  if (found.isDirectory()) throw new Error(`Cannot use ${file}: it is a directory; name a backup`);
+  return readable(file, () => openSync(file, 'r'));
 }
 
 /** Fills a part of a buffer. @returns how much; 0 at the end */
@@ -86,11 +115,14 @@ function fromStandardInput(pace: Pace): Source {
 class Input {
   at = 0;
   readonly file: string;
+  /** `undefined` for what is not a file. */
+  readonly size: number | undefined;
   readonly #source: Source;
 
-  constructor(source: Source, file: string) {
+  constructor(source: Source, file: string, size?: number) {
     this.#source = source;
     this.file = file;
+    this.size = size;
   }
 
   /** @throws {Error} when fewer bytes are left */
@@ -119,26 +151,28 @@ class Input {
 class BackupReader {
   readonly #input: Input;
   readonly #reader: Reader;
+  readonly #authentication: Authentication;
   readonly #chain = new BlockChain();
-  #pages = 0;
+  /** How many pages of each store were read. */
+  readonly #pages = [0, 0];
   #last = { store: 0, page: -1 };
 
-  constructor(input: Input, reader: Reader) {
+  constructor(input: Input, reader: Reader, authentication: Authentication) {
     this.#input = input;
     this.#reader = reader;
+    this.#authentication = authentication;
   }
 
-  async read(rest: () => Promise<void>): Promise<Description> {
+  async read(rest: () => Promise<void>): Promise<ReadBackup> {
     if (!(await this.#input.rest(magic.length)).equals(magic))
       throw this.#unusable('it is not a backup of flagmeter');
     const description = await this.#describe();
     this.#reader.described?.(description);
     for (;;) {
+      const before = this.#chain.last;
       const { kind, content } = await this.#block();
-      if (kind === blockKind.end) {
-        await this.#end(description, content);
-        return description;
-      }
+      if (kind === blockKind.end)
+        return { ...description, mac: await this.#end(description, content, before) };
       if (kind !== blockKind.pages) throw this.#altered();
       this.#takePages(description, content);
       await rest();
@@ -157,44 +191,90 @@ class BackupReader {
 
   async #describe(): Promise<Description> {
     const { kind, content } = await this.#block();
-    if (kind !== blockKind.description) throw this.#altered();
-    const description = JSON.parse(content.toString()) as Description;
-    if (description.format > formatNumber)
+    const later = formatOf(content);
+    if (kind !== blockKind.description || later === undefined) throw this.#impossible('description');
+    if (later.format > formatNumber)
       throw this.#unusable(
-        `flagmeter ${description.program} wrote it in format ${description.format}, and this version knows formats up to ${formatNumber}; use a later version`,
+        `flagmeter ${later.program} wrote it in format ${later.format}, and this version knows formats up to ${formatNumber}; use a later version`,
       );
+    const description = descriptionOf(content, this.#input.size);
+    if (description === undefined) throw this.#impossible('description');
     return description;
   }
 
   #takePages({ stores }: Description, content: Buffer): void {
+    if (content.length <= pagesHeadBytes) throw this.#impossible('block of pages');
     const [store, first] = [content.readUInt32LE(0), content.readDoubleLE(4)];
     const pages = content.subarray(pagesHeadBytes);
     const described = stores[store];
-    const count = pages.length / (described?.pageSize ?? 1);
-    const isAfter = store > this.#last.store || (store === this.#last.store && first > this.#last.page);
-    if (
-      described === undefined ||
-      !isAfter ||
-      first + count > described.lastPage + 1 ||
-      !Number.isInteger(count)
-    )
-      throw this.#altered();
+    if (described === undefined || !Number.isSafeInteger(first)) throw this.#impossible('block of pages');
+    const { pageSize, lastPage } = described;
+    const count = pages.length / pageSize;
+    const isInPlace = Number.isInteger(count) && first > this.#lastOf(store) && first + count <= lastPage + 1;
+    const fits = first >= metaPageCount || this.#areMetaPages(first, pages, described);
+    if (!isInPlace || !fits) throw this.#impossible('block of pages');
     this.#last = { store, page: first + count - 1 };
-    this.#pages += count;
+    this.#pages[store]! += count;
     this.#reader.pages?.({ store, first, content: pages });
   }
 
-  async #end({ stores }: Description, content: Buffer): Promise<void> {
-    const { pages } = JSON.parse(content.toString()) as End;
-    const described = stores.reduce((sum, each) => sum + each.pages, 0);
-    if (pages !== this.#pages || pages !== described) throw this.#altered();
+  /** The last page that was read of a store, after which others may come. A store begins after all of the one before. */
+  #lastOf(store: number): number {
+    if (store === this.#last.store) return this.#last.page;
+    return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether these are the first two pages of a store, and say of it what the description says. */
+  #areMetaPages(
+    first: number,
+    pages: Buffer,
+    { pageSize, lastPage }: Description['stores'][number],
+  ): boolean {
+    if (first !== 0 || pages.length !== metaPageCount * pageSize) return false;
+    const meta = newestMetaIn(pages);
+    return meta?.pageSize === pageSize && meta.lastPage === lastPage;
+  }
+
+  async #end({ stores }: Description, content: Buffer, before: Buffer): Promise<ReadBackup['mac']> {
+    const end = endOf(content);
+    const areAllThere = stores.every(({ pages }, store) => pages === this.#pages[store]);
+    const total = stores.reduce((sum, { pages }) => sum + pages, 0);
+    if (!areAllThere || end?.pages !== total) throw this.#impossible('end');
     if ((await this.#input.rest(1)).length > 0)
       throw this.#unusable('something follows its end; take another backup');
+    return this.#authenticate(end.mac, coveredBy(end, before));
+  }
+
+  #authenticate(mac: string | undefined, covered: readonly Buffer[]): ReadBackup['mac'] {
+    const { key, mayBeUnchecked } = this.#authentication;
+    if (mac === undefined) {
+      if (key === undefined) return 'none';
+      throw this.#unusable(
+        'it has no MAC: it was made without --backup-key-file, or its MAC was removed; omit --backup-key-file if you trust this file',
+      );
+    }
+    if (key === undefined) {
+      if (mayBeUnchecked) return 'unchecked';
+      throw this.#unusable(
+        'it has a MAC, and no key was given to check it; give --backup-key-file, or --skip-mac-check if you trust this file',
+      );
+    }
+    if (key.fits(mac, covered)) return 'checked';
+    throw this.#unusable(
+      'its MAC is wrong: it was altered, or made with another key than that of --backup-key-file; take another backup, or give the right key',
+    );
   }
 
   #altered(): Error {
     return this.#unusable(
       `it is altered: the block that ends at byte ${this.#input.at} does not fit its checksum; take another backup`,
+    );
+  }
+
+  /** The checksum is right: a defect or a person has written this. */
+  #impossible(part: string): Error {
+    return this.#unusable(
+      `it is altered: its ${part} that ends at byte ${this.#input.at} is not one that flagmeter writes; take another backup`,
     );
   }
 

@@ -1,19 +1,20 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkPages } from '../store/check-pages.ts';
+import { isPresent } from '../presence.ts';
+import { checkPagesOf, newestMeta } from '../store/check-pages.ts';
 import { createAtomically } from '../store/create-atomically.ts';
-import type { Description } from './format.ts';
+import { PageSet } from '../store/page-set.ts';
+import { metaPageCount } from './description.ts';
+import type { Description, StoreDescription } from './format.ts';
 import type { Pace } from './pace.ts';
-import { type Pages, readBackup, standardInput } from './read-backup.ts';
+import {
+  type Authentication,
+  type Pages,
+  type ReadBackup,
+  readBackup,
+  standardInput,
+  withoutKey,
+} from './read-backup.ts';
 import { checkRoom } from './write-file.ts';
 
 /** Folders that a data directory may have, each of a store. */
@@ -28,67 +29,93 @@ const inOrder = ['usage', 'accounts'];
  * @param data a directory that this process has locked
  * @throws {Error} as `readBackup` does, and when the directory has data already; it is as it was then
  */
-export async function restore(file: string, data: string, pace: Pace): Promise<Description> {
-  const found = folders.find((name) => existsSync(join(data, name)));
+export async function restore(
+  file: string,
+  data: string,
+  pace: Pace,
+  authentication: Authentication = withoutKey,
+): Promise<ReadBackup> {
+  const found = folders.find((name) => isPresent(join(data, name)));
   if (found !== undefined)
     throw new Error(
       `Cannot restore into ${data}: it has data (${join(data, found)}); name an empty directory with --data`,
     );
   if (file !== standardInput) {
-    await readBackup(file, {}, pace);
+    await readBackup(file, {}, pace, authentication);
     checkRoom(join(data, 'accounts'), statSync(file).size);
   }
-  let description: Description | undefined;
+  let restored: ReadBackup | undefined;
   await createAtomically(data, inOrder, async (staging) => {
-    description = await unpack(file, staging, pace);
+    restored = await unpack(file, staging, pace, authentication);
   });
-  return description!;
+  return restored!;
+}
+
+/** The file of a store while it is made. */
+interface Unpacked {
+  readonly described: StoreDescription;
+  readonly descriptor: number;
+  readonly written: PageSet;
 }
 
 /**
  * Makes the stores of a backup in a directory, and checks their pages.
  * @throws {Error} as `readBackup` does
  */
-export async function unpack(file: string, directory: string, pace: Pace): Promise<Description> {
-  const written: number[] = [];
+export async function unpack(
+  file: string,
+  directory: string,
+  pace: Pace,
+  authentication: Authentication = withoutKey,
+): Promise<ReadBackup> {
+  const unpacked: Unpacked[] = [];
   try {
-    const description = await readBackup(file, unpacking(directory, written), pace);
-    for (const [at, { store }] of description.stores.entries()) {
-      fdatasyncSync(written[at]!);
-      await check(written[at]!, store, file, pace);
+    const whole = await readBackup(file, unpackingTo(directory, unpacked), pace, authentication);
+    for (const each of unpacked) {
+      const { descriptor, described } = each;
+      // What is between the pages reads as zeros, and takes no room.
+      ftruncateSync(descriptor, (described.lastPage + 1) * described.pageSize);
+      fdatasyncSync(descriptor);
+      await check(each, file, pace);
     }
-    return description;
+    return whole;
   } finally {
-    for (const descriptor of written) closeSync(descriptor);
+    for (const { descriptor } of unpacked) closeSync(descriptor);
   }
 }
 
-function unpacking(directory: string, written: number[]) {
-  let sizes: readonly number[] = [];
+function unpackingTo(directory: string, unpacked: Unpacked[]) {
   return {
     described({ stores }: Description) {
-      sizes = stores.map(({ pageSize }) => pageSize);
-      for (const { store, pageSize, lastPage } of stores) {
-        if (!inOrder.includes(store)) throw new Error(`Cannot use the backup: it has an unknown store`);
-        mkdirSync(join(directory, store), { mode: 0o700 });
-        const descriptor = openSync(join(directory, store, 'data.mdb'), 'wx+', 0o600);
-        written.push(descriptor);
-        // What is between the pages reads as zeros, and takes no room.
-        ftruncateSync(descriptor, (lastPage + 1) * pageSize);
+      for (const described of stores) {
+        mkdirSync(join(directory, described.store), { mode: 0o700 });
+        const descriptor = openSync(join(directory, described.store, 'data.mdb'), 'wx+', 0o600);
+        unpacked.push({ described, descriptor, written: new PageSet(described.lastPage + 1) });
       }
     },
     pages({ store, first, content }: Pages) {
-      writeSync(written[store]!, content, 0, content.length, first * sizes[store]!);
+      const { described, descriptor, written } = unpacked[store]!;
+      writeSync(descriptor, content, 0, content.length, first * described.pageSize);
+      written.add(first, content.length / described.pageSize);
     },
   };
 }
 
-async function check(descriptor: number, store: string, file: string, pace: Pace): Promise<void> {
-  const checking = checkPages(descriptor);
+/** Every page in use must be from the backup, and every page of the backup must be in use. */
+async function check({ described, descriptor, written }: Unpacked, file: string, pace: Pace): Promise<void> {
+  let inUse = metaPageCount;
+  let areWritten = true;
+  const checking = checkPagesOf(descriptor, newestMeta(descriptor)!, (first, count) => {
+    inUse += count;
+    for (let page = first; page < first + count; page += 1) areWritten &&= written.has(page);
+  });
+  let fault: string | undefined;
   for (let step = checking.next(); ; step = checking.next()) {
-    if (step.done && step.value !== undefined)
-      throw new Error(`Cannot use ${file}: of its ${store}, ${step.value}`);
-    if (step.done) return;
-    if (pace.isDue()) await pace.rest();
+    if (step.done) fault = step.value;
+    if (step.done) break;
+    if (pace.isDue()) await pace.rest({ done: inUse, total: written.size, unit: 'pages' });
   }
+  if (fault === undefined && (!areWritten || inUse !== written.size))
+    fault = 'its pages are not those that are in use; take another backup';
+  if (fault !== undefined) throw new Error(`Cannot use ${file}: of its ${described.store}, ${fault}`);
 }

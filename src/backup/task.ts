@@ -31,6 +31,8 @@ export interface Keeping {
   readonly to: string;
   readonly keep: number;
   readonly s3: S3Settings;
+  /** The path of the file with the key for MACs. It is read for each backup, so a new key needs no restart. */
+  readonly keyFile: string | undefined;
 }
 
 export interface S3Settings {

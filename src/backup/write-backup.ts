@@ -4,9 +4,11 @@ import { checkPagesOf, newestMeta } from '../store/check-pages.ts';
 import { cannotOpen } from '../store/data-file.ts';
 import { holdPoint, type PointOfStore } from '../store/one-point.ts';
 import { PageSet } from '../store/page-set.ts';
+import type { BackupKey } from './backup-key.ts';
 import {
   BlockChain,
   blockKind,
+  coveredBy,
   type Description,
   formatNumber,
   headOf,
@@ -38,15 +40,22 @@ interface Source {
 /**
  * Writes a backup of a data directory, also while a service uses it. All pages are checked before any of them is written: a
  * damaged store has no backup that would take the place of a good one.
+ * @param key what the backup gets a MAC with
  * @throws {Error} when the directory is not prepared, has other layouts than this program, or is damaged
  */
-export async function writeBackup(data: string, at: Date, sink: Sink, pace: Pace): Promise<Written> {
+export async function writeBackup(
+  data: string,
+  at: Date,
+  sink: Sink,
+  pace: Pace,
+  key?: BackupKey,
+): Promise<Written> {
   const point = await holdPoint(data);
   try {
     pace.giveWay(() => point.stores.reduce((sum, { descriptor }) => sum + transactionOf(descriptor), 0));
     const sources: Source[] = [];
     for (const each of point.stores) sources.push({ point: each, pages: await pagesOf(each, pace) });
-    return await write(sources, at, sink, pace);
+    return await write(sources, at, sink, pace, key);
   } finally {
     await point.release();
   }
@@ -68,7 +77,13 @@ async function pagesOf({ file, descriptor, meta }: PointOfStore, pace: Pace): Pr
   }
 }
 
-async function write(sources: readonly Source[], at: Date, sink: Sink, pace: Pace): Promise<Written> {
+async function write(
+  sources: readonly Source[],
+  at: Date,
+  sink: Sink,
+  pace: Pace,
+  key: BackupKey | undefined,
+): Promise<Written> {
   const chain = new BlockChain();
   let bytes = 0;
   const put = async (parts: readonly Buffer[]) => {
@@ -95,7 +110,8 @@ async function write(sources: readonly Source[], at: Date, sink: Sink, pace: Pac
     }
   }
   const pages = description.stores.reduce((sum, each) => sum + each.pages, 0);
-  await putBlock(blockKind.end, [asJson({ pages })]);
+  const mac = key?.macOf(coveredBy({ pages }, chain.last));
+  await putBlock(blockKind.end, [asJson({ pages, mac })]);
   return { bytes, at: description.at };
 }
 

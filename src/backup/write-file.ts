@@ -1,5 +1,6 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { permissionDenied, presenceOf } from '../presence.ts';
 import { diskSpace } from '../store/disk-space.ts';
 import { syncPath } from '../store/sync.ts';
 import { FileWriter } from './file-writer.ts';
@@ -39,18 +40,20 @@ export function checkRoom(file: string, bytes: number): void {
 }
 
 function open(made: string, file: string): FileWriter {
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+  if (presenceOf(file)?.isDirectory())
     throw new Error(`Cannot write ${file}: it is a directory; name a file in it`);
   try {
     return new FileWriter(made);
   } catch (error) {
-    throw new Error(`Cannot write ${file}: ${reasonOf(error as NodeJS.ErrnoException)}`, { cause: error });
+    throw new Error(`Cannot write ${file}: ${reasonOf(error as NodeJS.ErrnoException, file)}`, {
+      cause: error,
+    });
   }
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+function reasonOf({ code, message }: NodeJS.ErrnoException, file: string): string {
   if (code === 'ENOENT') return 'its directory does not exist';
-  if (code === 'EACCES') return 'this user may not write there';
+  if (code === 'EACCES') return permissionDenied(dirname(file));
   return message;
 }
 

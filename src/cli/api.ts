@@ -22,6 +22,8 @@ export interface Api {
   readonly url: string;
   /** @returns the JSON of the answer; `undefined` for an empty one @throws {Failure} when the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
+  /** Deletes what a query names, for names that cannot be in a path. @throws {Failure} when the server refuses */
+  remove(path: readonly string[], query: Query): Promise<unknown>;
   /** What the API answers to a query. @throws {Failure} when the server refuses */
   read(path: readonly string[], query: Query): Promise<Item>;
   /** Rows of a report, or of a list, while they come. @throws {Failure} when the server refuses, and when it breaks off */
@@ -50,6 +52,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
   return {
     url,
     call: (method, path, body) => request(method, targetOf(url, path), body),
+    remove: (path, query) => request('DELETE', `${targetOf(url, path)}?${new URLSearchParams(query)}`),
     read: async (path, query) =>
       fieldsOf(await request('GET', `${targetOf(url, path)}?${new URLSearchParams(query)}`)),
     async rows(path, query, format) {

@@ -54,9 +54,10 @@ export function readGiven(command: Command, argv: readonly string[]): Given {
     if (name === undefined) operands.push(value);
     else flags.set(name, [...(flags.get(name) ?? []), asListed(value, valuesOf(command, name))]);
   }
+  const operand = readOperand(command, operands);
   for (const flag of command.flags) checkFlag(command, flag, flags);
   return {
-    operand: readOperand(command, operands),
+    operand,
     has: (flag) => flags.has(flag),
     value: (flag) => flags.get(flag)?.at(-1),
     all: (flag) => flags.get(flag) ?? [],
@@ -98,9 +99,10 @@ function readOperand({ name, operand }: Command, given: readonly string[]): stri
     throw new UsageError(`Cannot use the argument '${surplus}': ${name} takes ${taken}`);
   }
   if (operand === undefined || (operand.optional && value === '')) return value;
-  if (value === '') throw new UsageError(`Cannot use ${name} without ${operand.name}`);
+  const must = operand.values ? `: must be ${either(operand.values)}` : '';
+  if (value === '') throw new UsageError(`Cannot use ${name} without ${operand.name}${must}`);
   if (operand.values?.includes(value) === false)
-    throw new UsageError(`Cannot use ${name} with ${value}: must be ${either(operand.values)}`);
+    throw new UsageError(`Cannot use ${name} with ${value}${must}`);
   return value;
 }
 

@@ -9,6 +9,8 @@ export const urlFlag = flag('url URL', 'Address of the server', {
 
 export const jsonFlag = flag('json', 'Print JSON instead of text');
 
+export const yesFlag = flag('yes', 'Do not ask for confirmation');
+
 export const formatFlag = flag('format FORMAT', 'Print rows for other programs, without limits', {
   values: ['csv', 'ndjson'],
   excludes: ['json'],

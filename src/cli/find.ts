@@ -13,6 +13,8 @@ export interface Naming {
   readonly key: string;
   /** Another field that may be used instead. */
   readonly alias?: string;
+  /** Whether an item has a path of its own to read it at; else it is found in the list. */
+  readonly single?: true;
 }
 
 /** Names that a message lists at most. */
@@ -20,7 +22,7 @@ const maxListed = 12;
 
 /**
  * Finds the item with this key, or else the only one with this alias.
- * @throws {Failure} when no item has it
+ * @throws {Failure} when no item has it, or it belongs to a team that the caller is not in
  * @throws {UsageError} when several have it
  */
 export async function find(api: Api, path: readonly string[], naming: Naming, named: string): Promise<Item> {
@@ -29,12 +31,39 @@ export async function find(api: Api, path: readonly string[], naming: Naming, na
   const byKey = items.filter((item) => item[key] === named);
   const [found, ...others] =
     byKey.length > 0 ? byKey : items.filter((item) => alias && item[alias] === named);
-  if (found === undefined) throw missing(items, naming, named);
+  if (found === undefined) {
+    const unlisted = await findUnlisted(api, path, naming, named);
+    if (unlisted === undefined) throw missing(items, naming, named);
+    return unlisted;
+  }
   if (others.length > 0) {
     const keys = [found, ...others].map((item) => item[key]).join(', ');
     throw new UsageError(`Cannot tell which ${one} is meant by ${named}: use one of ${printable(keys)}`);
   }
   return found;
+}
+
+/** What `newId` of src/accounts/secrets.ts makes. */
+const idPattern = /^[a-z]+_[\da-f]{24}$/;
+
+/**
+ * Asks for an id that the list does not have: lists hold only what belongs to the caller's teams.
+ * @returns `undefined` when it does not exist
+ * @throws {Failure} when it belongs to another team
+ */
+async function findUnlisted(
+  api: Api,
+  path: readonly string[],
+  { single }: Naming,
+  named: string,
+): Promise<Item | undefined> {
+  if (!single || !idPattern.test(named)) return undefined;
+  try {
+    return fieldsOf(await api.call('GET', [...path, named]));
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'notFound') return undefined;
+    throw error;
+  }
 }
 
 /** The failure for an item that does not exist. It suggests the name that was probably meant. */
@@ -49,9 +78,9 @@ export function missing(items: readonly Item[], { one, key, alias = key }: Namin
   return new Failure('notFound', `There is no ${one} ${printable(named)}${hint ? `; ${hint}` : ''}`);
 }
 
-const application: Naming = { one: 'application', key: 'id', alias: 'name' };
-const team: Naming = { one: 'team', key: 'id', alias: 'name' };
-const user: Naming = { one: 'user', key: 'id', alias: 'email' };
+const application: Naming = { one: 'application', key: 'id', alias: 'name', single: true };
+const team: Naming = { one: 'team', key: 'id', alias: 'name', single: true };
+const user: Naming = { one: 'user', key: 'id', alias: 'email', single: true };
 
 /** The application with this id or name. @throws {Failure | UsageError} */
 export function findApplication(api: Api, named: string): Promise<Item> {

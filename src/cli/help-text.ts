@@ -42,7 +42,9 @@ export function entryText(
   return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;
 }
 
-function operandWord({ name, optional }: Operand): string {
+/** Few values are listed in place of their name. */
+function operandWord({ name, optional, values = [] }: Operand): string {
+  if (values.length > 0 && values.length <= 3) return values.join('|');
   return optional ? `[${name}]` : name;
 }
 

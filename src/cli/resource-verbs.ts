@@ -7,7 +7,7 @@ import { queryOf, type Reader, readFields } from './fields.ts';
 import { find, missing } from './find.ts';
 import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
-import type { Action, Creation, Resource, Verb } from './resource.ts';
+import type { Action, Change, Creation, Resource, Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { capital, labelOf, show } from './show.ts';
 
@@ -63,12 +63,14 @@ async function showOne(call: Call): Promise<void> {
 }
 
 async function create({ resource, given, context, api, reader, path }: Call): Promise<void> {
-  const { operand, put, fields, secretOf } = resource.create as Creation;
+  const { operand, put, fields, check, secretOf } = resource.create as Creation;
   const named = (await operand.read?.(given.operand, reader, '')) ?? given.operand;
   const others = await readFields(fields, given, reader);
+  const wanted = { [operand.field ?? 'name']: named, ...others };
+  await check?.(api, wanted);
   const made = put
     ? await api.call('PUT', [...path, String(named)], fields.length === 0 ? undefined : others)
-    : await api.call('POST', path, { [operand.field ?? 'name']: named, ...others });
+    : await api.call('POST', path, wanted);
   printMade(context, given, fieldsOf(made));
   warnOfSecret(context, secretOf?.(fieldsOf(made)));
 }
@@ -96,9 +98,10 @@ async function act(call: Call): Promise<void> {
 
 async function update(call: Call): Promise<void> {
   const { resource, given, context, api, reader } = call;
-  const { fields, whole } = resource.update ?? { fields: [] };
+  const { fields, whole, check } = resource.update as Change;
   const changes = await readFields(fields, given, reader);
   const { id } = await locate(call);
+  await check?.(api, changes, id);
   const made = await explained(call, id, async (target) => {
     if (whole === undefined) return api.call('PATCH', target, changes);
     const before = await find(api, call.path, resource, id);

@@ -1,6 +1,6 @@
-import type { Item } from './api.ts';
+import type { Api, Item } from './api.ts';
 import type { Command, Flag, Given } from './command.ts';
-import { appFlag, formatFlag, jsonFlag, teamFlag, urlFlag } from './common-flags.ts';
+import { appFlag, formatFlag, jsonFlag, teamFlag, urlFlag, yesFlag } from './common-flags.ts';
 import { type Field, flag, type OperandField } from './fields.ts';
 import type { Naming } from './find.ts';
 import { capital } from './show.ts';
@@ -27,8 +27,6 @@ export interface Resource extends Naming {
   readonly inRows?: true;
   /** How many items are listed without `--limit`; by default all of them. */
   readonly defaultLimit?: number;
-  /** Whether an item has a path of its own to read it at; else it is found in the list. */
-  readonly single?: true;
   readonly create?: Creation;
   readonly update?: Change;
   readonly remove?: Removal;
@@ -58,6 +56,8 @@ export interface Creation {
   /** The operand is the last segment of the path, and the request is a PUT. */
   readonly put?: true;
   readonly fields: readonly Field[];
+  /** Refuses what the API would accept. @throws {Failure} */
+  check?(api: Api, wanted: Item): Promise<void>;
   /** The field of the answer that is shown only once. */
   secretOf?(made: Item): string | undefined;
 }
@@ -65,6 +65,8 @@ export interface Creation {
 /** How one is changed. Fields that are not given stay as they are. */
 export interface Change {
   readonly fields: readonly Field[];
+  /** Refuses what the API would accept. @throws {Failure} */
+  check?(api: Api, changes: Item, id: string): Promise<void>;
   /** The request replaces the whole item: these fields are sent unchanged unless they are given. */
   readonly whole?: readonly string[];
 }
@@ -114,8 +116,6 @@ export function commandsOf(resource: Resource): readonly VerbCommand[] {
   ];
   return all.filter((each) => each !== undefined);
 }
-
-const yesFlag = flag('yes', 'Do not ask for confirmation');
 
 function listFlags({ filters = [], defaultLimit, inRows }: Resource): readonly Flag[] {
   if (inRows) return [...filters, formatFlag, failIfAnyFlag];

@@ -3,6 +3,7 @@ import type { Item } from './api.ts';
 import { createdAt, id, name } from './common-columns.ts';
 import { teamFlag } from './common-flags.ts';
 import { type Field, flag } from './fields.ts';
+import { checkOnlyOne } from './one-of-a-name.ts';
 import { column, cut } from './print.ts';
 import type { Resource } from './resource.ts';
 
@@ -39,7 +40,7 @@ const settings: readonly Field[] = [
   truth('accept-identities', 'Whether identities that clients assert are attributed', {
     field: 'acceptClientIdentities',
   }),
-  flag('rate N', "Packets and reports a second; 0: no limit, default: the server's", {
+  flag('rate N', "Packets and reports a second, up to the server's rate (0: the server's rate)", {
     read: numberOrDefault,
   }),
   flag('burst N', "Packets and reports at once; default: the server's", { read: numberOrDefault }),
@@ -65,8 +66,12 @@ export const apps: Resource = {
       ...settings,
       { ...teamFlag, field: 'teamId', read: (named, { teamId }) => teamId(named) },
     ],
+    check: (api, { name, teamId }) => checkOnlyOne(api, name, { teamId }),
   },
-  update: { fields: [flag('name NAME', 'Another name'), ...settings] },
+  update: {
+    fields: [flag('name NAME', 'Another name'), ...settings],
+    check: async (api, { name }, id) => (name === undefined ? undefined : checkOnlyOne(api, name, { id })),
+  },
   remove: { loses: 'its keys and all that was counted for it' },
 };
 
@@ -90,7 +95,7 @@ export const keys: Resource = {
     operand: {
       name: 'TYPE',
       values: ['Frontend', 'Mobile', 'Backend'],
-      description: 'Frontend, Mobile or Backend',
+      description: 'Frontend for browsers, Mobile for apps, or Backend for servers',
       field: 'type',
     },
     fields: [flag('name NAME', 'Name to know it by')],

@@ -23,5 +23,6 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EACCES: 'permission denied',
   EISDIR: 'it is a directory',
+  UTF16: 'it is UTF-16 text, and must be UTF-8',
   ENAMETOOLONG: 'there is no such file',
 };

@@ -1,6 +1,7 @@
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { printable } from './printable.ts';
+import { proxyFor } from './proxy-variable.ts';
 
 /** How long a server may take to answer, ms. */
 const patienceMs = 30_000;
@@ -42,7 +43,7 @@ export async function fetchWhole(context: Context, url: string, init: RequestIni
     if (status >= 300 && status < 400) throw redirected(url, headers.get('location'));
     return new Response(body === '' ? null : body, { status, headers });
   } catch (error) {
-    throw error instanceof Failure ? error : unreachable(url, error);
+    throw error instanceof Failure ? error : unreachable(context, url, error);
   }
 }
 
@@ -70,7 +71,7 @@ export async function sendForRows(
     if (status !== 200) return { status, json: jsonOf(await response.text()), retryAfter };
     return { status, json: undefined, retryAfter, rows: rowsOf(url, response) };
   } catch (error) {
-    throw error instanceof Failure ? error : unreachable(url, error);
+    throw error instanceof Failure ? error : unreachable(context, url, error);
   } finally {
     clearTimeout(timer);
   }
@@ -122,14 +123,17 @@ const reasons: Readonly<Record<string, string>> = {
 
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|SSL|TLS|HOSTNAME/;
 
-function unreachable(url: string, error: unknown): Failure {
+function unreachable({ env }: Context, url: string, error: unknown): Failure {
   const { code, name, message } = causeOf(error);
   if (code !== undefined && certificate.test(code)) {
     const advice = 'NODE_EXTRA_CA_CERTS may name a file with the certificate of its authority';
     return new Failure('failed', `Cannot trust ${originOf(url)}: ${code}; ${advice}`);
   }
   const reason = reasons[code ?? ''] ?? reasons[name] ?? printable(message);
-  return new Failure('unavailable', `Cannot reach ${originOf(url)}: ${reason}`);
+  const proxy = proxyFor(url, env);
+  const advice =
+    proxy && `; ${proxy.variable} sets the proxy ${printable(proxy.address)}: check it, or set NO_PROXY`;
+  return new Failure('unavailable', `Cannot reach ${originOf(url)}: ${reason}${advice ?? ''}`);
 }
 
 /** Node wraps what went wrong into another error; Bun does not. */

@@ -10,10 +10,13 @@ import { unresolvedOf } from './unresolved.ts';
 const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 4 } as const;
 type Kind = keyof typeof place;
 
-/** The messages of a batch that bring something. */
+/**
+ * The messages of a batch. One that brings nothing travels too: what it counted is in the batch, because another message may be like
+ * it, but a retry of it that another node takes must find it.
+ */
 export function countedMessages(envelope: Envelope): readonly BatchMessage[] {
   if (envelope.messages === undefined) return [];
-  return messageChanges(envelope).filter(({ from, to }) => from.some((begin, kind) => begin < to[kind]!));
+  return messageChanges(envelope).filter(({ forgotten }) => forgotten !== true);
 }
 
 /** The same batch without what these messages bring. */

@@ -47,6 +47,7 @@ export interface ClusterUsageDeps {
 const storeFails = 'the store cannot take data; see the log';
 const joining = 'this node has not joined the engine yet';
 const away = 'this node cannot follow the engine; see the log';
+const stopped = 'the stream of this node was stopped, so nothing that it counts would be shipped: restart it';
 
 /**
  * Keeps usage in a log that several machines share. What this node counts goes to its spool, and from there into the log; the
@@ -65,6 +66,8 @@ export class ClusterUsage implements UsageEngine {
   readonly #full: ApiError;
   #told: NodeTold | undefined;
   #isFull = false;
+  /** The stream of this process is shipped no more: what it would count now would be in no report. */
+  #isStopped = false;
   #hasEnded = false;
   #isClosing = false;
   #hasCommitted = false;
@@ -156,14 +159,20 @@ export class ClusterUsage implements UsageEngine {
   }
 
   refusal(): ApiError | undefined {
+    if (this.#isStopped) return streamStopped;
     return this.#isFull ? this.#full : undefined;
   }
 
   readiness(): UsageReadiness {
     const { health } = this.#deps;
-    const counting = health.ready ? (this.#isFull ? 'the spool is full' : undefined) : storeFails;
     const { trouble, isJoined } = this.#told ?? {};
+    const counting = health.ready ? this.#whyNotCounting() : storeFails;
     return { counting, managing: counting ?? whyNotManaging(trouble, isJoined) };
+  }
+
+  #whyNotCounting(): string | undefined {
+    if (this.#isStopped) return stopped;
+    return this.#isFull ? 'the spool is full' : undefined;
   }
 
   status(): UsageEngineStatus {
@@ -207,7 +216,9 @@ export class ClusterUsage implements UsageEngine {
 
   #hear(told: NodeTold): void {
     this.#told = told;
-    this.#isFull = told.spoolBytes >= this.#deps.maxSpoolBytes;
+    const { maxSpoolBytes, start } = this.#deps;
+    this.#isFull = told.spoolBytes >= maxSpoolBytes;
+    this.#isStopped = told.stopped.some(({ stream }) => stream === start.facts.stream);
     this.#onTold();
   }
 
@@ -237,7 +248,14 @@ export class ClusterUsage implements UsageEngine {
   }
 }
 
-/** Strangers may read it: the log and the status say which host failed, and why. */
+/** What is sent to a stopped stream would be lost. */
+const streamStopped = new ApiError(
+  'store_unavailable',
+  'This node may not count until it is restarted; see its log',
+  5,
+);
+
+/** Unauthenticated senders may read it: the log and the status say which host failed, and why. */
 function whyNotManaging(trouble: string | undefined, isJoined: boolean | undefined): string | undefined {
   if (trouble !== undefined) return away;
   return isJoined ? undefined : joining;

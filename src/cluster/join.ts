@@ -1,5 +1,6 @@
 import { whySkewed } from '../postgres/clock-skew.ts';
 import { engineLayout } from '../postgres/schema.ts';
+import { engineNow } from '../postgres/shared-clock.ts';
 import type { EngineSession } from './session.ts';
 
 /** How a node is known in the engine. */
@@ -68,7 +69,7 @@ export async function join({ session, now, pause }: JoinDeps, facts: NodeFacts):
 async function look(session: EngineSession, directory: string): Promise<Seen> {
   const { rows } = await session.query<Seen>({
     name: 'fm-join-look',
-    text: `SELECT engine.id AS engine, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at,
+    text: `SELECT engine.id AS engine, ${engineNow} AS at,
              node.stream, node.name, node.state, node.beat_at::text AS beat,
              (extract(epoch FROM clock_timestamp() - node.beat_at) * 1000)::bigint AS silent
            FROM fm_engine AS engine LEFT JOIN fm_node AS node ON node.directory = $1`,
@@ -94,7 +95,9 @@ function checkClock(skew: number): void {
 
 /** A process with another stream has beaten since the first look. */
 function isTaken({ stream }: NodeFacts, first: Seen, seen: Seen): boolean {
-  return seen.stream !== null && seen.stream !== stream && seen.beat !== first.beat && seen.state === 'up';
+  if (seen.stream === null || seen.stream === stream || seen.state !== 'up') return false;
+  // An earlier heartbeat than at the first look is that of a standby that was promoted meanwhile, and proves nothing.
+  return first.beat === null || (seen.beat !== null && seen.beat > first.beat);
 }
 
 function isFree({ stream }: NodeFacts, seen: Seen): boolean {

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { newLogId } from '../postgres/log-id.ts';
+import { engineNow } from '../postgres/shared-clock.ts';
 import type { EntryKind } from './entry.ts';
 import { encodeHorizon, encodeMints, type Horizon, type LoggedMint } from './log-bodies.ts';
 import type { EngineSession } from './session.ts';
@@ -83,7 +84,7 @@ export class LogAppender {
         name: 'fm-horizon-open',
         text: `SELECT coalesce(min(through), 0) AS through, coalesce(min(since), 0) AS since,
                  coalesce(array_agg(stream), '{}') AS open,
-                 (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM fm_stream WHERE state = 'open'`,
+                 ${engineNow} AS now FROM fm_stream WHERE state = 'open'`,
         values: [],
       });
       const body = encodeHorizon(horizonOf(open.rows[0]!));

@@ -47,7 +47,7 @@ export class Membership {
   /**
    * The directory's row is of this process, or not: it is gone, because the engine went back, or another process has it. What this
    * one counts is shipped still.
-   * @param skewMs how far this machine's clock is ahead of the engine's
+   * @param skewMs how far this machine's clock is ahead of PostgreSQL's
    */
   async keep(isOurs: boolean, skewMs: number): Promise<void> {
     this.#watchClock(skewMs);
@@ -60,8 +60,8 @@ export class Membership {
     if (isSkewed === this.#isSkewed) return;
     this.#isSkewed = isSkewed;
     const skew = { skewMs: Math.round(skewMs) };
-    if (isSkewed)
-      this.#log.error('the clock of this machine is wrong: counts go to wrong minutes; set it right', skew);
+    const next = "this node manages nothing until it is; counting continues by PostgreSQL's time";
+    if (isSkewed) this.#log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
     else this.#log.info('the clock of this machine is right again', skew);
   }
 

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { SharedClock } from '../postgres/shared-clock.ts';
 import { Awaited } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Bell } from './bell.ts';
 import { Completeness } from './completeness.ts';
-import type { EngineTime } from './engine-time.ts';
 import type { Following } from './following.ts';
 import { sayGoodbye } from './goodbye.ts';
 import { JoinRefused, type NodeFacts } from './join.ts';
@@ -29,7 +29,7 @@ export interface NodeLoopDeps {
   readonly spool: () => { readonly bytes: number; readonly oldest: number | undefined };
   readonly clock: Clock;
   /** What every beat tells of the engine's clock. */
-  readonly time: EngineTime;
+  readonly time: SharedClock;
   readonly log: Log;
   /** Is called when something has changed that others want to know. */
   readonly told: () => void;

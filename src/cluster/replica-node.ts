@@ -4,8 +4,8 @@ import type { Forgotten } from '../commit/envelope.ts';
 import { engineAway, isStoreFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
+import { SharedClock } from '../postgres/shared-clock.ts';
 import type { EngineView } from './beat.ts';
-import { EngineTime } from './engine-time.ts';
 import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
 import { LogAppender } from './log.ts';
@@ -66,7 +66,7 @@ export interface NodeTold {
   readonly oldestUnshipped: number | undefined;
   readonly shipped: number;
   readonly rebases: number;
-  readonly skewMs: number;
+  /** The streams of this directory of which nothing more is shipped. */
   readonly stopped: readonly { readonly stream: string; readonly reason: Stopped }[];
 }
 
@@ -81,7 +81,6 @@ export class ReplicaNode {
   readonly #deps: ReplicaNodeDeps;
   readonly #streams: readonly Stream[];
   readonly #own: Stream;
-  readonly #time: EngineTime;
   readonly #sealing: Sealing;
   readonly #following: Following;
   readonly #appender: LogAppender;
@@ -100,8 +99,7 @@ export class ReplicaNode {
     const monotonic = () => clock.monotonic();
     this.#metered = new MeteredSession(deps.session, monotonic);
     const session = this.#metered;
-    const time = new EngineTime(clock);
-    this.#time = time;
+    const time = new SharedClock(clock);
     const kept = {
       deltas: (stream: string, from: number, limit: number) => spool.deltas(stream, from, limit),
       names: (stream: string, seq: number) => encodeNames(spool.store, stream, seq, 0),
@@ -201,7 +199,7 @@ export class ReplicaNode {
   }
 
   #tell(): void {
-    const { trouble } = this.#loop;
+    const trouble = this.#own.stopped ?? this.#loop.trouble;
     const now = this.#deps.clock.monotonic();
     if (trouble === this.#toldTrouble && now - this.#toldAt < tellEveryMs) return;
     this.#toldAt = now;
@@ -215,7 +213,7 @@ export class ReplicaNode {
     const { isUp, since, reason, failovers } = link;
     const { commits, commitMs } = this.#metered;
     return {
-      ...{ isJoined, refusal, trouble, completeThrough, skewMs: this.#time.skewMs },
+      ...{ isJoined, refusal, trouble, completeThrough },
       link: { isUp, since, reason, failovers, commits, commitMs },
       view: view && {
         nodes: view.nodes,

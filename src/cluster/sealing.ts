@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import type { EngineTime } from './engine-time.ts';
+import type { SharedClock } from '../postgres/shared-clock.ts';
 import type { Stream } from './streams.ts';
 
 /** What the spool worker is asked, by way of the main thread, which knows what was admitted. */
@@ -38,7 +38,7 @@ export interface SealingDeps {
   /** The first delta of each stream that is kept. */
   readonly kept: () => ReadonlyMap<string, number>;
   readonly applied: () => number;
-  readonly time: EngineTime;
+  readonly time: SharedClock;
   readonly monotonic: () => number;
   readonly log: Log;
 }

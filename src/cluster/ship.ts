@@ -1,4 +1,5 @@
 import { newLogId } from '../postgres/log-id.ts';
+import { engineNow } from '../postgres/shared-clock.ts';
 import type { Statement } from '../postgres/statement.ts';
 import type { EngineSession } from './session.ts';
 
@@ -39,7 +40,7 @@ export async function ship(
       name: 'fm-ship-fence',
       text: `UPDATE fm_stream SET seq = $2, digest = $3, through = $4, since = $5, version = $6
              WHERE stream = $1 AND seq = $7 AND state = 'open'
-             RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at`,
+             RETURNING ${engineNow} AS at`,
       values: [stream, last.seq, last.digest, last.through, last.since, last.version, first - 1],
     });
     if (fence.rows.length === 0) return undefined;

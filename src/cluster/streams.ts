@@ -33,9 +33,10 @@ const maxBytes = 4 * 1024 * 1024;
 const stoppedWords: Readonly<Record<Stopped, string>> = {
   aside:
     'this directory is an old copy of one that went on: what it kept of an earlier process is set aside, not shipped',
-  forgotten: 'this node was forgotten: what it has counted is kept, and not shipped',
+  forgotten:
+    'this node was forgotten: what it has not shipped is kept, and it counts nothing until it is restarted',
   notOurs:
-    'the engine has other deltas under the stream of this process: it stops shipping, and keeps what it counts',
+    'PostgreSQL has other deltas under the stream of this process: another process uses a copy of its directory; it counts nothing until it is restarted',
 };
 
 /** A stream of this directory, as this process knows it: what is sealed, what the engine has, and what is done next. */

@@ -5,14 +5,14 @@ import type { NodeTold } from './replica-node.ts';
 /** A node that has not been heard of for this long does not run, or cannot reach the engine. */
 const silentMs = 10_000;
 
-/** How the machines do, from what the thread last told. @param now Unix ms */
+/** How the machines do, from what the thread last told. @param now PostgreSQL's time, Unix ms */
 export function statusOf(
   told: NodeTold | undefined,
   directory: string,
   maxBytes: number,
   now: number,
 ): UsageEngineStatus {
-  const { link, view, completeThrough = 0, rebases = 0, skewMs = 0 } = told ?? {};
+  const { link, view, completeThrough = 0, rebases = 0 } = told ?? {};
   const head = view?.head.position ?? 0;
   return {
     directory,
@@ -24,7 +24,7 @@ export function statusOf(
       commitMs: link?.commitMs ?? 0,
       failovers: link?.failovers ?? 0,
     },
-    nodes: (view?.nodes ?? []).map((node) => nodeOf(node, head, now - skewMs)),
+    nodes: (view?.nodes ?? []).map((node) => nodeOf(node, head, now)),
     completeThrough,
     spool: { bytes: told?.spoolBytes ?? 0, maxBytes, oldestUnshipped: told?.oldestUnshipped },
     gaps: view?.gaps ?? [],

@@ -1,12 +1,14 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { checkPrepared } from '../accounts/prepare.ts';
+import { type BackupKey, readBackupKey } from '../backup/backup-key.ts';
 import type { Pace } from '../backup/pace.ts';
 import { type Sink, type Written, writeBackup } from '../backup/write-backup.ts';
 import { writeFileWhole } from '../backup/write-file.ts';
 import { readGiven } from '../cli/command.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { UsageError } from '../flags.ts';
+import { isPresent } from '../presence.ts';
 import { attachAccountStore } from '../store/accounts.ts';
 import { readCopyState } from '../store/copy-state.ts';
 import { checkSharable, isLocked } from '../store/lock.ts';
@@ -26,20 +28,29 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
   const given = readGiven(backupCommand, argv);
   const config = configOf(given, terminal);
   const { data } = config;
-  await checkOwnData(config);
   const to = given.value('to')!;
+  if (to === standardOutput && terminal.outIsTerminal)
+    throw new UsageError(
+      'Cannot write a backup to a terminal: redirect standard output, or name a file with --to',
+    );
+  await checkOwnData(config);
   const began = systemClock.monotonic();
   const gentle = isLocked(data);
-  const work = (pace: Pace) => writeTo(to, data, pace);
+  const key = config.backupKeyFile === undefined ? undefined : readBackupKey(config.backupKeyFile);
+  const work = (pace: Pace) => writeTo(to, data, pace, key);
   const written = await longWork(terminal, { words: 'backing up', gentle, work });
-  terminal.err(summary(written, to, systemClock.monotonic() - began));
+  const ms = Math.round(systemClock.monotonic() - began);
+  // What goes to standard output is the backup itself.
+  const say = to === standardOutput ? terminal.err : terminal.out;
+  if (given.has('json')) say(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
+  else terminal.err(summary(written, to, ms));
   return 0;
 }
 
-function writeTo(to: string, data: string, pace: Pace): Promise<Written> {
+function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefined): Promise<Written> {
   const at = new Date(systemClock.now());
-  if (to === standardOutput) return writeBackup(data, at, standardOutputSink(pace), pace);
-  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace));
+  if (to === standardOutput) return writeBackup(data, at, standardOutputSink(pace), pace, key);
+  return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace, key));
 }
 
 /** Its reader may be slow, or gone. */
@@ -70,7 +81,7 @@ export async function checkOwnData({ data, engine }: Pick<Config, 'data' | 'engi
   checkPrepared(data);
   checkSharable(data);
   const accounts = attachAccountStore(data);
-  const isCopy = readCopyState(accounts.lmdb) !== undefined || existsSync(join(data, 'spool'));
+  const isCopy = readCopyState(accounts.lmdb) !== undefined || isPresent(join(data, 'spool'));
   await accounts.lmdb.close();
   if (isCopy) throw new Error(`Cannot back up ${data}: it belongs to a node of several machines; ${instead}`);
 }

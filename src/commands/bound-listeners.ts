@@ -2,6 +2,8 @@ import { parseAddress } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { type GrpcListener, listenGrpc } from '../grpc/listener.ts';
+import type { Descriptors } from '../http/connections/descriptors.ts';
+import { ConnectionLimiter } from '../http/connections/limiter.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
@@ -10,26 +12,35 @@ import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
-import type { AddressOf, Dispatch, Engine } from '../http/types.ts';
+import type { Dispatch, Engine } from '../http/types.ts';
 import { notStarted } from '../ingest/not-started.ts';
 import { IpNetworks, readNetworks } from '../ip-networks.ts';
 import type { Log } from '../log.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
-import { type HostListener, listen, type Served, urlOf } from './listeners.ts';
+import { allowOrigin, preflight } from '../telemetry/cors.ts';
+import { telemetryPath } from '../telemetry/endpoint.ts';
+import { type HostListener, listen, type Served } from './listeners.ts';
+import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from './public-urls.ts';
 
 export interface BindDeps {
   readonly config: Config;
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
+  /** The connections of this process, where the runtime shows them. */
+  readonly descriptors?: Descriptors | undefined;
 }
 
 /** The service's listeners. They are bound before a data directory is touched, and answer 503 until the service is ready. */
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
+  /** The proxies that may name the address of a client. */
+  readonly trusted: IpNetworks;
   /** When the certificate in use expires, Unix ms; `undefined` without TLS. */
   certificateExpiry(): number | undefined;
+  /** Connections that were closed because there were too many; `undefined` where that is not watched. */
+  surplusClosed(): number | undefined;
   /** Starts serving: each listener with the dispatch of its hosts, gRPC takes the reports. */
   serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds): void;
   /**
@@ -38,36 +49,47 @@ export interface BoundListeners {
    * @throws {Error} when they cannot be used; the previous ones stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
+  /** Takes other trusted proxies, for the next request on. */
+  trust(config: Pick<Config, 'trustedProxies'>): void;
   close(graceMs: number): Promise<void>;
 }
 
 /**
  * Reads the TLS files and binds every address.
+ * @throws {UsageError} when an address needs a public URL that is not set
  * @throws {Error} when a file or an address cannot be used; nothing is left open then
  */
 export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
-  const { config, engine } = parts;
+  const { config, engine, log } = parts;
+  checkPublicUrls(config);
   const files = tlsFilesOf(config);
   let tls = files && readValidTls(files, parts.clock);
   const current: { dispatches: ReadonlyMap<readonly Served[], Dispatch> } = { dispatches: new Map() };
-  const listeners = await listen(engine, config, files, addressOfClients(parts), (hosts) => {
+  const trusted = trustedProxiesOf(config);
+  const addressOf = clientAddress({ trusted, header: config.proxyHeader, log: parts.log });
+  const listeners = await listen(engine, config, files, addressOf, (hosts) => {
     return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
   });
   const closeListeners = (graceMs: number) =>
     Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
   try {
-    const grpc = await listenReports(parts, tls, listeners);
+    const grpc = await listenReports(parts, tls, listeners, trusted);
     grpc.setServing(false);
+    warnOfPlainPasswords(publicUrls(config, listeners), log);
     if (files && tls) warnOfNames(parts, listeners, files, tls);
+    const limiter = watchConnections(parts, trusted, [...listeners.map(({ listener }) => listener), grpc]);
     return {
       listeners,
       grpc,
+      trusted,
       certificateExpiry: () => tls && expiryOf(tls),
+      surplusClosed: () => limiter?.closed,
       serve(ready, reports) {
         current.dispatches = ready;
         grpc.begin(reports);
         grpc.setServing(true);
       },
+      trust: (wanted) => trusted.become(trustedProxiesOf(wanted)),
       async renewTls(graceMs) {
         if (files === undefined) return false;
         const pair = readValidTls(files, parts.clock);
@@ -79,6 +101,7 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
         return true;
       },
       async close(graceMs) {
+        limiter?.stop();
         await Promise.all([closeListeners(graceMs), grpc.close(graceMs)]);
       },
     };
@@ -88,24 +111,42 @@ export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   }
 }
 
-function addressOfClients({ config: { trustedProxies, proxyHeader }, log }: BindDeps): AddressOf {
-  const trusted = trustedProxies === undefined ? new IpNetworks([]) : readNetworks(trustedProxies);
-  return clientAddress({ trusted, header: proxyHeader, log });
+function trustedProxiesOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): IpNetworks {
+  return trustedProxies === undefined ? new IpNetworks([]) : readNetworks(trustedProxies);
+}
+
+function watchConnections(
+  { config, descriptors, log, clock }: BindDeps,
+  trusted: IpNetworks,
+  listeners: readonly { readonly port: number }[],
+): ConnectionLimiter | undefined {
+  if (descriptors === undefined) return undefined;
+  const ports = new Set(listeners.map(({ port }) => port));
+  const perAddress = config.maxConnectionsPerAddress;
+  const limiter = new ConnectionLimiter({ descriptors, ports, trusted, perAddress, log, clock });
+  limiter.start();
+  return limiter;
 }
 
 const notYet = { ready: false, reason: 'the service is starting' };
 const answerHealth = createRouter(
-  routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0 })),
+  routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
 );
 
-/** Answers while the service starts: the health routes, and 503 for everything else. */
-const starting: Dispatch = (request) =>
-  ['/healthz', '/readyz'].includes(request.path) ? answerHealth(request) : problem(notStarted);
+/** Answers while the service starts: the health routes, preflights, and 503 for everything else. Pages can read that of packets. */
+const starting: Dispatch = (request) => {
+  if (['/healthz', '/readyz'].includes(request.path)) return answerHealth(request);
+  if (!request.path.endsWith(telemetryPath)) return problem(notStarted);
+  const origin = request.header('origin');
+  if (request.method === 'OPTIONS') return { status: 204, headers: preflight(origin) };
+  return problem(notStarted, allowOrigin(origin));
+};
 
 function listenReports(
   { config, clock, log }: BindDeps,
   tls: TlsPair | undefined,
   listeners: readonly HostListener[],
+  trusted: IpNetworks,
 ): Promise<GrpcListener> {
   const { grpcListen, maxReport, slowRequest } = config;
   const onError = (error: unknown) => log.error('a call failed', { error });
@@ -113,6 +154,7 @@ function listenReports(
     ...parseAddress(grpcListen),
     ...(tls && { tls }),
     maxReport,
+    trusted,
     clock,
     onError,
     slow: new SlowRequests(slowRequest, log, clock),
@@ -137,11 +179,7 @@ function warnOfNames(
   { certFile }: TlsFiles,
   tls: TlsPair,
 ): void {
-  const urls = [
-    config.authUrl ?? urlOf(listeners, 'auth', true),
-    config.baseUrl ?? urlOf(listeners, 'api', true),
-    config.metricsUrl ?? urlOf(listeners, 'metrics', true),
-  ];
+  const urls = Object.values(publicUrls(config, listeners));
   const secure = urls.map((url) => new URL(url)).filter(({ protocol }) => protocol === 'https:');
   const names = new Set(secure.map(({ hostname }) => hostname.replace(/^\[|\]$/g, '')));
   const hosts = hostsWithout(tls, [...names]);

@@ -3,6 +3,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { version } from '../../package.json' with { type: 'json' };
 import { joinEngine } from '../accounts/join-engine.ts';
 import { planAfterLoss } from '../auth/after-loss.ts';
+import type { Clock } from '../clock.ts';
 import { ClusterUsage } from '../cluster/cluster-usage.ts';
 import { Spool } from '../cluster/spool.ts';
 import { startSpoolCommitter } from '../cluster/spool-committer.ts';
@@ -11,17 +12,19 @@ import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import { PostgresEngine } from '../engine/postgres.ts';
 import type { Log } from '../log.ts';
-import { checkClock, maxSkewMs } from '../postgres/clock-skew.ts';
+import { maxSkewMs } from '../postgres/clock-skew.ts';
 import { Connection } from '../postgres/connection.ts';
 import { type EngineKey, readEngineKey } from '../postgres/engine-key.ts';
 import { readSecret } from '../postgres/engine-secret.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkEngine } from '../postgres/layout.ts';
+import { SharedClock } from '../postgres/shared-clock.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { engineAddress } from './engine-connection.ts';
 import { retentionOf } from './limits.ts';
+import { urlsMissing } from './public-urls.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
 
 /** What opening a node needs before its accounts are open. */
@@ -34,6 +37,8 @@ export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
 export interface OpenedCluster {
   readonly accounts: AccountStore;
   readonly storage: Storage;
+  /** PostgreSQL's: the service reads no other. */
+  readonly clock: Clock;
 }
 
 /** From a statement to its answer. */
@@ -64,7 +69,7 @@ export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | un
   try {
     const accounts = await joinEngine(config.data, { connection: link.connect('reads'), key, log, pause });
     isOpen = accounts !== undefined && !isTold;
-    if (isOpen) return { accounts: accounts!, storage: new ClusterStorage(link, key) };
+    if (isOpen) return { accounts: accounts!, storage: new ClusterStorage(link, key), clock: link.clock };
     await accounts?.lmdb.close();
     return undefined;
   } finally {
@@ -73,9 +78,8 @@ export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | un
 }
 
 /** By default a node's addresses are its own, and tokens name them: other nodes would refuse its tokens. */
-function warnOfOwnAddresses({ authUrl, baseUrl }: Config, log: Log): void {
-  const given = { '--auth-url': authUrl, '--base-url': baseUrl };
-  const missing = Object.entries(given).flatMap(([flag, url]) => (url === undefined ? [flag] : []));
+function warnOfOwnAddresses(config: Config, log: Log): void {
+  const missing = urlsMissing(config, ['auth', 'api']);
   if (missing.length === 0) return;
   const hint = 'give each node the same public addresses, or others refuse the tokens that it issues';
   log.warn('this node has public addresses of its own', { missing, hint });
@@ -85,6 +89,7 @@ function warnOfOwnAddresses({ authUrl, baseUrl }: Config, log: Log): void {
 class EngineLink {
   readonly address: EngineAddress;
   readonly name: string;
+  readonly clock: SharedClock;
   /** What the engine says of itself; `undefined` as long as it was away. */
   found: { readonly id: string; readonly secret: Buffer } | undefined;
   readonly #deps: ClusterDeps;
@@ -95,6 +100,7 @@ class EngineLink {
     const { config } = deps;
     this.address = engineAddress(config.engine!);
     this.name = config.nodeName ?? hostname();
+    this.clock = new SharedClock(deps.clock);
     this.#deps = deps;
     this.#key = key;
   }
@@ -103,18 +109,24 @@ class EngineLink {
   connect(purpose: string): Connection {
     const known = this.#connections.get(purpose);
     if (known !== undefined) return known;
-    const { log, clock } = this.#deps;
+    const { log } = this.#deps;
+    const { clock } = this;
     const name = `flagmeter ${this.name} ${purpose}`;
     const connection = new Connection(this.address, {
       ...{ name, log, clock, deadlineMs },
       prepare: async (run) => {
         const { id, secret } = await checkEngine(run);
-        if (this.found === undefined) await checkClock(run, clock);
+        if (this.found === undefined) await clock.ask(run);
         this.found ??= { id, secret: readSecret(secret, this.#key) };
       },
     });
     this.#connections.set(purpose, connection);
     return connection;
+  }
+
+  /** By the machine's own clock, Unix ms. */
+  machineNow(): number {
+    return this.#deps.clock.now();
   }
 
   async close(): Promise<void> {
@@ -135,7 +147,8 @@ class ClusterStorage implements Storage {
   }
 
   async openEngine(parts: StorageDeps, health: StoreHealth): Promise<Engine> {
-    const { config, accounts, clock, log, randomBytes } = parts;
+    const { config, accounts, log, randomBytes } = parts;
+    const { clock } = this.#link;
     const engine = new PostgresEngine(accounts, {
       ...{ health, clock, log, randomBytes },
       reads: this.#link.connect('reads'),
@@ -175,7 +188,7 @@ class ClusterStorage implements Storage {
           name: this.#link.name,
           version,
           stream,
-          started: clock.now(),
+          started: this.#link.machineNow(),
           engine: spool.engine,
         },
         settings: settingsOf(config),

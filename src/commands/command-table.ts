@@ -1,4 +1,5 @@
 import type { Command } from '../cli/command.ts';
+import { forgetCommand } from '../cli/people-commands.ts';
 import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
@@ -50,7 +51,10 @@ no other settings: neither those of the environment nor those of a file.
   ),
   admin: simple(
     resetPasswordCommand,
-    'Stop the server of a data directory first: it holds the lock. Nodes of an engine may run.\n',
+    `
+A running server does it at once: run this on its machine, as its user or as root. With an engine
+any machine will do.
+`,
   ),
   backup: simple(
     backupCommand,
@@ -158,6 +162,14 @@ Refused packets and reports are shown with their reason and status, noted ones (
 part dropped) with their reason, and then every sender.
 ${tableNotes}`,
   ),
+  people: {
+    summary: 'Forget a person whose identity packets or mint requests named',
+    commands: [forgetCommand],
+    notes: `
+Totals and counts of unique users do not change. Backups that were made before still contain the
+identity.
+`,
+  },
   users: entryOf('users'),
   teams: entryOf('teams'),
   members: entryOf('members'),
@@ -166,7 +178,9 @@ ${tableNotes}`,
   webhooks: entryOf('webhooks'),
   audit: entryOf('audit'),
   deletions: entryOf('deletions'),
-} as const satisfies Readonly<Record<'login' | 'logout' | 'whoami' | ResourceName | ReportName, Entry>>;
+} as const satisfies Readonly<
+  Record<'login' | 'logout' | 'whoami' | 'people' | ResourceName | ReportName, Entry>
+>;
 
 export const completionCommand: Command = {
   name: 'completion',

@@ -13,15 +13,22 @@ import { configOf } from './server-flags.ts';
  * @throws {Error} when the directory is in use, not prepared, or has no room
  */
 export async function compact(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const { data } = configOf(readGiven(compactCommand, argv), terminal);
+  const given = readGiven(compactCommand, argv);
+  const { data } = configOf(given, terminal);
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop it first');
+  const files: Compacted[] = [];
+  const say = (compacted: Compacted) => {
+    files.push(compacted);
+    if (!given.has('json')) terminal.out(gain(compacted));
+  };
   try {
     await longWork(terminal, {
       words: 'compacting',
       interrupted: 'each file has what it had',
-      work: (pace) => compactStores(data, pace, (compacted) => terminal.out(gain(compacted))),
+      work: (pace) => compactStores(data, pace, say),
     });
+    if (given.has('json')) terminal.out(`${JSON.stringify({ files })}\n`);
     return 0;
   } finally {
     lock.release();

@@ -1,8 +1,11 @@
 import type { AuditExport } from '../accounts/audit-export.ts';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { type PasswordPool, startPasswordPool } from '../accounts/password-pool.ts';
+import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { LargeBodies } from '../admission/large-bodies.ts';
 import { RateLimits } from '../admission/rate-limits.ts';
+import { UnknownSenders } from '../admission/unknown-senders.ts';
+import { ClientRates } from '../auth/client-rates.ts';
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts';
 import { tellFailure } from '../background-failure.ts';
 import type { Schedule } from '../backup/schedule.ts';
@@ -12,9 +15,7 @@ import { tracedLane } from '../commit/traced-lane.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
 import type { ConsoleBundle } from '../console-host/bundle.ts';
 import type { Engine } from '../engine/engine.ts';
-import { engineUnavailable } from '../errors.ts';
 import { Histogram } from '../histogram.ts';
-import type { Ability, Readiness } from '../http/health.ts';
 import { Instances } from '../identities/instances.ts';
 import type { CountingDeps } from '../ingest/deps.ts';
 import { maxSeenMessages, SeenMessages } from '../ingest/seen-messages.ts';
@@ -22,6 +23,7 @@ import { Senders } from '../ingest/senders.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
 import { type ReportPool, startReportPool } from '../manage/report-pool.ts';
+import { type DecodePool, startDecodePool } from '../reports/decode-pool.ts';
 import { openReportKinds, type ReportKinds } from '../reports/kinds.ts';
 import type { SlowCommits } from '../store/commit-watch.ts';
 import { explainDamage } from '../store/data-file.ts';
@@ -35,6 +37,7 @@ import type { UsageStore } from '../store/usage.ts';
 import type { SnippetFiles } from '../telemetry/snippet.ts';
 import type { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/occurrences.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { embeddedStorage } from './embedded-storage.ts';
 import { limitsOf, retentionOf } from './limits.ts';
 import { openDeliverer } from './open-deliverer.ts';
@@ -68,10 +71,15 @@ export interface Core extends ServiceDeps {
   readonly threads: readonly Thread[];
   /** How late this thread comes to what is due, seconds. */
   readonly mainDelays: Histogram;
+  /** Of tokens of the management API. */
+  readonly apiRates: KeyedLimits;
+  /** Of OAuth clients. */
+  readonly clientRates: ClientRates;
   readonly intake: Intake;
   readonly signingKeys: KeyRing;
   readonly counting: CountingDeps;
   readonly instances: Instances;
+  readonly decoder: DecodePool;
   readonly reportKinds: ReportKinds;
   readonly retention: Retention;
   readonly reports: ReportPool;
@@ -82,6 +90,7 @@ export interface Core extends ServiceDeps {
   readonly shutdown: { isNear: boolean };
   /** `undefined` unless the server backs itself up. */
   readonly backups: Schedule | undefined;
+  readonly disks: DiskWatch;
 }
 
 /** A thread, and how late it comes to what is due, seconds. */
@@ -121,6 +130,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   usageEngine.onForgotten(() => instances.readAgain());
   const environments = environmentsOf(parts, usageEngine);
   const reports = startReportPool(parts.workerFile('manage/report-worker'), config.data);
+  const decoder = startDecodePool(parts.workerFile('reports/decode-worker'), log);
   const mainDelays = new Histogram();
   return {
     ...parts,
@@ -131,17 +141,21 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     environments,
     readers: Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log)),
     mainDelays,
+    apiRates: new KeyedLimits(config.apiRate, 2 * config.apiRate),
+    clientRates: new ClientRates(config.tokenRate),
     threads: [{ name: 'main', delays: mainDelays }, ...threadsOf(usageEngine, reports)],
     intake,
     counting,
     retention,
     instances,
-    reportKinds: openReportKinds({ ...counting, retention }),
+    decoder,
+    reportKinds: openReportKinds({ ...counting, retention, decoder }),
     reports,
     passwords: startPasswordPool(parts.workerFile('accounts/password-worker')),
     deliverer,
     shutdown: { isNear: false },
     backups: scheduleOf(parts),
+    disks: new DiskWatch(parts),
   };
 }
 
@@ -177,6 +191,7 @@ function slowCommits({ config, log }: Pick<ServiceDeps, 'config' | 'log'>): Slow
 /** Commits what is waiting, ends the threads and closes the stores. */
 export async function closeCore(core: Core): Promise<void> {
   core.audit?.close();
+  await core.decoder.close();
   await core.intake.close();
   await flushMarks(core);
   await core.engine.close();
@@ -223,28 +238,6 @@ export async function refreshSigningKeys({ signingKeys, log }: Core): Promise<vo
   }
 }
 
-/** What the service can do now. */
-export function readinessOf({ shutdown, health, intake, clock, engine, usageEngine }: Core): Readiness {
-  const usage = usageEngine.readiness();
-  const whole = shutdown.isNear ? 'the service is stopping' : storeTrouble(health);
-  const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too much is waiting for the disk';
-  return {
-    counting: ability(whole ?? usage.counting ?? queue),
-    // Strangers may read it: the log and the status say which host failed, and why.
-    managing: ability(whole ?? (engine.status().trouble && engineUnavailable) ?? usage.managing),
-    commits: intake.commits,
-  };
-}
-
-function storeTrouble({ ready }: StoreHealth): string | undefined {
-  return ready ? undefined : 'the store cannot take data; see the log';
-}
-
-/** @param reason why it cannot be done */
-function ability(reason: string | undefined): Ability {
-  return { ready: reason === undefined, reason: reason ?? '' };
-}
-
 function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageEngine): Instances {
   const { instanceTtl, rotationGrace } = config;
   return new Instances({
@@ -275,6 +268,7 @@ function countingParts(
     keys: directory,
     monitor: intake.monitor,
     rates: new RateLimits(config.rate, config.burst),
+    unknown: new UnknownSenders(clock.monotonic()),
     bodies: new LargeBodies(config.bodyBudget),
     dictionary: new SeriesDictionary(counted, limitsOf(config)),
     senders: new Senders(),

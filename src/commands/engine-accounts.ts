@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { joinEngine } from '../accounts/join-engine.ts';
 import { planAfterLoss } from '../auth/after-loss.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { PostgresEngine } from '../engine/postgres.ts';
 import { ApiError } from '../errors.ts';
 import { createLog } from '../log.ts';
 import { readEngineKey } from '../postgres/engine-key.ts';
+import { SharedClock } from '../postgres/shared-clock.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { type EngineSettings, withEngine } from './engine-connection.ts';
 
@@ -18,6 +19,7 @@ export interface EngineAccounts {
   readonly accounts: AccountStore;
   readonly engine: PostgresEngine;
   readonly directory: Directory;
+  readonly clock: Clock;
 }
 
 /**
@@ -35,18 +37,19 @@ export async function withEngineAccounts<T>(
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
   try {
     return await withEngine(address, async (connection) => {
-      await connection.query({ text: 'SELECT 1' }); // Joining would wait for it.
+      const clock = new SharedClock(systemClock);
+      await clock.ask((statement) => connection.query(statement)); // Joining would wait for PostgreSQL.
       const accounts = (await joinEngine(data, { connection, key, log, pause: async () => false }))!;
       const engine = new PostgresEngine(accounts, {
         ...{ reads: connection, changes: connection, signIns: connection, key, log, randomBytes },
         health: { ready: true, failed: () => {} },
         directory: 'commands',
-        clock: systemClock,
-        repair: () => planAfterLoss(systemClock, signingAlg),
+        clock,
+        repair: () => planAfterLoss(clock, signingAlg),
       });
-      const directory = openDirectory(engine, { clock: systemClock, randomBytes });
+      const directory = openDirectory(engine, { clock, randomBytes });
       try {
-        return await use({ accounts, engine, directory });
+        return await use({ accounts, engine, directory, clock });
       } finally {
         await engine.close();
         await accounts.lmdb.close();

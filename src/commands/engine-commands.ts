@@ -49,5 +49,10 @@ export const engineForgetNodeCommand: Command = {
   name: 'engine forget-node',
   summary: 'Give up a node that is gone for good, and say what it has not shipped',
   operand: { name: 'NODE', description: 'Its name, or the id of its directory' },
-  flags: [...engineFlags, flag('yes', 'Do not ask for confirmation'), jsonFlag],
+  flags: [
+    ...engineFlags,
+    flag('force', 'Forget it although it was heard from within the last ten minutes'),
+    flag('yes', 'Do not ask for confirmation'),
+    jsonFlag,
+  ],
 };

@@ -14,7 +14,7 @@ import { bytesText } from './engine-status-text.ts';
 /**
  * Gives up a node that never comes back. Asks first, unless `--yes` is given.
  * @throws {UsageError} for wrong flags or URL, and without `--yes` in a script
- * @throws {EngineUnfit} the engine knows no such node, or the node runs; nothing has changed then
+ * @throws {EngineUnfit} PostgreSQL knows no such node, or it may be running; nothing has changed then
  * @throws {Failure} when the person says no
  */
 export async function engineForgetNode(
@@ -42,13 +42,14 @@ async function forget(
   terminal: Terminal,
   person: Person | undefined,
 ): Promise<NodeLoss> {
-  const loss = await findLoss(connection, given.operand);
+  const force = given.has('force');
+  const loss = await findLoss(connection, given.operand, force);
   terminal.err(lossText(loss));
   if (person !== undefined && !given.has('yes')) {
     const answer = await person.ask(`Forget node ${loss.name} for good? [y/N] `);
     if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was changed');
   }
-  return forgetNode(connection, loss.directory);
+  return forgetNode(connection, loss.directory, force);
 }
 
 /** What is lost, as far as the engine can know: the node counts between two beats, too. */

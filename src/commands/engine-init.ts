@@ -19,7 +19,8 @@ import { readPassword } from './password-file.ts';
 export async function engineInit(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, engineInitCommand.flags);
   const adminEmail = readEmail(flags.get('admin-email'));
-  const adminPassword = readPassword('admin-password-file', flags.get('admin-password-file'), terminal);
+  const file = { flag: 'admin-password-file', path: flags.get('admin-password-file'), email: adminEmail };
+  const adminPassword = await readPassword(file, terminal);
   const { config, address } = engineSettings(flags, terminal);
   const { engineKeyFile, signingAlg } = config;
   const key = engineKeyFile === undefined ? undefined : readEngineKey(engineKeyFile);

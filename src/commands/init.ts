@@ -18,7 +18,8 @@ import { configOf } from './server-flags.ts';
 export async function init(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, initCommand.flags);
   const adminEmail = readEmail(flags.get('admin-email'));
-  const adminPassword = readPassword('admin-password-file', flags.get('admin-password-file'), terminal);
+  const file = { flag: 'admin-password-file', path: flags.get('admin-password-file'), email: adminEmail };
+  const adminPassword = await readPassword(file, terminal);
   const { data, signingAlg } = configOf(flags, terminal);
 
   const made = await prepare(data, {

@@ -1,8 +1,9 @@
-import { authority, parseAddress } from '../address.ts';
+import { parseAddress } from '../address.ts';
 import type { Config } from '../config.ts';
 import { listenRenewably, type RenewableListener } from '../http/renewable.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import type { AddressOf, Dispatch, Engine } from '../http/types.ts';
+import { telemetryPath } from '../telemetry/endpoint.ts';
 
 /** The three sets of routes. */
 export const hosts = ['auth', 'api', 'metrics'] as const;
@@ -18,8 +19,8 @@ export interface HostListener {
 
 /** Where packets and reports come in. */
 function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
-  const telemetry = '/api/frontend/telemetry';
-  return [...new Set([telemetry, `${metricsPathPrefix}${telemetry}`, '/api/usage/stats', '/api/metrics'])];
+  const prefixed = `${metricsPathPrefix}${telemetryPath}`;
+  return [...new Set([telemetryPath, prefixed, '/api/usage/stats', '/api/metrics'])];
 }
 
 /** Which hosts share which address: those without an address of their own share `--listen`. */
@@ -53,7 +54,8 @@ export async function listen(
     for (const { address, hosts } of assignHosts(config)) {
       const dispatch = dispatchOf(hosts);
       const secured = tls !== undefined && !hosts.includes('ops') ? { tls } : {};
-      const options = { ...parseAddress(address), dispatch, addressOf, busyPaths, ...secured };
+      const headers = hosts.includes('ops') ? {} : strictTransport(config);
+      const options = { ...parseAddress(address), dispatch, headers, addressOf, busyPaths, ...secured };
       open.push({ listener: await listenRenewably(engine, options), hosts });
     }
     return open;
@@ -63,13 +65,17 @@ export async function listen(
   }
 }
 
-/** The URL that a host has when none is configured: its listener's. */
-export function urlOf(listeners: readonly HostListener[], host: Host, tls: boolean): string {
-  const { listener } = listeners.find(({ hosts }) => hosts.includes(host))!;
-  const name = isEveryAddress(listener.host) ? 'localhost' : listener.host;
-  return `${tls ? 'https' : 'http'}://${authority(name, listener.port)}`;
-}
-
-function isEveryAddress(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
+/**
+ * HSTS for a year, when the public URLs are https (RFC 6797). It is for a name with all of its ports, so one public URL that is http
+ * rules it out, and so does `localhost`, a name that other servers of the machine share.
+ */
+export function strictTransport({
+  authUrl,
+  baseUrl,
+  metricsUrl,
+}: Pick<Config, 'authUrl' | 'baseUrl' | 'metricsUrl'>): Readonly<Record<string, string>> {
+  const urls = [authUrl, baseUrl, metricsUrl].filter((url) => url !== undefined).map((url) => new URL(url));
+  const isPublic = ({ protocol, hostname }: URL) => protocol === 'https:' && hostname !== 'localhost';
+  if (urls.length === 0 || !urls.every(isPublic)) return {};
+  return { 'strict-transport-security': 'max-age=31536000' };
 }

@@ -3,14 +3,16 @@ import type { Clock } from '../clock.ts';
 import type { Terminal } from '../terminal.ts';
 
 const barWidth = 30;
-const drawEveryMs = 100;
 
-/** A bar on a terminal that says how far a long work is; nothing where no person reads it. */
+/** How often it is told, ms: on a terminal the line is rewritten, elsewhere each is one more in a log. */
+const everyMs = { terminal: 100, log: 5000 };
+
+/** Says on standard error how far a long work is: a bar on a terminal, a line every few seconds elsewhere. */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #words: string;
-  #drawnAt = Number.NEGATIVE_INFINITY;
+  #toldAt: number;
   #width = 0;
 
   /** @param words what is being done */
@@ -18,19 +20,17 @@ export class Progress {
     this.#terminal = terminal;
     this.#clock = clock;
     this.#words = words;
+    // A work that is done soon leaves no line in a log.
+    this.#toldAt = terminal.interactive ? Number.NEGATIVE_INFINITY : clock.monotonic();
   }
 
-  tell({ done, total }: Done): void {
+  tell(done: Done): void {
+    const { interactive } = this.#terminal;
     const now = this.#clock.monotonic();
-    if (!this.#terminal.interactive || now - this.#drawnAt < drawEveryMs) return;
-    this.#drawnAt = now;
-    const part = Math.min(1, total === 0 ? 0 : done / total);
-    const filled = Math.round(part * barWidth);
-    const bar =
-      total === 0
-        ? ''
-        : ` [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(part * 100)} %`;
-    this.#draw(`${this.#words}${bar} ${Math.round(done / 2 ** 20)} MiB`);
+    if (now - this.#toldAt < (interactive ? everyMs.terminal : everyMs.log)) return;
+    this.#toldAt = now;
+    if (interactive) this.#draw(`${this.#words}${barOf(done)} ${amountOf(done)}`);
+    else this.#terminal.err(`${this.#words}: ${amountOf(done)}${shareOf(done)}\n`);
   }
 
   /** Takes the bar away. */
@@ -43,4 +43,22 @@ export class Progress {
     this.#terminal.err(`\r${line.padEnd(this.#width)}`);
     this.#width = Math.max(this.#width, line.length);
   }
+}
+
+function partOf({ done, total }: Done): number {
+  return Math.min(1, done / total);
+}
+
+function barOf(done: Done): string {
+  if (done.total === 0) return '';
+  const filled = Math.round(partOf(done) * barWidth);
+  return ` [${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}] ${Math.floor(partOf(done) * 100)} %`;
+}
+
+function shareOf(done: Done): string {
+  return done.total === 0 ? '' : `, ${Math.floor(partOf(done) * 100)} %`;
+}
+
+function amountOf({ done, unit }: Done): string {
+  return unit === undefined ? `${Math.round(done / 2 ** 20)} MiB` : `${done} ${unit}`;
 }

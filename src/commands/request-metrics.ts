@@ -91,5 +91,14 @@ function tokenMetrics(tokens: TokenTally): readonly ServiceMetric[] {
       'Access tokens that were invalidated before they expired.',
       () => tokens.invalidated,
     ),
+    {
+      name: 'flagmeter_tokens_rejected_total',
+      type: 'counter',
+      help: 'Access tokens that were refused, by reason: invalid, or unknown_key for a key that this store does not have.',
+      labels: ['reason'],
+      *read() {
+        for (const [reason, count] of tokens.rejections.counts) yield [{ reason }, count];
+      },
+    },
   ];
 }

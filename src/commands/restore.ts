@@ -1,3 +1,4 @@
+import { readBackupKey } from '../backup/backup-key.ts';
 import type { Pace } from '../backup/pace.ts';
 import { restore as restoreFrom } from '../backup/restore.ts';
 import { readGiven } from '../cli/command.ts';
@@ -14,11 +15,13 @@ import { configOf } from './server-flags.ts';
  */
 export async function restore(argv: readonly string[], terminal: Terminal): Promise<number> {
   const given = readGiven(restoreCommand, argv);
-  const { data } = configOf(given, terminal);
+  const { data, backupKeyFile } = configOf(given, terminal);
   const from = given.value('from')!;
+  const mayBeUnchecked = given.has('skip-mac-check');
+  const key = backupKeyFile === undefined || mayBeUnchecked ? undefined : readBackupKey(backupKeyFile);
   const lock = lockDataDirectory(data);
   try {
-    const work = (pace: Pace) => restoreFrom(from, data, pace);
+    const work = (pace: Pace) => restoreFrom(from, data, pace, { key, mayBeUnchecked });
     const { at, program } = await longWork(terminal, { words: 'restoring', work });
     terminal.err(`${data} is as it was at ${at}, when flagmeter ${program} made this backup.\n${sinceThen}`);
     return 0;

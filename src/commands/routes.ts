@@ -1,11 +1,9 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { authority } from '../address.ts';
-import { KeyedLimits } from '../admission/keyed-limits.ts';
 import { accountEndpoints, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
 import { createBearer } from '../auth/bearer.ts';
 import { ClientFailures } from '../auth/client-failures.ts';
 import { clientOrigins } from '../auth/client-origins.ts';
-import { ClientRates } from '../auth/client-rates.ts';
 import { createConsoleCallers } from '../auth/console/caller.ts';
 import { DeviceCodes } from '../auth/device-codes.ts';
 import { limitGuesses } from '../auth/device-page.ts';
@@ -30,8 +28,9 @@ import { type ManagementDeps, managementApi } from '../manage/management-api.ts'
 import { SharedResults } from '../manage/shared-results.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
-import { type Host, urlOf } from './listeners.ts';
+import type { Host } from './listeners.ts';
 import { metricsDocument, metricsHost } from './metrics-host.ts';
+import { publicUrls } from './public-urls.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /** Every route, by its host. The listeners must be open: their ports may be part of the public URLs. */
@@ -41,27 +40,20 @@ export function routesOf(
   status: ServiceStatus,
   tally: TokenTally,
 ): Record<Host, readonly Route[]> {
-  const { listeners } = bound;
-  const tls = parts.config.tlsCert !== undefined;
-  const tokens = tokenParts(
-    parts,
-    parts.config.authUrl ?? urlOf(listeners, 'auth', tls),
-    parts.config.baseUrl ?? urlOf(listeners, 'api', tls),
-    tally,
-  );
-  const metricsUrl = parts.config.metricsUrl ?? urlOf(listeners, 'metrics', tls);
+  const urls = publicUrls(parts.config, bound.listeners);
+  const tokens = tokenParts(parts, urls.auth, urls.api, tally);
   const settings = {
     version,
     baseUrl: tokens.audience,
     authUrl: tokens.issuer,
-    metricsUrl,
+    metricsUrl: urls.metrics,
     grpcAddress: authority(bound.grpc.host, bound.grpc.port),
     retention: parts.retention,
   };
   return {
     auth: authRoutes(parts, tokens),
     api: apiRoutes(parts, tokens, settings, status),
-    metrics: metricsRoutes(parts, metricsUrl),
+    metrics: metricsRoutes(parts, urls.metrics),
   };
 }
 
@@ -72,10 +64,11 @@ function tokenParts(parts: Core, issuer: string, audience: string, tally: TokenT
   forgetInvalidated(engine, verified);
   const tokens = {
     ...{ engine, directory, clock, randomBytes, issuer, audience, verified, tally },
+    rejections: tally.rejections,
     keys: signingKeys,
     serviceScope: config.serviceScope,
     failures: new ClientFailures(),
-    rates: new ClientRates(config.tokenRate),
+    rates: parts.clientRates,
     devices: new DeviceCodes({ engine, clock, randomBytes }),
   };
   return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
@@ -117,7 +110,7 @@ function apiRoutes(
 
 function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): ManagementDeps {
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
-  const { exposureDays, staleAfter, apiRate, plans } = config;
+  const { exposureDays, staleAfter, plans } = config;
   return {
     ...{ directory, engine: core.engine, accounts, store: usage, reports },
     ...{ retention, exposureDays, staleAfter, plans },
@@ -128,7 +121,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     status: () => status.now(),
     freshen: () => core.usageEngine.freshen(),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
-    rates: new KeyedLimits(apiRate, 2 * apiRate),
+    rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),
     forget: (application, identity) => instances.forget(application, identity),

@@ -1,3 +1,4 @@
+import { readBackupKey } from '../backup/backup-key.ts';
 import { BackupThread } from '../backup/backup-thread.ts';
 import { type BackupStatus, Schedule } from '../backup/schedule.ts';
 import type { ServiceStatusShown } from '../manage/status-shape.ts';
@@ -5,14 +6,14 @@ import type { StorageDeps } from './storage.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The backups that a service makes by itself, if it is set to. */
+/** The backups that a service makes by itself, if it is set to. @throws {Error} when the key file cannot be used */
 export function scheduleOf({
   config,
   clock,
   log,
   workerFile,
 }: Pick<StorageDeps, 'config' | 'clock' | 'log' | 'workerFile'>): Schedule | undefined {
-  const { data, backupEvery, backupTo, backupKeep: keep } = config;
+  const { data, backupEvery, backupTo, backupKeep: keep, backupKeyFile: keyFile } = config;
   if (backupEvery === undefined || backupTo === undefined) return undefined;
   const everyMs = Number.parseInt(backupEvery, 10) * unitMs[backupEvery.at(-1) as keyof typeof unitMs];
   const s3 = {
@@ -20,7 +21,8 @@ export function scheduleOf({
     region: config.backupS3Region,
     credentials: config.backupS3Credentials,
   };
-  const thread = new BackupThread(workerFile('backup/worker'), { data, to: backupTo, keep, s3 });
+  if (keyFile !== undefined) readBackupKey(keyFile);
+  const thread = new BackupThread(workerFile('backup/worker'), { data, to: backupTo, keep, s3, keyFile });
   return new Schedule({ clock, log, everyMs, thread });
 }
 

@@ -1,24 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import { authority } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
 import { logConsole } from '../console-log.ts';
-import { loadEngine } from '../http/engines/runtime.ts';
-import { createLog, type Log, type LogFormat } from '../log.ts';
+import { loadDescriptors, loadEngine } from '../http/engines/runtime.ts';
+import { createLog, type Log, type LogFormat, type LogLevel } from '../log.ts';
+import { isPresent } from '../presence.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { shareLogFormat } from '../worker-log.ts';
 import { type BoundListeners, bindListeners } from './bound-listeners.ts';
 import { builtIn } from './built-in.ts';
+import { checkServe } from './check-serve.ts';
 import type { ServiceDeps } from './core.ts';
 import { credentialsText } from './credentials.ts';
-import { urlOf } from './listeners.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
 import { warnOfOpenFiles } from './open-files.ts';
+import { forgetPasswordRequests } from './password-requests.ts';
+import { publicUrls } from './public-urls.ts';
+import { type Reloadable, reload } from './reload.ts';
 import { startService } from './service.ts';
 import { listenToSignals, type Signals } from './signals.ts';
 import { leave, stopService } from './stop-service.ts';
@@ -30,15 +33,32 @@ import { leave, stopService } from './stop-service.ts';
  * @throws {Error} when the data directory or an address cannot be used
  */
 export async function serve(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
+  if (argv.includes('--check'))
+    return checkServe(
+      argv.filter((each) => each !== '--check'),
+      terminal,
+    );
+  const load = () => loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
+  const config = load();
   const format = logFormatOf(config, terminal);
   shareLogFormat(format);
-  const log = createLog(config.logLevel, terminal.err, systemClock, format);
+  let level = config.logLevel;
+  const log = createLog(() => level, terminal.err, systemClock, format);
+  const setLogLevel = (wanted: LogLevel) => {
+    level = wanted;
+  };
   const putConsoleBack = logConsole(log);
   try {
     warnOfServiceLinks(terminal, log);
     warnOfOpenFiles(config, log);
-    return await openAndServe({ config, log, terminal, signals: listenToSignals(terminal) });
+    return await openAndServe({
+      config,
+      load,
+      log,
+      setLogLevel,
+      terminal,
+      signals: listenToSignals(terminal),
+    });
   } finally {
     putConsoleBack();
   }
@@ -51,40 +71,51 @@ function logFormatOf({ logFormat }: Config, { interactive }: Terminal): LogForma
 
 interface Serving {
   readonly config: Config;
+  /** Reads the settings again. */
+  readonly load: () => Config;
   readonly log: Log;
+  readonly setLogLevel: (level: LogLevel) => void;
   readonly terminal: Terminal;
   readonly signals: Signals;
 }
 
 /** Errors of an address or a TLS file show before anything is prepared. */
 async function openAndServe(serving: Serving): Promise<number> {
-  const { config, log, signals } = serving;
-  const bound = await bindListeners({ config, engine: await loadEngine(), clock: systemClock, log });
-  signals.onHangUp(() => renewTls(bound, config, log));
+  const { config, load, log, setLogLevel, signals } = serving;
+  const [engine, descriptors] = await Promise.all([loadEngine(), loadDescriptors()]);
+  const bound = await bindListeners({ config, engine, descriptors, clock: systemClock, log });
+  const reloadable: Reloadable = { bound, log, setLogLevel, setRates: undefined };
+  let reloading = Promise.resolve(config);
+  signals.onHangUp(() => {
+    reloading = reloading.then((running) => reload(running, load, reloadable));
+  });
   try {
-    return await serveOn(bound, serving);
+    return await serveOn(bound, serving, reloadable);
   } catch (error) {
     await bound.close(0);
     throw error;
   }
 }
 
-async function serveOn(bound: BoundListeners, { config, log, terminal, signals }: Serving): Promise<number> {
+async function serveOn(bound: BoundListeners, serving: Serving, reloadable: Reloadable): Promise<number> {
+  const { config, log, terminal, signals } = serving;
   if (config.existing) checkPrepared(config.data);
   const lock = lockDataDirectory(config.data);
   try {
-    const stores = await openStores({ config, log, terminal, signals });
+    forgetPasswordRequests(config.data);
+    const stores = await openStores(serving);
     if (stores === undefined) return await stopWaiting(bound, signals);
     const parts = {
       ...builtIn(),
-      ...stores,
       config,
       clock: systemClock,
+      ...stores,
       randomBytes,
       log,
       fatal: signals.fail,
     };
     const service = await startService(parts, bound);
+    reloadable.setRates = service.setRates;
     lock.coverFiles();
     terminal.out(readyLine(bound));
     log.info('ready', { data: config.data });
@@ -99,8 +130,10 @@ async function serveOn(bound: BoundListeners, { config, log, terminal, signals }
   }
 }
 
+type OpenedStores = Pick<ServiceDeps, 'accounts'> & Partial<Pick<ServiceDeps, 'storage' | 'clock'>>;
+
 /** The accounts, and where they and usage are kept; `undefined` when the process was told to stop meanwhile. */
-async function openStores(serving: Serving): Promise<Pick<ServiceDeps, 'accounts' | 'storage'> | undefined> {
+async function openStores(serving: Serving): Promise<OpenedStores | undefined> {
   const { config, log, terminal, signals } = serving;
   if (config.engine === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('./cluster-storage.ts');
@@ -112,22 +145,12 @@ async function stopWaiting(bound: BoundListeners, { toldToStop }: Signals): Prom
   return toldToStop;
 }
 
-function startedServer({ baseUrl, tlsCert }: Config, { listeners }: BoundListeners): StartedServer {
+function startedServer(config: Config, { listeners }: BoundListeners): StartedServer {
   return {
-    url: baseUrl ?? urlOf(listeners, 'api', tlsCert !== undefined),
+    url: publicUrls(config, listeners).api,
     program: process.execPath,
     directory: process.cwd(),
   };
-}
-
-/** SIGHUP: reads the TLS files again. */
-async function renewTls(bound: BoundListeners, { shutdownGrace }: Config, log: Log): Promise<void> {
-  try {
-    const renewed = await bound.renewTls(shutdownGrace * 1000);
-    log.info(renewed ? 'the TLS files are read again' : 'SIGHUP: there is nothing to read again without TLS');
-  } catch (error) {
-    log.error('the TLS files cannot be used; those that were read before stay', { error });
-  }
 }
 
 function warnOfServiceLinks({ env }: Terminal, log: Log): void {
@@ -149,7 +172,7 @@ async function openOrPrepare(
   if (existing !== undefined) {
     const applications = existing.applications.getCount();
     log.info('an existing store is open', { data, applications });
-    if (applications > 0 && !existsSync(join(data, 'usage'))) {
+    if (applications > 0 && !isPresent(join(data, 'usage'))) {
       const hint = 'if it was removed by mistake, stop the server and put it back from a backup';
       log.warn('there is no usage store: an empty one is begun', { data, hint });
     }

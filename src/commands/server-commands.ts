@@ -7,7 +7,10 @@ import { engineFlags, engineKeyFileFlag } from './engine-flags.ts';
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Run the server; on an empty data directory it prepares it as init does',
-  flags: settings.map(flagOf),
+  flags: [
+    ...settings.map(flagOf),
+    flag('check', 'Check settings, files, the data directory and addresses, and end; nothing is changed'),
+  ],
 };
 
 function flagOf({ flag: name, schema }: Setting): Flag {
@@ -47,6 +50,9 @@ export const demoCommand: Command = {
   flags: [
     address('listen', 'HTTP', '127.0.0.1:8080'),
     address('grpc-listen', 'gRPC', '127.0.0.1:8081'),
+    flag('auth-url URL', 'Public URL; required when --listen is on all addresses', {
+      more: 'default: the address of the HTTP listener',
+    }),
     flag('seed N', 'Another number makes other data', { more: 'default: 1' }),
     jsonFlag,
   ],
@@ -81,27 +87,42 @@ export const rotateCommand: Command = {
   flags: [...dataFlags, ...ofEngine, jsonFlag],
 };
 
+const backupKeyFlag = flag('backup-key-file FILE', 'Key of the MAC of the backup: 32 bytes or more', {
+  file: true,
+  more: 'FLAGMETER_BACKUP_KEY_FILE',
+});
+
 export const verifyCommand: Command = {
   name: 'verify',
   summary: 'Check everything in a data directory, or in a backup, for damage',
   operand: { name: 'FILE', optional: true, description: 'A backup' },
-  flags: dataFlags,
+  flags: [...dataFlags, backupKeyFlag, jsonFlag],
 };
 
 export const backupCommand: Command = {
   name: 'backup',
   summary: 'Write everything in a data directory to a file, also while a server uses it',
-  flags: [flag('to FILE', 'The backup; - is standard output', { file: true, required: true }), ...dataFlags],
+  flags: [
+    flag('to FILE', 'The backup; - is standard output', { file: true, required: true }),
+    ...dataFlags,
+    backupKeyFlag,
+    jsonFlag,
+  ],
 };
 
 export const compactCommand: Command = {
   name: 'compact',
   summary: 'Give the room of deleted data in the files of a data directory back to the disk',
-  flags: dataFlags,
+  flags: [...dataFlags, jsonFlag],
 };
 
 export const restoreCommand: Command = {
   name: 'restore',
   summary: 'Make a data directory of a backup',
-  flags: [flag('from FILE', 'The backup; - is standard input', { file: true, required: true }), ...dataFlags],
+  flags: [
+    flag('from FILE', 'The backup; - is standard input', { file: true, required: true }),
+    ...dataFlags,
+    { ...backupKeyFlag, excludes: ['skip-mac-check'] },
+    flag('skip-mac-check', 'Restore a backup that has a MAC without its key'),
+  ],
 };

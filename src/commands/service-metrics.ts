@@ -4,6 +4,7 @@ import { backupMetrics } from './backup-metrics.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import { certificateMetrics } from './certificate-metrics.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
+import { connectionMetrics } from './connection-metrics.ts';
 import type { Core } from './core.ts';
 import { ingestMetrics } from './ingest-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -15,7 +16,7 @@ import { webhookMetrics } from './webhook-metrics.ts';
 export function serviceMetrics(
   core: Core,
   tallies: Tallies,
-  bound: Pick<BoundListeners, 'certificateExpiry'>,
+  bound: Pick<BoundListeners, 'certificateExpiry' | 'surplusClosed'>,
 ): readonly ServiceMetric[] {
   return [
     ...requestMetrics(tallies),
@@ -23,6 +24,7 @@ export function serviceMetrics(
     ...storeMetrics(core),
     ...webhookMetrics(core),
     ...processMetrics(core),
+    ...connectionMetrics(bound),
     ...certificateMetrics(bound),
     ...backupMetrics(core),
     ...auditMetrics(core),

@@ -1,7 +1,8 @@
 import type { RequestTally } from '../http/request-tally.ts';
 import type { ServiceStatusShown } from '../manage/status-shape.ts';
 import { showCluster } from './cluster-shown.ts';
-import { type Core, readinessOf } from './core.ts';
+import type { Core } from './core.ts';
+import { readinessOf } from './readiness.ts';
 import { showBackup } from './scheduled-backups.ts';
 
 /** How long the rates look back, ms. */

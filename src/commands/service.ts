@@ -5,18 +5,21 @@ import { sweepExpired } from '../auth/sweep.ts';
 import { TokenTally } from '../auth/token-tally.ts';
 import { tellFailure } from '../background-failure.ts';
 import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { GrpcListener } from '../grpc/listener.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
 import { health } from '../http/health.ts';
+import { isFromSameMachine } from '../http/proxies/same-machine.ts';
 import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import type { RequestTraces } from '../http/traced.ts';
-import type { Dispatch } from '../http/types.ts';
+import type { Dispatch, Request } from '../http/types.ts';
 import { watchLoop } from '../loop-delay.ts';
 import { runUpkeep } from '../upkeep/upkeep.ts';
+import { applyReset } from './apply-reset.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import {
   type Core,
@@ -26,12 +29,13 @@ import {
   forgetDeleted,
   lookAtFiles,
   openCore,
-  readinessOf,
   refreshSigningKeys,
   type ServiceDeps,
 } from './core.ts';
 import type { Served } from './listeners.ts';
 import type { Collector } from './otlp/otlp.ts';
+import { answerPasswordRequests } from './password-requests.ts';
+import { readinessOf } from './readiness.ts';
 import type { Tallies } from './request-metrics.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
@@ -42,6 +46,8 @@ import { webhookWork } from './webhook-work.ts';
 export interface Service {
   /** Is not ready any more, and serves all the same. */
   leave(): void;
+  /** Changes the limits of applications, tokens and clients. */
+  setRates(limits: Pick<Config, 'rate' | 'burst' | 'apiRate' | 'tokenRate'>): void;
   /** Stops accepting, answers and commits what was accepted, closes everything. */
   stop(graceMs: number): Promise<void>;
 }
@@ -60,6 +66,12 @@ const tellEveryMs = 1000;
 
 /** How often the keys of `flagmeter keys rotate` in another process are looked for, ms. */
 const lookForKeysEveryMs = 2000;
+
+/** Poll interval for requests of `flagmeter admin reset-password`, ms. */
+const lookForRequestsEveryMs = 500;
+
+/** Interval between checks of free disk space, ms. */
+const lookAtDisksEveryMs = 60_000;
 
 /** How often the files of the store are checked, ms; each commit checks them, too. */
 const lookAtFilesEveryMs = 1000;
@@ -84,7 +96,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     audit?.close();
     throw error;
   });
-  const tallies = { requests: new RequestTally(), calls: bound.grpc.tally, tokens: new TokenTally() };
+  const tallies = { requests: new RequestTally(), calls: bound.grpc.tally, tokens: new TokenTally(core) };
   const status = new ServiceStatus(core, tallies.requests);
   tallies.tokens.watch(core.engine);
   let collector: Collector | undefined;
@@ -102,6 +114,11 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     leave() {
       core.shutdown.isNear = true;
       bound.grpc.setServing(false);
+    },
+    setRates({ rate, burst, apiRate, tokenRate }) {
+      core.counting.rates.set(rate, burst);
+      core.apiRates.set(apiRate, 2 * apiRate);
+      core.clientRates.set(tokenRate);
     },
     async stop(graceMs) {
       const worked = stopWork();
@@ -164,9 +181,12 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
     setInterval(() => status.look(), lookAtRatesEveryMs),
     setInterval(() => intake.flushLedger(), recordEveryMs),
     setInterval(() => lookAtFiles(core), lookAtFilesEveryMs),
+    setInterval(() => void core.disks.look(), lookAtDisksEveryMs),
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
+    setInterval(() => void resetPasswords(core), lookForRequestsEveryMs),
     setInterval(() => readers.forEach((each) => void each.look()), lookAtReadersEveryMs),
   ];
+  void core.disks.look();
   const stopWatching = watchLoop(core.mainDelays, systemClock);
   const scan = core.accounts.fullyChecked ? undefined : scanUsage({ ...core, pause: rest });
   return () => {
@@ -175,6 +195,19 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
     stopping.abort();
     return Promise.all([...work, scan, core.backups?.stop()]);
   };
+}
+
+/** Does what `flagmeter admin reset-password` has asked for. */
+async function resetPasswords(core: Core): Promise<void> {
+  const { config, log } = core;
+  try {
+    await answerPasswordRequests(config.data, async (request) => {
+      await applyReset(core, config.data, request);
+      log.info('a password is reset by a command on this machine');
+    });
+  } catch (error) {
+    tellFailure(log, 'requests for another password could not be read', error);
+  }
 }
 
 /**
@@ -194,7 +227,12 @@ function routersOf(
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The metrics are for operators: with separate hosts, the metrics host is open to everyone.
   const host = core.config.opsListen === undefined ? 'api' : 'ops';
-  const forOperators = [...healthRoutes, ...routesFrom([exposition], serviceMetrics(core, tallies, bound))];
+  const exposed = {
+    metrics: serviceMetrics(core, tallies, bound),
+    clock: core.clock,
+    mayRead: (request: Request) => host === 'ops' || isFromSameMachine(request, bound.trusted),
+  };
+  const forOperators = [...healthRoutes, ...routesFrom([exposition], exposed)];
   return new Map(
     listeners.map(({ hosts }) => {
       const own = hosts.flatMap((each) => (each === 'ops' ? [] : routes[each]));

@@ -1,7 +1,8 @@
 import type { ServiceMetric } from '../http/exposition-text.ts';
-import { diskSpace } from '../store/disk-space.ts';
-import { type Core, readinessOf } from './core.ts';
+import type { Core } from './core.ts';
+import { type DiskSpace, type DiskWatch, isLow } from './disk-watch.ts';
 import { gauge } from './metric.ts';
+import { readinessOf } from './readiness.ts';
 
 /** Whether data is taken, and the stores and their disk. */
 export function storeMetrics(core: Core): readonly ServiceMetric[] {
@@ -20,7 +21,7 @@ function readinessMetrics(core: Core): readonly ServiceMetric[] {
   ];
 }
 
-function sizeMetrics({ environments, config }: Core): readonly ServiceMetric[] {
+function sizeMetrics({ environments, disks }: Core): readonly ServiceMetric[] {
   return [
     {
       name: 'flagmeter_store_bytes',
@@ -32,17 +33,33 @@ function sizeMetrics({ environments, config }: Core): readonly ServiceMetric[] {
           yield [{ store }, lmdb.fileIdentity.bytes()];
       },
     },
-    gauge(
+    ofDisks(
+      disks,
       'flagmeter_disk_free_bytes',
-      'What may still be written to the disk of the data directory.',
-      () => diskSpace(config.data).free,
+      'What may still be written to the disk of a directory.',
+      ({ free }) => free,
     ),
-    gauge(
-      'flagmeter_disk_size_bytes',
-      'Size of the disk of the data directory.',
-      () => diskSpace(config.data).size,
+    ofDisks(disks, 'flagmeter_disk_size_bytes', 'Size of the disk of a directory.', ({ size }) => size),
+    ofDisks(disks, 'flagmeter_disk_low', '1 while less than 10 % or 1 GiB of a disk is free.', (space) =>
+      Number(isLow(space)),
     ),
   ];
+}
+
+/** A gauge of each disk. */
+function ofDisks(
+  disks: DiskWatch,
+  name: string,
+  help: string,
+  figure: (space: DiskSpace) => number,
+): ServiceMetric {
+  return {
+    name,
+    type: 'gauge',
+    help,
+    labels: ['directory'],
+    read: () => disks.now().map((space) => [{ directory: space.directory }, figure(space)] as const),
+  };
 }
 
 function readerMetrics({ readers }: Core): readonly ServiceMetric[] {

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readBackupKey } from '../backup/backup-key.ts';
 import { checkDirectory, type Finding } from '../backup/check-directory.ts';
 import type { Pace } from '../backup/pace.ts';
-import { readBackup } from '../backup/read-backup.ts';
+import { type Authentication, type ReadBackup, readBackup } from '../backup/read-backup.ts';
 import { unpack } from '../backup/restore.ts';
 import { checkRoom } from '../backup/write-file.ts';
 import { readGiven } from '../cli/command.ts';
@@ -25,9 +26,18 @@ export async function verify(argv: readonly string[], terminal: Terminal): Promi
   const { operand } = given;
   if (operand !== '' && given.has('data'))
     throw new UsageError(`Cannot verify ${operand} with --data: leave out one`);
-  return operand === ''
-    ? verifyData(configOf(given, terminal).data, terminal)
-    : verifyBackup(operand, terminal);
+  const { data, backupKeyFile } = configOf(given, terminal);
+  const report = given.has('json') ? jsonReport(terminal) : textReport(terminal);
+  const isSound = await (operand === ''
+    ? verifyData(data, terminal, report)
+    : verifyBackup(operand, backupKeyFile, terminal, report));
+  report.end(
+    isSound,
+    operand === ''
+      ? `Do not start a service on ${data}: ${remedy}.`
+      : `Do not restore ${operand}: take another backup.`,
+  );
+  return isSound ? 0 : 1;
 }
 
 /** How a directory in use is checked. */
@@ -35,47 +45,94 @@ function copyOf(data: string): string {
   return `flagmeter backup --data ${data} --to FILE, then flagmeter verify FILE`;
 }
 
-async function verifyData(data: string, terminal: Terminal): Promise<number> {
+async function verifyData(data: string, terminal: Terminal, report: Report): Promise<boolean> {
   if (dataFilesIn(data).length === 0)
     throw new Error(`Cannot verify ${data}: it is not a prepared data directory; name one with --data`);
   const lock = lockDataDirectory(data, `stop it first, or check a copy: ${copyOf(data)}`);
   try {
     checkPresence(data);
-    const work = (pace: Pace) => checkDirectory(data, pace, sayIn(terminal));
-    const isSound = await longWork(terminal, { words: 'checking', work });
-    if (!isSound) terminal.err(`Do not start a service on ${data}: ${remedy}.\n`);
-    return isSound ? 0 : 1;
+    const work = (pace: Pace) => checkDirectory(data, pace, report.found);
+    return await longWork(terminal, { words: 'checking', work });
   } finally {
     lock.release();
   }
 }
 
 /** It is restored into a directory beside it, which is removed: what can be restored and is in order then is a good backup. */
-async function verifyBackup(file: string, terminal: Terminal): Promise<number> {
+async function verifyBackup(
+  file: string,
+  keyFile: string | undefined,
+  terminal: Terminal,
+  report: Report,
+): Promise<boolean> {
+  const key = keyFile === undefined ? undefined : readBackupKey(keyFile);
+  const authentication = { key, mayBeUnchecked: true };
   const work = async (pace: Pace) => {
-    const { at, program } = await readBackup(file, {}, pace);
-    terminal.out(`${file}: whole, from flagmeter ${program}, of ${at}\n`);
-    return checkRestored(file, terminal, pace);
+    const { at, program, mac } = await readBackup(file, {}, pace, authentication);
+    report.whole(file, { at, program, mac });
+    return checkRestored(file, authentication, report, pace);
   };
-  const isSound = await longWork(terminal, { words: 'checking', work });
-  if (!isSound) terminal.err(`Do not restore ${file}: take another backup.\n`);
-  return isSound ? 0 : 1;
+  return longWork(terminal, { words: 'checking', work });
 }
 
-async function checkRestored(file: string, terminal: Terminal, pace: Pace): Promise<boolean> {
+const macTexts = {
+  none: 'has no MAC',
+  unchecked: 'has a MAC, not checked: give --backup-key-file',
+  checked: 'has the MAC of this key',
+} as const;
+
+async function checkRestored(
+  file: string,
+  authentication: Authentication,
+  report: Report,
+  pace: Pace,
+): Promise<boolean> {
   checkRoom(resolve(file), statSync(file).size);
   const directory = mkdtempSync(`${resolve(file)}.verify-`);
-  const say = sayIn(terminal);
   try {
-    await unpack(file, directory, pace);
+    await unpack(file, directory, pace, authentication);
     return await checkDirectory(directory, pace, (finding) =>
-      say({ ...finding, file: finding.file.replace(directory, file) }),
+      report.found({ ...finding, file: finding.file.replace(directory, file) }),
     );
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-function sayIn({ out }: Terminal): (finding: Finding) => void {
-  return ({ file, words }) => out(`${file}: ${words}\n`);
+/** What `backup` and `verify` report of a complete backup. */
+type Whole = Pick<ReadBackup, 'at' | 'program' | 'mac'>;
+
+/** Takes what is found. */
+interface Report {
+  whole(file: string, backup: Whole): void;
+  found(finding: Finding): void;
+  /** @param advice what to do when something is damaged */
+  end(isSound: boolean, advice: string): void;
+}
+
+function textReport({ out, err }: Terminal): Report {
+  return {
+    whole: (file, { at, program, mac }) =>
+      out(`${file}: whole, from flagmeter ${program}, of ${at}; ${macTexts[mac]}\n`),
+    found: ({ file, words }) => out(`${file}: ${words}\n`),
+    end: (isSound, advice) => {
+      if (!isSound) err(`${advice}\n`);
+    },
+  };
+}
+
+/** One object at the end. */
+function jsonReport({ out }: Terminal): Report {
+  const findings: Finding[] = [];
+  let backup: Whole | undefined;
+  return {
+    whole: (_, whole) => {
+      backup = whole;
+    },
+    found: (finding) => void findings.push(finding),
+    end: (isSound, advice) =>
+      out(
+        `${JSON.stringify({ isSound, ...(backup && { backup }), findings, ...(!isSound && { advice }) })}\n`,
+      ),
+  };
 }

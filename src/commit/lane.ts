@@ -94,17 +94,31 @@ export class Lane {
    * @throws {ApiError} `store_unavailable` (through the promise): nothing of the packet was kept
    */
   submit(application: number, fill: (batch: Batch) => void, bytes = 0): Promise<void> {
+    const batch = this.#fill(application, fill, bytes);
+    batch.packets += 1;
+    if (batch.packets === enoughPackets) this.#sendFirst();
+    return batch.durable;
+  }
+
+  /**
+   * Adds what comes before a message that is too large for one batch, and may be kept without it: names, and users, who count
+   * once however often they come. It goes with the same batch as the message or with an earlier one.
+   * @returns as `submit`
+   */
+  addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
+    return this.#fill(application, fill, 0).durable;
+  }
+
+  #fill(application: number, fill: (batch: Batch) => void, bytes: number): Batch {
     const queued = this.#batchFor(application);
     this.#draining ??= this.#drain();
     const { batch, waiting } = queued;
     const before = batch.bytes;
     fill(batch);
-    batch.packets += 1;
     const held = packetBytes + bytes + batch.bytes - before;
     this.#monitor.join(waiting, application, held, this.#clock.monotonic());
     this.#lastOf.set(application, queued);
-    if (batch.packets === enoughPackets) this.#sendFirst();
-    return batch.durable;
+    return batch;
   }
 
   /**

@@ -19,7 +19,6 @@ function sender({ type, gzip, brotli }: BundledFile): Handler {
     'content-type': type,
     'cache-control': 'public, max-age=31536000, immutable',
     vary: 'Accept-Encoding',
-    'x-content-type-options': 'nosniff',
   };
   const encoded = (encoding: string, body: Buffer): Reply => ({
     status: 200,

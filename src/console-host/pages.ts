@@ -87,7 +87,6 @@ function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings): Reply {
       'content-security-policy': policy(settings),
       'cross-origin-opener-policy': 'same-origin',
       'referrer-policy': 'same-origin',
-      'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     },
     body: document.text,

@@ -1,5 +1,6 @@
 /*
- * src/console: the web console. It runs in the browser and knows the server by its API only: of the server's code it takes types.
+ * src/console: the web console. It runs in the browser and knows the server by its API only: of the server's code it takes types, and
+ * the two functions that make names harmless.
  * main.tsx starts it, app.tsx chooses the page, pages/ has one folder a page, parts/ what pages share, api/ the requests.
  */
 import { render } from 'preact';
@@ -7,9 +8,12 @@ import { App } from './app.tsx';
 import './theme.ts';
 import { startKeys } from './keys.ts';
 import { SignedIn } from './pages/signed-in.tsx';
+import { showSafeText } from './safe-text.ts';
 import { begin, reportSignIn } from './session.ts';
 import { root } from './settings.ts';
 import './styles/console.css';
+
+showSafeText();
 
 const place = document.getElementById('console')!;
 

@@ -1,4 +1,6 @@
 import type { Log } from '../log.ts';
+import type { SharedClock } from '../postgres/shared-clock.ts';
+import type { QueryResult } from '../postgres/statement.ts';
 import type { AccountChange, Place } from './account-change.ts';
 import {
   addNode,
@@ -12,6 +14,7 @@ import {
   readRecords,
   recordsOf,
   repeatableRead,
+  timeOf,
 } from './control-statements.ts';
 import type { Copy } from './copy.ts';
 import type { Write } from './engine.ts';
@@ -25,6 +28,7 @@ export interface CatchUpDeps {
   /** The id of the data directory. */
   readonly directory: string;
   readonly codec: RecordCodec;
+  readonly clock: SharedClock;
   readonly log: Log;
 }
 
@@ -49,10 +53,18 @@ export class CatchUp {
     const { connection, copy, directory } = this.#deps;
     if (!this.#isRightEngine) await this.#checkEngine();
     const { place: from, era } = copy;
-    const found = await connection.query(confirmedHistory(directory, from));
-    if (found.rows.length > 0) return { ...historyOf(found), from, era };
+    const known = await this.#read(from);
+    if (known.rows.length > 0) return { ...historyOf(known), from, era };
     await connection.query(addNode(directory));
-    return { ...historyOf(await connection.query(confirmedHistory(directory, from))), from, era };
+    return { ...historyOf(await this.#read(from)), from, era };
+  }
+
+  async #read(from: Place): Promise<QueryResult> {
+    const { connection, clock, directory } = this.#deps;
+    const asked = clock.monotonic();
+    const found = await connection.query(confirmedHistory(directory, from));
+    if (found.rows.length > 0) clock.heard(timeOf(found), asked);
+    return found;
   }
 
   /** Applies what `confirm` has found; replaces the copy when its own place is not in that history. */

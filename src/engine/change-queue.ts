@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
 import { ApiError, engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import { newLogId } from '../postgres/log-id.ts';
+import type { SharedClock } from '../postgres/shared-clock.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
 import type { CommitWatch } from '../store/commit-watch.ts';
 import type { AccountChange } from './account-change.ts';
@@ -15,6 +15,7 @@ import {
   changesOf,
   lockHead,
   placeOf,
+  timeOf,
   writeChange,
 } from './control-statements.ts';
 import { type Copy, repairMark } from './copy.ts';
@@ -31,7 +32,7 @@ export interface ChangeQueueDeps {
   readonly catchUp: CatchUp;
   readonly codec: RecordCodec;
   readonly availability: Availability;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: SharedClock;
   /** Is told what transactions took that changed something. */
   readonly watch: CommitWatch;
   readonly log: Log;
@@ -192,10 +193,13 @@ export class ChangeQueue {
   }
 
   async #prepare(run: Run): Promise<Turn> {
-    const { copy, catchUp } = this.#deps;
+    const { copy, catchUp, clock } = this.#deps;
     const { place, era } = copy;
     const oldest = Math.min(place.version, ...this.#unsettled.map(({ own }) => own.version));
+    const asked = clock.monotonic();
     const [head, rows] = await Promise.all([run(lockHead), run(changesFrom(oldest))]);
+    clock.heard(timeOf(head), asked);
+    clock.check();
     const history = { head: placeOf(head), changes: changesOf(rows) };
     const news = copy.hasAllTables ? changesAfter(place, history) : undefined;
     if (news === undefined) throw new NotInHistory();

@@ -1,3 +1,4 @@
+import { engineNow } from '../postgres/shared-clock.ts';
 import type { QueryResult, Run, Statement } from '../postgres/statement.ts';
 import type { Place } from './account-change.ts';
 import type { History, StoredChange } from './history.ts';
@@ -12,7 +13,7 @@ export interface ControlConnection {
 /** Locks the end of the history: it stays where it is until the transaction ends. */
 export const lockHead: Statement = {
   name: 'fm_control_lock',
-  text: "SELECT position, id FROM fm_head WHERE log = 'control' FOR UPDATE",
+  text: `SELECT position, id, ${engineNow} AS at FROM fm_head WHERE log = 'control' FOR UPDATE`,
   values: [],
 };
 
@@ -33,7 +34,7 @@ export function confirmedHistory(directory: string, { version }: Place): Stateme
   return {
     name: 'fm_control_confirm',
     text: `WITH beat AS (UPDATE fm_node SET control = $2 WHERE directory = $1 RETURNING 1)
-SELECT h.position, h.id, c.version, c.id AS change, CASE WHEN c.version > $2 THEN c.writes END AS writes
+SELECT h.position, h.id, ${engineNow} AS at, c.version, c.id AS change, CASE WHEN c.version > $2 THEN c.writes END AS writes
 FROM beat CROSS JOIN fm_head h LEFT JOIN fm_change c ON c.version >= $2 AND c.version <= h.position
 WHERE h.log = 'control' ORDER BY c.version`,
     values: [directory, version],
@@ -125,6 +126,11 @@ export function placeOf({ rows: [row] }: QueryResult): Place {
   if (row === undefined)
     throw new Error('The engine has no head of the accounts: flagmeter engine init makes it');
   return { version: Number(row['position']), id: String(row['id']) };
+}
+
+/** PostgreSQL's time in a row of `lockHead` or `confirmedHistory`, Unix ms. */
+export function timeOf({ rows: [row] }: QueryResult): number {
+  return Number(row!['at']);
 }
 
 /** What `changesFrom` has read. */

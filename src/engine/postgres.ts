@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
 import type { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
+import type { SharedClock } from '../postgres/shared-clock.ts';
 import { asPart, currentSpan } from '../spans.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
@@ -27,7 +27,8 @@ export interface PostgresEngineDeps {
   /** The id of the data directory. */
   readonly directory: string;
   readonly key: EngineKey | undefined;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Set by each answer of PostgreSQL's. */
+  readonly clock: SharedClock;
   readonly log: Log;
   readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
@@ -59,7 +60,7 @@ export class PostgresEngine extends Copy implements Engine {
     const { reads, changes, directory, clock, log } = deps;
     const codec = new RecordCodec(deps.key);
     const availability = new Availability(clock, log);
-    const catchUp = new CatchUp({ copy: this, connection: reads, directory, codec, log });
+    const catchUp = new CatchUp({ copy: this, connection: reads, directory, codec, clock, log });
     const shared = { ...deps, copy: this, catchUp, codec, availability };
     this.throttles = new PostgresThrottles(deps.signIns);
     this.#deps = deps;

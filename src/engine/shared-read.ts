@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
 import { ApiError, engineAway } from '../errors.ts';
+import type { SharedClock } from '../postgres/shared-clock.ts';
 import { type Availability, patienceMs } from './availability.ts';
 import type { CatchUp, Confirmed } from './catch-up.ts';
 
@@ -14,7 +14,7 @@ interface Batch {
 export interface SharedReadDeps {
   readonly catchUp: Pick<CatchUp, 'confirm' | 'follow'>;
   readonly availability: Availability;
-  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly clock: Pick<SharedClock, 'monotonic' | 'check'>;
   /** Resolves once what follows from a loss is done; `undefined` when nothing is open. */
   repaired(): Promise<void> | undefined;
 }
@@ -87,9 +87,10 @@ export class SharedRead {
   }
 
   async #follow(history: Confirmed, batch: Batch): Promise<void> {
-    const { catchUp, availability, repaired } = this.#deps;
+    const { catchUp, availability, clock, repaired } = this.#deps;
     try {
-      await catchUp.follow(history);
+      await catchUp.follow(history); // Also when this machine's clock is wrong: packets are counted by these keys.
+      clock.check();
       await repaired();
       availability.answered();
       batch.resolve();

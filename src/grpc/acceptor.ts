@@ -1,15 +1,19 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import { bindFailure } from '../http/bind-failure.ts';
-import type { TlsPair } from '../http/tls.ts';
+import { cipherSuites, type TlsPair } from '../http/tls.ts';
+import { plainAddress } from '../ip-address.ts';
+import type { IpNetworks } from '../ip-networks.ts';
 
 export interface AcceptorOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly tls?: TlsPair;
-  /** Connections that may be open at once; of more the least recently used one is closed. */
+  /** Connections that may be open at once. Of more, the least recently used one of the address with the most is closed. */
   readonly maxConnections: number;
+  /** Proxies: the connections of each are those of many clients. */
+  readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
   /** The port of HTTP, for the answer to clients that speak it here. */
   readonly httpPort?: number | undefined;
   /** Called with each connection that speaks HTTP/2. */
@@ -25,6 +29,8 @@ const preface = Buffer.from('PRI');
 /** A connection to the listener. */
 export interface Connection {
   readonly socket: Socket;
+  /** The address of its client; `undefined` for a trusted proxy. */
+  readonly from: string | undefined;
   /** Grows from use to use; 0 before the first. */
   usedAt: number;
   /** When it last had a call; `Clock.monotonic` ms. */
@@ -67,7 +73,13 @@ export class GrpcAcceptor {
       tls === undefined
         ? createServer({ noDelay: true }, accept)
         : createSecureServer(
-            { ...tls, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: prefaceMs, noDelay: true },
+            {
+              ...tls,
+              ciphers: cipherSuites,
+              ALPNProtocols: ['h2', 'http/1.1'],
+              handshakeTimeout: prefaceMs,
+              noDelay: true,
+            },
             accept,
           );
   }
@@ -79,7 +91,7 @@ export class GrpcAcceptor {
 
   /** New connections get another certificate; without TLS there is none to replace. */
   renewTls(tls: TlsPair): void {
-    if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...tls, ciphers: cipherSuites });
   }
 
   /** Marks a connection as used: it has brought a whole call. */
@@ -101,22 +113,39 @@ export class GrpcAcceptor {
 
   #accept(socket: Socket): void {
     socket.on('error', () => {}); // The 'close' event follows; a broken connection needs no answer.
-    const connection: Connection = { socket, usedAt: 0, busyAt: 0, accepted: false };
+    const connection: Connection = {
+      socket,
+      from: this.#sourceOf(socket),
+      usedAt: 0,
+      busyAt: 0,
+      accepted: false,
+    };
     this.#connections.add(connection);
     socket.once('close', () => this.#connections.delete(connection));
     if (this.#connections.size > this.#options.maxConnections) this.#closeOne(connection);
     this.#readPreface(connection);
   }
 
-  /** Closes the least recently used connection; of several the oldest. */
+  /** Closes the least recently used connection of the address with the most; of several the oldest. */
   #closeOne(added: Connection): void {
+    const counts = new Map<string | undefined, number>();
+    for (const { from } of this.#connections) {
+      counts.set(from, from === undefined ? 1 : (counts.get(from) ?? 0) + 1);
+    }
+    const most = Math.max(...counts.values());
     let idle: Connection | undefined;
     for (const each of this.#connections) {
-      if (each !== added && (idle === undefined || each.usedAt < idle.usedAt)) idle = each;
+      if (each === added || counts.get(each.from) !== most) continue;
+      if (idle === undefined || each.usedAt < idle.usedAt) idle = each;
     }
     if (idle === undefined) return;
     this.#connections.delete(idle);
     idle.socket.destroy();
+  }
+
+  #sourceOf({ remoteAddress = '' }: Socket): string | undefined {
+    const address = plainAddress(remoteAddress) ?? remoteAddress;
+    return this.#options.trusted?.has(address) === true ? undefined : address;
   }
 
   #readPreface(connection: Connection): void {

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors.ts';
+import { frameBytes, headerBytes } from '../http/grpc-frame.ts';
 import { givenRequestId, requestIdHeader } from '../http/request-ids.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
 import type { Connection } from './acceptor.ts';
 import type { MethodTally } from './call-tally.ts';
 import { timeoutMs } from './deadline.ts';
-import { frameBytes, headerBytes, messageFrame } from './frames.ts';
+import { messageFrame } from './frames.ts';
 import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
 
 /** A method of a service, by what it does with its calls. */

@@ -1,11 +1,14 @@
 import type { Clock } from '../clock.ts';
 import { ApiError, refusalOf } from '../errors.ts';
+import { headerBytes, inflaterOf, isCompressed } from '../http/grpc-frame.ts';
+import { SentBody } from '../http/sent-body.ts';
 import { notStarted } from '../ingest/not-started.ts';
 import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
+import { attemptsHeader, isRetry } from './attempts.ts';
 import type { Call, Method } from './call.ts';
 import { checkDeadline } from './deadline.ts';
-import { headerBytes, isCompressed, messageIn } from './frames.ts';
+
 import { answerOf, type Operation, operations } from './operations.ts';
 import { type RpcStatus, statusOf } from './status.ts';
 
@@ -76,7 +79,7 @@ function send(call: Call, answer: Answer): void {
 }
 
 /** How much of a message that is not whole is searched for its sender. */
-const beginningBytes = 64 * 1024;
+const beginningBytes = 4096;
 
 function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCall, Answer> {
   return {
@@ -84,11 +87,20 @@ function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCa
     // SDKs name themselves in `UA`, because their gRPC library writes `user-agent`.
     userAgent: ({ call }) => call.header('ua') ?? call.header('user-agent'),
     idempotencyKey: ({ call }) => call.header('idempotency-key'),
+    isRetry: ({ call }) => isRetry(call.header(attemptsHeader)),
+    address: ({ call }) => call.connection.socket.remoteAddress ?? '',
     read(incoming, budget) {
-      const message = messageIn(incoming.frame!, incoming.call.header('grpc-encoding'), maxReport);
-      budget.hold(message);
+      const frame = incoming.frame!;
       incoming.frame = undefined; // It is not held while the report waits for the disk.
-      return message;
+      if (!isCompressed(frame)) {
+        const message = frame.subarray(headerBytes);
+        budget.hold(message);
+        return message;
+      }
+      const encoding = incoming.call.header('grpc-encoding');
+      inflaterOf(encoding);
+      budget.hold(frame);
+      return new SentBody(frame, [{ kind: 'frame', encoding }], maxReport);
     },
     check({ call }) {
       if (call.closed) throw gone;

@@ -2,6 +2,7 @@ import { performServerHandshake } from 'node:http2';
 import { collectGarbage } from '../garbage.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
 import type { TlsPair } from '../http/tls.ts';
+import type { IpNetworks } from '../ip-networks.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { GrpcAcceptor } from './acceptor.ts';
 import { callServer } from './call-server.ts';
@@ -19,6 +20,8 @@ export interface GrpcOptions extends CallDeps {
   readonly tls?: TlsPair;
   /** Connections that may be open at once. */
   readonly maxConnections?: number;
+  /** Proxies: the connections of each are those of many clients. */
+  readonly trusted?: Pick<IpNetworks, 'has'>;
   /** Bytes that all calls may hold whose messages are not whole; and those whose answers are not taken. */
   readonly maxBytes?: number;
   /** Watches of the health service that may be under way at once. */

@@ -1,9 +1,6 @@
-import { openIntake, type ReportFormat, type ReportIntake, type ReportTransport } from '../reports/intake.ts';
+import { metricsMessage, usageMessage } from '../reports/formats.ts';
+import { openIntake, type ReportIntake, type ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
-import { peekMessage } from '../reports/proto.ts';
-import { decodeMetricsReport } from '../reports/proto-metrics.ts';
-import { decodeUsageReport } from '../reports/proto-usage.ts';
-import type { MetricsReport, UsageReport } from '../reports/report.ts';
 import { messageFrame } from './frames.ts';
 import { numberField } from './proto-writer.ts';
 
@@ -20,27 +17,17 @@ export interface Operation {
   ): ReportIntake<Incoming, Answer>;
 }
 
-const usageMessages: ReportFormat<UsageReport> = {
-  decode: decodeUsageReport,
-  peek: (beginning) => peekMessage(beginning, 6),
-};
-
-const metricsMessages: ReportFormat<MetricsReport> = {
-  decode: decodeMetricsReport,
-  peek: (beginning) => peekMessage(beginning, 7),
-};
-
 /** What `proto/usage.proto` and `proto/metrics.proto` offer. */
 export const operations: readonly Operation[] = [
   {
     service: 'Usage.Usage',
     path: '/Usage.Usage/SendStats',
-    open: ({ deps, usage }, transport) => openIntake(deps, usage, usageMessages, transport),
+    open: ({ deps, usage }, transport) => openIntake(deps, usage, usageMessage, transport),
   },
   {
     service: 'Metrics.Metrics',
     path: '/Metrics.Metrics/SendMetrics',
-    open: ({ deps, metrics }, transport) => openIntake(deps, metrics, metricsMessages, transport),
+    open: ({ deps, metrics }, transport) => openIntake(deps, metrics, metricsMessage, transport),
   },
 ];
 

@@ -1,16 +1,19 @@
 import type { Clock } from '../clock.ts';
 import { ApiError, refusalOf } from '../errors.ts';
-import { readBody } from '../http/body.ts';
+import { contentCoding, overhead } from '../http/body.ts';
 import type { Group } from '../http/endpoint.ts';
+import { checkFrame, headerBytes, isCompressed } from '../http/grpc-frame.ts';
 import { problem } from '../http/problem.ts';
+import { type Layer, SentBody } from '../http/sent-body.ts';
 import { ClientGone, type Reply, type Request } from '../http/types.ts';
 import { senderNameOf } from '../ingest/sender-name.ts';
 import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
+import { attemptsHeader, isRetry } from './attempts.ts';
 import { checkDeadline } from './deadline.ts';
-import { decodeBase64, headerBytes, readFrame, trailersFrame } from './frames.ts';
+import { trailersFrame } from './frames.ts';
 import { answerOf, operations } from './operations.ts';
-import { ok, statusOf, tooLarge } from './status.ts';
+import { ok, statusOf } from './status.ts';
 
 /** What the routes need of the rest of the service. */
 export interface GrpcWebDeps {
@@ -74,12 +77,24 @@ function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCal
     transport: 'grpc-web',
     userAgent: ({ request }) => senderNameOf(request) ?? request.header('x-user-agent'),
     idempotencyKey: ({ request }) => request.header('idempotency-key'),
+    isRetry: ({ request }) => isRetry(request.header(attemptsHeader)),
+    address: ({ request }) => request.remoteAddress,
     async read({ request, text }, budget) {
-      const body = await readBody(request, text ? textBytes(maxReport) : maxReport + headerBytes, budget);
+      const coding = contentCoding(request);
+      const limit = text ? textBytes(maxReport) : maxReport + headerBytes;
+      const body = await request.body(coding === undefined ? limit : limit + overhead(limit), budget);
+      const outer: Layer[] = coding === undefined ? [] : [{ kind: coding }];
+      if (text) outer.push({ kind: 'base64' });
+      if (outer.length === 0) checkFrame(body);
+      if (outer.length > 0 || isCompressed(body)) {
+        return new SentBody(
+          body,
+          [...outer, { kind: 'frame', encoding: request.header('grpc-encoding') }],
+          maxReport,
+        );
+      }
       budget.release(body);
-      const frame = text ? decodeBase64(body) : body;
-      if (frame.length > maxReport + headerBytes) throw tooLarge(maxReport);
-      const message = readFrame(frame, request.header('grpc-encoding'), maxReport);
+      const message = body.subarray(headerBytes);
       budget.hold(message);
       return message;
     },

@@ -1,9 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { authority } from '../address.ts';
+import { plainAddress } from '../ip-address.ts';
+import { portHolder } from './port-holder.ts';
 
 const reasons: Record<string, string> = {
-  EADDRINUSE: 'the address is in use; stop what listens there, or take another one',
   EACCES: 'binding it needs more permission',
   EPERM: 'binding it needs more permission',
   EADDRNOTAVAIL: 'no interface of this machine has the host',
@@ -29,13 +30,21 @@ export async function freePort(host: string, port: number): Promise<number> {
   try {
     return await tryOut(host, port);
   } catch (error) {
-    throw failure(host, port, error as Error);
+    throw await failure(host, port, error as Error);
   }
 }
 
-function failure(host: string, port: number, cause: NodeJS.ErrnoException): Error {
+async function failure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
   const { code = '', message } = cause;
-  return new Error(`Cannot listen on ${authority(host, port)}: ${reasons[code] ?? message}`, { cause });
+  const reason = code === 'EADDRINUSE' ? await inUse(host, port) : (reasons[code] ?? message);
+  return new Error(`Cannot listen on ${authority(host, port)}: ${reason}`, { cause });
+}
+
+async function inUse(host: string, port: number): Promise<string> {
+  const address = plainAddress((await lookup(host)).address);
+  const holder = address === undefined ? undefined : portHolder(address, port);
+  if (holder === undefined) return 'the address is in use; stop what listens there, or take another one';
+  return `the address is in use by ${holder.name} (pid ${holder.pid}); stop it, or take another one`;
 }
 
 async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {

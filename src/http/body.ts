@@ -17,24 +17,12 @@ export const bodyRefusals = {
  * @throws {ClientGone} when the client went away in mid-body
  */
 export function readBody(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
-  const encoding = request.header('content-encoding');
-  if (encoding === undefined) return request.body(limit, budget);
-  switch (encoding.toLowerCase()) {
-    case '':
-    case 'identity':
-      return request.body(limit, budget);
-    case 'gzip':
-    case 'x-gzip':
-      return readGzip(request, limit, budget);
-    default:
-      return Promise.reject(new ApiError('invalid_content_encoding', bodyRefusals.invalid_content_encoding));
-  }
+  if (request.header('content-encoding') === undefined) return request.body(limit, budget);
+  return readCoded(request, limit, budget);
 }
 
-/** What gzip may add to bytes that do not compress: a header, and a little for each block. */
-const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
-
-async function readGzip(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
+async function readCoded(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
+  if (contentCoding(request) === undefined) return request.body(limit, budget);
   const packed = await request.body(limit + overhead(limit), budget);
   if (budget !== undefined && packed.length > budget.free) budget.give(packed.length);
   const body = inflate(packed, limit);
@@ -42,8 +30,26 @@ async function readGzip(request: Request, limit: number, budget?: ByteBudget): P
   return body;
 }
 
+/** How a body is compressed. @throws {ApiError} `invalid_content_encoding` when that is unknown */
+export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefined {
+  switch (request.header('content-encoding')?.toLowerCase()) {
+    case undefined:
+    case '':
+    case 'identity':
+      return undefined;
+    case 'gzip':
+    case 'x-gzip':
+      return 'gzip';
+    default:
+      throw new ApiError('invalid_content_encoding', bodyRefusals.invalid_content_encoding);
+  }
+}
+
+/** What compression may add to bytes that do not compress: a header, and a little for each block. */
+export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
+
 /**
- * Undoes gzip or deflate. Synchronous, because a body within the limit inflates faster than another thread could be asked to.
+ * Undoes gzip or deflate. On the main thread, only with a limit that inflates faster than another thread could be asked to.
  * @param limit maximum length in bytes, inflated
  * @throws {ApiError} `body_too_large`, `invalid_content_encoding`
  */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Endpoint, Group } from './endpoint.ts';
 import { RetryAfter } from './openapi/headers.ts';
-import { count, flag, jsonAnswer, text } from './schema.ts';
+import { count, flag, jsonAnswer, listOf, text } from './schema.ts';
 
 /** One thing that the service does, and whether it can do it now. */
 export interface Ability {
@@ -18,6 +18,8 @@ export interface Readiness {
   readonly managing: Ability;
   /** Commits since the start. */
   readonly commits: number;
+  /** What will stop the service unless someone acts, such as a disk that is almost full; for people. */
+  readonly warnings: readonly string[];
 }
 
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
@@ -54,12 +56,16 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
       status: Type.Literal(status),
       reason: text('Why not, for people; empty when ready.'),
       commits: count('Commits since the start.'),
+      warnings: listOf(
+        Type.String(),
+        'What needs attention, such as a disk with less than 10 % or 1 GiB left. It does not change the status.',
+      ),
       counting: Type.Object(Able.properties, { description: 'Taking packets and reports.' }),
       managing: Type.Object(Able.properties, {
         description: 'Signing in, managing accounts, and making reports.',
       }),
     },
-    { example: { status, reason, commits: 0, counting: able, managing: able } },
+    { example: { status, reason, commits: 0, warnings: [], counting: able, managing: able } },
   );
 }
 
@@ -91,11 +97,11 @@ const ready: Endpoint<() => Readiness> = {
     },
   },
   bind: (readinessNow) => (request) => {
-    const { commits, counting, managing } = readinessNow();
+    const { commits, counting, managing, warnings } = readinessNow();
     const asked = new URLSearchParams(request.query).get('for') === 'managing' ? managing : counting;
     const { ready, reason } = counting.ready ? asked : counting;
     const status = ready ? 'ready' : 'unavailable';
-    const body = JSON.stringify({ status, reason, commits, counting, managing });
+    const body = JSON.stringify({ status, reason, commits, warnings, counting, managing });
     return ready
       ? { status: 200, headers, body }
       : { status: 503, headers: { ...headers, 'retry-after': '5' }, body };

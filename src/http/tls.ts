@@ -1,12 +1,29 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { permissionDenied } from '../presence.ts';
+import { readTextFile } from '../text-file.ts';
 
 export interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
+
+/**
+ * The cipher suites of every TLS listener: authenticated encryption with forward secrecy. Those of TLS 1.3 are named too,
+ * because Node would otherwise turn TLS 1.3 off.
+ */
+export const cipherSuites = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
 
 /** A certificate chain and its private key, both in PEM. */
 export interface TlsPair {
@@ -72,11 +89,11 @@ const flags: Readonly<Record<What, string>> = { certificate: '--tls-cert', key: 
 
 function readPem(what: What, file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextFile(file);
   } catch (error) {
     const must = `${flags[what]} must name a file that this user may read`;
     const shown = mayBeTheSecret(what, file, error) ? '' : ` ${file}`;
-    throw new Error(`Cannot read the ${what}${shown}: ${reasonOf(error)}; ${must}`);
+    throw new Error(`Cannot read the ${what}${shown}: ${reasonOf(error, file)}; ${must}`);
   }
 }
 
@@ -96,9 +113,9 @@ function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
 }
 
 /** Leaves out the system's own message, which quotes the path. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, file: string): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'there is no such file (ENOENT)';
-  if (code === 'EACCES') return 'this user may not read it (EACCES)';
+  if (code === 'EACCES') return permissionDenied(file);
   return code === undefined ? 'it cannot be read' : `it cannot be read (${code})`;
 }

@@ -92,6 +92,8 @@ export interface ListenOptions {
   /** Another TLS listener of this process has the address; both share it until that one is closed. */
   readonly takesOver?: true;
   readonly dispatch: Dispatch;
+  /** Headers of every reply, the engine's own refusals included. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Asked only when something needs the address of a request; without it that is the connection's. */
   readonly addressOf?: AddressOf;
   /** Fixed paths of most requests: an engine may recognise them at less cost than others. */

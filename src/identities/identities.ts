@@ -29,9 +29,10 @@ export const MintSchema = Type.Object(
     }),
     groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
     claims: Type.Optional(
-      Named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+      Named(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
         maxProperties: 50,
-        description: 'What the application says of the user; any text names a claim.',
+        description:
+          'What the application says of the user; any text names a claim. One that is `null` is left out.',
       }),
     ),
   },
@@ -54,6 +55,7 @@ export function mintHandler(
   return {
     ...source,
     authorize: (request) => void findHolder(deps, request),
+    address: (request) => request.remoteAddress,
     read: (request, budget) => readBody(request, deps.maxBody, budget),
     idempotencyKey: () => undefined,
     check(body, request) {
@@ -101,10 +103,19 @@ function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
 
 /** Checks a parsed body. @throws {ApiError} of status 400, saying what is wrong and where */
 export function checkMint(body: unknown): Profile {
+  removeNullClaims(body);
   if (!checker().Check(body)) throw shapeError(checker().Errors(body), { rows });
   const { identity, groups = [], claims = {} } = body;
   if (!isIdentity(identity)) throw new ApiError('invalid_identity', identityMust);
-  return { identity, groups, claims };
+  return { identity, groups, claims: claims as Profile['claims'] };
+}
+
+/** Before they are checked, because they do not count towards the limit. */
+function removeNullClaims(body: unknown): void {
+  const claims = (body as { readonly claims?: unknown } | null)?.claims;
+  if (typeof claims !== 'object' || claims === null) return;
+  for (const [name, value] of Object.entries(claims))
+    if (value === null) Reflect.deleteProperty(claims, name);
 }
 
 export const identityMust = 'identity must have 1 to 256 characters, none of them a control character';

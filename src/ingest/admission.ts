@@ -1,10 +1,12 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { LargeBodies } from '../admission/large-bodies.ts';
 import type { QueueMonitor } from '../admission/queue-monitor.ts';
-import type { RateLimited, RateLimits } from '../admission/rate-limits.ts';
+import { type RateLimited, type RateLimits, tokensFor } from '../admission/rate-limits.ts';
+import type { UnknownSenders } from '../admission/unknown-senders.ts';
 import type { Clock } from '../clock.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
 import { ApiError, storeUnavailable } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 
 /** What decides whether a message is let in. */
@@ -12,6 +14,8 @@ export interface AdmissionDeps {
   readonly clock: Clock;
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
+  /** Of large bodies without a known key. */
+  readonly unknown: UnknownSenders;
   readonly health: StoreHealth;
   readonly usage: Pick<UsageEngine, 'refusal'>;
   readonly bodies: LargeBodies;
@@ -46,39 +50,70 @@ function backpressure(seconds: number): ApiError {
   return busy[seconds];
 }
 
-/**
- * Takes the tokens of one packet or report, by the bytes of its body.
- * @throws {ApiError} `rate_limited` when the application has not enough left
- */
-function takeTokens({ rates, clock }: AdmissionDeps, application: RateLimited, bytes: number): void {
-  const wait = rates.take(application, clock.monotonic(), bytes);
-  if (wait === 0) return;
-  throw new ApiError('rate_limited', 'The application sends more than its rate allows', wait);
-}
-
-/** As `takeTokens`, for a body that `chargeLarge` has not charged. */
-export function chargeSmall(deps: AdmissionDeps, { application }: KeyHolder, bytes: number): void {
-  if (bytes <= deps.bodies.free) takeTokens(deps, application, bytes);
-}
-
-/**
- * What large bodies without a known key may cost together: 1 MiB a second. A few kB of gzip are megabytes to decode, so
- * without a bound anyone could keep the event loop busy.
- */
-const strangers: RateLimited = { number: -1, rate: 256, burst: 4096 };
-
-/**
- * Charges a large body before it is decoded, since decoding it delays others even when it is refused afterwards.
- * @param key that the body seems to have
- * @returns the sender in whose turn it is decoded
- * @throws {ApiError} `rate_limited`
- */
-export function chargeLarge(
-  deps: AdmissionDeps & { readonly keys: { findKey(key: string): KeyHolder | undefined } },
-  key: string | undefined,
+/** Takes the tokens of a body that no `Payer` has paid for. @throws {ApiError} `rate_limited` */
+export function chargeSmall(
+  { bodies, rates, clock }: AdmissionDeps,
+  { application }: KeyHolder,
   bytes: number,
-): string {
-  const sender = (key === undefined ? undefined : deps.keys.findKey(key)?.application) ?? strangers;
-  takeTokens(deps, sender, bytes);
-  return String(sender.number);
+): void {
+  if (bytes <= bodies.free) refuseUntil(rates.take(application, clock.monotonic(), bytes));
+}
+
+/** @param wait seconds; 0 when there are enough tokens */
+function refuseUntil(wait: number): void {
+  if (wait > 0) throw new ApiError('rate_limited', 'The sender sends more than its rate allows', wait);
+}
+
+/** Entries of a report that one token covers. */
+const entriesPerToken = 32;
+
+/**
+ * Who pays for a large body: the application of the key at its beginning, else the network that it comes from. What has arrived
+ * is paid before anything is inflated or decoded, since that delays others even when the body is refused afterwards. The
+ * rest is owed once it is known.
+ */
+export class Payer {
+  /** In whose turn the body is processed. */
+  readonly name: string;
+  readonly #deps: AdmissionDeps;
+  readonly #application: RateLimited | undefined;
+  readonly #address: string;
+  #paid = 0;
+
+  constructor(deps: AdmissionDeps, holder: KeyHolder | undefined, address: string) {
+    this.#deps = deps;
+    this.#application = holder?.application;
+    this.#address = address;
+    this.name = holder === undefined ? `network ${networkOf(address)}` : `${holder.application.number}`;
+  }
+
+  /** Pays for what has arrived. @throws {ApiError} `rate_limited` */
+  pay(bytes: number): void {
+    this.check(bytes);
+    this.owe(bytes);
+  }
+
+  /** Checks whether `pay` would pass now. @throws {ApiError} `rate_limited` */
+  check(bytes: number): void {
+    const { rates, unknown, clock } = this.#deps;
+    const now = clock.monotonic();
+    const application = this.#application;
+    const wait =
+      application === undefined
+        ? unknown.wait(this.#address, now, tokensFor(bytes))
+        : rates.wait(application, now, bytes);
+    refuseUntil(wait);
+  }
+
+  /** Owes what a body cost, less what was paid for it. @param entries that it brought */
+  owe(bytes: number, entries = 0): void {
+    const { rates, unknown, clock } = this.#deps;
+    const cost = Math.max(tokensFor(bytes), Math.ceil(entries / entriesPerToken));
+    const owed = cost - this.#paid;
+    if (owed <= 0) return;
+    this.#paid = cost;
+    const now = clock.monotonic();
+    if (this.#application === undefined) unknown.owe(this.#address, now, owed);
+    else rates.owe(this.#application, now, owed);
+  }
 }

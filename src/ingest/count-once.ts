@@ -1,29 +1,38 @@
 import type { Batch } from '../commit/batch.ts';
 import type { AttributedSource } from '../ledger/ledger.ts';
 import type { CountingDeps } from './deps.ts';
-import type { MessageIdentity } from './message-identity.ts';
+import type { Recognition } from './message-identity.ts';
 
 /**
- * Counts a message, unless it was counted before; then the ledger notes the repetition. Resolves when it is on disk.
- * @param identity if missing, repetitions cannot be told from similar messages, so every message counts
+ * Counts a message, unless it repeats one that was counted before; then the ledger notes the repetition. A message that may be a
+ * repetition or not counts, and is noted. Resolves when it is on disk.
+ * @param recognition if missing, the message is like no other
  * @param count adds the whole message to a batch before it returns
  * @throws {ApiError} when the message was not kept
  */
 export function countOnce(
   { messages, ledger, clock, laneOf }: CountingDeps,
-  identity: MessageIdentity | undefined,
+  recognition: Recognition | undefined,
   place: AttributedSource,
   count: (batch: Batch) => void,
 ): Promise<void> {
   const { number } = place.application;
-  if (identity === undefined) return laneOf(number).submit(number, count);
+  if (recognition === undefined) return laneOf(number).submit(number, count);
+  const { identity, repeats } = recognition;
   const now = clock.now();
   const before = messages.find(identity, now);
   if (before === undefined) {
     return laneOf(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      messages.add(identity, now, batch, from);
+      // Other nodes leave out what they know already, so what may be like another message is not bound to its identity.
+      messages.add(identity, now, batch, repeats ? from : batch.extent);
+    });
+  }
+  if (!repeats) {
+    return laneOf(number).submit(number, (batch) => {
+      count(batch);
+      ledger.noted(place, 'possible_repeat', batch);
     });
   }
   return before.then(() => {

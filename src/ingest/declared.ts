@@ -18,7 +18,7 @@ export const IdempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Names the message. What the same application key sends again under this name within 10 minutes, for the same environment, is answered as accepted and not counted again, even after a restart. Without it each report counts, unless it has a `processStartTime` and a `time` finer than a second: then a second one with the same content is a repetition. Pages cannot send it across origins.',
+    'Names the message. What the same application key sends again under this name within 10 minutes, for the same environment, is answered as accepted and not counted again, even after a restart. Without it each report counts, unless its `time` is finer than a millisecond: then a second one with the same content is a repetition. Pages cannot send it across origins.',
   schema: { type: 'string', pattern: '^[ -~]{1,255}$' },
 };
 
@@ -27,7 +27,7 @@ export const intakeRefusals = (maxBody: number) =>
   ({
     ...bodyRefusals,
     body_too_large: tooLarge(maxBody).message,
-    rate_limited: 'The application sends more than its rate allows',
+    rate_limited: 'The sender sends more than its rate allows',
     backpressure: 'Too much is waiting for the disk',
     store_unavailable: storeUnavailable.notReady,
   }) as const satisfies Refusals;

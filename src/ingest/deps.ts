@@ -14,7 +14,7 @@ export interface CountingDeps extends AdmissionDeps {
   readonly messages: SeenMessages;
   readonly ledger: Ledger;
   /** All messages of an application go through one lane. */
-  laneOf(applicationNumber: number): Pick<Lane, 'submit'>;
+  laneOf(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
 }
 
 /** Where application keys are looked up. */

@@ -12,6 +12,13 @@ import type { Environment } from '../store/records.ts';
  */
 export type MessageIdentity = Digest;
 
+/** By what a message is recognised when it comes again. */
+export interface Recognition {
+  readonly identity: MessageIdentity;
+  /** Whether it repeats an earlier message of this identity. Otherwise it counts: another process may have sent the same. */
+  readonly repeats: boolean;
+}
+
 /** The sender of a message: an application key, for one environment of its application. */
 export interface MessageSender {
   readonly holder: KeyHolder;

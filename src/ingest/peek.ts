@@ -1,7 +1,7 @@
 /** Characters of a string that is read: enough for 256 that are all escaped. */
 const longestText = 6 * 256;
 
-const beginningBytes = 64 * 1024;
+const beginningBytes = 4096;
 
 /** The part of a body that is searched for its sender, however large the body is: SDKs write the key first. */
 export function beginningOf(body: Uint8Array): Uint8Array {

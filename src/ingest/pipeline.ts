@@ -1,8 +1,9 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { LargeBodies } from '../admission/large-bodies.ts';
 import { ApiError } from '../errors.ts';
+import { SentBody } from '../http/sent-body.ts';
 import type { Ledger, LedgerSource } from '../ledger/ledger.ts';
-import { type AdmissionDeps, admit, admitOf, chargeLarge, chargeSmall } from './admission.ts';
+import { type AdmissionDeps, admit, admitOf, chargeSmall, Payer } from './admission.ts';
 import type { KeyFinder } from './deps.ts';
 import { checkIdempotencyKey } from './message-identity.ts';
 import { beginningOf } from './peek.ts';
@@ -36,6 +37,36 @@ export interface LedgerView<Incoming> {
   origin?(incoming: Incoming): string | undefined;
 }
 
+/** A body that can be decoded, or one that has to be unpacked first. */
+export type Body = Uint8Array | SentBody;
+
+/** Bodies up to this length are processed in one turn of the event loop. That takes a few milliseconds. */
+const longBody = 64 * 1024;
+
+/** What a long body brought, and what that costs. */
+interface LongMessage<Message> {
+  readonly message: Message;
+  readonly entries: number;
+}
+
+/** How long bodies of one kind are processed, so that nothing else waits for them. */
+export interface LongMessages<Incoming, Message, Sender> {
+  /** Runs work on one body when it is the turn of its sender. @throws {ApiError} when too many wait already */
+  inTurn<T>(sender: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Unpacks and decodes a body in another thread. It cannot be read afterwards.
+   * @param unpacked receives the length of the body, also of one that is then refused
+   * @throws {ApiError}
+   */
+  decode(
+    body: SentBody,
+    incoming: Incoming,
+    unpacked: (bytes: number) => void,
+  ): Promise<LongMessage<Message>>;
+  /** Does on this thread, in small steps, what `count` would take long for. */
+  prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
+}
+
 /**
  * The steps in which one kind of message by one transport differs from the others. Each refuses with an `ApiError`. `Incoming`
  * is the request or call that brings the message, `Sender` the application that it was resolved to.
@@ -43,8 +74,12 @@ export interface LedgerView<Incoming> {
 export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> extends LedgerView<Incoming> {
   /** Refuses what the head alone rules out, before the body is read: 401, 403. */
   authorize?(incoming: Incoming): void;
-  /** The body, inflated. Its memory is taken from `budget`; the pipeline gives it back. */
-  read(incoming: Incoming, budget: LargeBodies): Uint8Array | Promise<Uint8Array>;
+  /** The body, as it was sent or inflated. Its memory is taken from `budget`; the pipeline gives it back. */
+  read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
+  /** Where it comes from. */
+  address(incoming: Incoming): string;
+  /** How long bodies are processed. Without it, they are all processed on this thread. */
+  readonly long?: LongMessages<Incoming, Message, Sender>;
   /** The `Idempotency-Key` as it was sent. */
   idempotencyKey(incoming: Incoming): string | undefined;
   /** What the message says. @throws {ApiError} of status 400 */
@@ -88,7 +123,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
    * @throws errors other than `ApiError`, such as `ClientGone`
    */
   receive(incoming: Incoming): Answer | Promise<Answer> {
-    let body: Uint8Array | Promise<Uint8Array>;
+    let body: Body | Promise<Body>;
     try {
       admit(this.#deps);
       this.#handler.authorize?.(incoming);
@@ -103,29 +138,98 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     );
   }
 
-  #process(incoming: Incoming, body: Uint8Array): Answer | Promise<Answer> {
+  #process(incoming: Incoming, body: Body): Answer | Promise<Answer> {
+    if (body instanceof SentBody) return this.#unpack(incoming, body);
     return body.length <= this.#deps.bodies.free
       ? this.#take(incoming, body)
-      : this.#takeInTurn(incoming, body);
+      : this.#takeLarge(incoming, new SentBody(body, [], body.length));
   }
 
-  /** A large body is charged to its sender before it is decoded, and waits for its turn. */
-  async #takeInTurn(incoming: Incoming, body: Uint8Array): Promise<Answer> {
-    const { bodies } = this.#deps;
+  #unpack(incoming: Incoming, body: SentBody): Answer | Promise<Answer> {
     try {
-      const turn = bodies.turn(body, () => {
-        const { appKey } = this.#handler.peek(incoming, beginningOf(body));
-        return chargeLarge(this.#deps, appKey, body.length);
-      });
-      if (turn !== undefined) {
-        await turn;
-        admit(this.#deps);
-      }
+      const small = body.unpackWithin(this.#deps.bodies.free);
+      if (small === undefined) return this.#takeLarge(incoming, body);
+      this.#deps.bodies.release(body.bytes);
+      return this.#take(incoming, small);
     } catch (error) {
-      bodies.release(body);
-      return this.#refuse(incoming, error, body);
+      this.#deps.bodies.release(body.bytes);
+      return this.#refuse(incoming, error, body.beginning());
     }
-    return this.#take(incoming, body);
+  }
+
+  /** A large body is paid for before it is unpacked or decoded, and waits for its turn. */
+  async #takeLarge(incoming: Incoming, body: SentBody): Promise<Answer> {
+    const handler = this.#handler;
+    const { bodies } = this.#deps;
+    const beginning = body.beginning();
+    const claimed = handler.peek(incoming, beginning && beginningOf(beginning));
+    const held = { length: body.bytes.length };
+    const release = () => {
+      bodies.release(held);
+      held.length = 0;
+    };
+    try {
+      const payer = this.#payerOf(incoming, claimed);
+      payer.check(body.bytes.length);
+      const unpacked = this.#unpackShort(body, payer);
+      if (unpacked === undefined) return await this.#takeLong(incoming, body, payer, release);
+      payer.pay(body.bytes.length);
+      payer.owe(unpacked.length);
+      release();
+      bodies.hold(unpacked);
+      held.length = unpacked.length;
+      await this.#turn(payer, unpacked.length);
+      held.length = 0; // It is released once it is taken.
+      return await this.#take(incoming, unpacked);
+    } catch (error) {
+      return this.#refuse(incoming, error, undefined, claimed);
+    } finally {
+      release();
+    }
+  }
+
+  /** Unpacks a body that is not long. One that cannot be unpacked has cost as much. */
+  #unpackShort(body: SentBody, payer: Payer): Uint8Array | undefined {
+    try {
+      return this.#handler.long === undefined ? body.unpack() : body.unpackWithin(longBody);
+    } catch (error) {
+      payer.owe(longBody);
+      throw error;
+    }
+  }
+
+  /** Decodes a long body elsewhere, and counts it in small steps. */
+  async #takeLong(incoming: Incoming, body: SentBody, payer: Payer, release: () => void): Promise<Answer> {
+    const deps = this.#deps;
+    const handler = this.#handler;
+    const long = handler.long!;
+    const counted = await long.inTurn(payer.name, async () => {
+      payer.pay(body.bytes.length); // Others of this sender may have left debts.
+      const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
+      const { message, entries } = await long.decode(body, incoming, (bytes) => payer.owe(bytes));
+      release();
+      payer.owe(0, entries);
+      const sender = handler.resolve(message, incoming);
+      await long.prepare(message, sender, incoming, () => this.#turn(payer, longBody));
+      admitOf(deps, sender.holder);
+      deps.keys.markUsed(sender.holder);
+      return handler.count(message, sender, incoming, key);
+    });
+    await counted.durable;
+    return counted.answer;
+  }
+
+  #payerOf(incoming: Incoming, { appKey }: ClaimedSender): Payer {
+    const holder = appKey === undefined ? undefined : this.#deps.keys.findKey(appKey);
+    return new Payer(this.#deps, holder, this.#handler.address(incoming));
+  }
+
+  /** Waits until others have had their turn of the event loop. @param length of what comes next */
+  async #turn({ name }: Payer, length: number): Promise<void> {
+    const turn = this.#deps.bodies.turn({ length }, name);
+    if (turn === undefined) return;
+    await turn;
+    admit(this.#deps);
   }
 
   /** Checks, resolves and counts a message. Nothing of its body is held while it waits for the disk. */

@@ -23,7 +23,8 @@ interface Counted {
 }
 
 /**
- * The messages of the last ten minutes, so that a repetition is not counted again. The room is shared by all applications:
+ * The messages of the last ten minutes, so that a repetition is not counted again. Those that other messages may be like are here
+ * too: a retry that says so repeats them. The room is shared by all applications:
  * when it is full, those with more than an equal share forget their oldest messages, so none can displace another's.
  * The workers store the messages in the same transaction as their counts, and delete the forgotten ones, so a restart
  * changes nothing.
@@ -59,7 +60,8 @@ export class SeenMessages {
 
   /**
    * Adds a message that a batch counts at `now` (Unix ms). If the batch is not kept, the message was not seen.
-   * @param from what was in the batch before the message
+   * @param from what was in the batch before the message. What was added since is bound to the identity: other nodes leave it out
+   *   when they know it already
    */
   add(identity: MessageIdentity, now: number, batch: Batch, from = batch.extent): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);

@@ -18,14 +18,19 @@ export const sentName = {
 /** The name of an environment. */
 export const environmentNamed = { documented: { anyOf: [Name.documented, { type: 'number' }] } };
 
-/** A time, which PHP writes without a colon in its offset. */
+/** A time. PHP writes its offset without a colon, Python may leave the offset out. */
 export const sentTime = {
   documented: {
     component: 'SentTime',
-    description: 'A time in the form of RFC 3339; the offset may also be written without its colon.',
+    description:
+      'A time in the form of RFC 3339. The offset may lack its colon, the time its seconds. A time without an offset is read as UTC.',
     anyOf: [
       Time.documented,
-      { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?[+-]\\d{4}$' },
+      {
+        type: 'string',
+        pattern:
+          '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?([+-]\\d{4})?|[Zz]|[+-]\\d\\d:?\\d\\d)?$',
+      },
     ],
   },
 } satisfies Documented;

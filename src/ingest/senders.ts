@@ -10,6 +10,9 @@ export interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
   readonly appVersion: string | undefined;
 }
 
+/** Where new senders go. */
+type SenderSink = Pick<Batch, 'senders'>;
+
 /** Marks that are kept in all: about 30 MB. */
 const maxMarks = 500_000;
 
@@ -24,13 +27,13 @@ export class Senders {
   #marks = 0;
 
   /** The sender of a packet, while it is added to a batch at `now` (Unix ms). */
-  ofPacket(batch: Batch, environment: number, userAgent: string | undefined, now: number): Asker {
+  ofPacket(batch: SenderSink, environment: number, userAgent: string | undefined, now: number): Asker {
     const { packets } = this.#at(environment, now);
     return packets.find(userAgent) ?? packets.meet(batch, userAgent, packetSender(userAgent));
   }
 
   /** The sender of a report, in the same way. */
-  ofReport(batch: Batch, environment: number, source: ReportSource, now: number): Asker {
+  ofReport(batch: SenderSink, environment: number, source: ReportSource, now: number): Asker {
     const { userAgent, appVersion } = source;
     const { reports } = this.#at(environment, now);
     const text = `${source.route} ${source.transport} ${appVersion ?? ''}\n${userAgent ?? ''}`;
@@ -83,16 +86,16 @@ export class Asker {
   }
 
   /** It asked for a feature. @param ref of the feature's series that it was seen with */
-  asked(feature: string, ref: number, series: EnvironmentSeries, batch: Batch): void {
+  asked(feature: string, ref: number, series: EnvironmentSeries, batch: SenderSink): void {
     if (!this.#series.has(ref)) this.#meet(feature, ref, series, batch);
   }
 
   /** It sent something. */
-  seen(batch: Batch): void {
+  seen(batch: SenderSink): void {
     this.#tell(environmentOrdinal, batch);
   }
 
-  #meet(feature: string, ref: number, series: EnvironmentSeries, batch: Batch): void {
+  #meet(feature: string, ref: number, series: EnvironmentSeries, batch: SenderSink): void {
     const first = series.firstOf(feature);
     const isNew = first !== undefined && !this.#series.has(first.ref);
     this.#mark(ref);
@@ -106,7 +109,7 @@ export class Asker {
     this.#marked();
   }
 
-  #tell(ordinal: number, batch: Batch): void {
+  #tell(ordinal: number, batch: SenderSink): void {
     batch.senders.push({ environment: this.#environment, ordinal, slot: this.#slot, sender: this.#sender });
   }
 }
@@ -132,14 +135,14 @@ class Crowd {
     return this.#byText.get(text);
   }
 
-  meet(batch: Batch, text: string | undefined, sender: Sender): Asker {
+  meet(batch: SenderSink, text: string | undefined, sender: Sender): Asker {
     const asker = this.#askerOf(batch, sender);
     if (this.#byText.size >= maxTexts) this.#byText.clear();
     if ((text?.length ?? 0) <= maxText) this.#byText.set(text, asker);
     return asker;
   }
 
-  #askerOf(batch: Batch, sender: Sender): Asker {
+  #askerOf(batch: SenderSink, sender: Sender): Asker {
     const name = JSON.stringify(sender);
     const known = this.#bySender.get(name);
     if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import { missing } from '../accounts/checks.ts';
+import { mustExist } from '../accounts/checks.ts';
 import { ApiError } from '../errors.ts';
 import type * as http from '../http/endpoint.ts';
 import type { Params } from '../http/types.ts';
@@ -15,9 +15,9 @@ export interface Within {
 }
 
 /**
- * Who may call an endpoint. An application or a team has to be one of the caller's teams, and a user in one of them;
- * otherwise it is answered 404, like what does not exist. `least` is the role that it takes, or else 403; with `orSelf`
- * it takes none where the user is the caller.
+ * Who may call an endpoint. The caller must be in the team, in the application's team, or share a team with the user.
+ * Otherwise the answer is 403 `not_in_team`, and 404 where the id does not exist. `least` is the required role, else 403
+ * `forbidden`. With `orSelf`, users need no role for themselves.
  */
 export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
@@ -25,7 +25,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly orSelf?: true;
 }
 
-/** Checks a caller, and finds what the path's id names. @throws {ApiError} `not_found`, `forbidden` */
+/** Checks a caller, and finds what the path's id names. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
 export function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
   const id = params['id'] ?? '';
   const found = find(access.within, accounts, caller, id);
@@ -41,33 +41,55 @@ function checkRole(caller: Caller, least: Role): void {
 
 export const adminsOnly = 'This needs the role Admin';
 
-/** @throws {ApiError} `not_found`: the same for what does not exist and for what is of other teams */
+/** @throws {ApiError} `not_found`, `not_in_team` */
 function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): object {
   switch (within) {
     case 'service':
       return {};
     case 'application': {
       const application = accounts.applications.get(id);
-      return { application: known(within, application, application && [application.teamId], caller) };
+      return { application: reachable(within, application, application && [application.teamId], caller) };
     }
     case 'team':
-      return { team: known(within, accounts.teams.get(id), [id], caller) };
+      return { team: reachable(within, accounts.teams.get(id), [id], caller) };
     case 'user': {
       const user = accounts.users.get(id);
-      return { user: known(within, user, id === caller.id ? caller.teams : user?.teams, caller) };
+      return { user: reachable(within, user, id === caller.id ? caller.teams : user?.teams, caller) };
     }
   }
 }
 
-function known<T>(
-  what: string,
+/** @param teams those of the thing */
+function reachable<T>(
+  what: Owned,
   thing: T | undefined,
   teams: readonly string[] | undefined,
   caller: Caller,
 ): T {
-  if (thing !== undefined && teams?.some((team) => caller.teams.includes(team))) return thing;
-  throw new ApiError('not_found', missing(what));
+  const found = mustExist(what, thing);
+  checkShared(what, teams ?? [], caller);
+  return found;
 }
+
+/** What belongs to teams. */
+export type Owned = Exclude<keyof Within, 'service'>;
+
+/** Checks that a caller is in one of the teams of something. @throws {ApiError} `not_in_team` */
+export function checkShared(what: Owned, teams: readonly string[], caller: Caller): void {
+  if (!teams.some((team) => caller.teams.includes(team))) throw new ApiError('not_in_team', notInTeam[what]);
+}
+
+/** Checks that a team exists, and that a caller is in it. @throws {ApiError} `not_found`, `not_in_team` */
+export function checkOwnTeam(accounts: Pick<Accounts, 'teams'>, id: string, caller: Caller): void {
+  reachable('team', accounts.teams.get(id), [id], caller);
+}
+
+/** The details of `not_in_team`. */
+export const notInTeam: Readonly<Record<Owned, string>> = {
+  application: "The caller is not in the application's team; an Admin of that team can add users",
+  team: 'The caller is not in this team; one of its Admins can add users',
+  user: 'The caller shares no team with this user',
+};
 
 /** The row of docs/access.md. */
 export function accessRow({ within, least, orSelf }: Access): http.Access {

@@ -21,7 +21,7 @@ export interface Admitted {
 
 /**
  * Admits a caller, and finds what the path names.
- * @throws {ApiError} `rate_limited`, `not_found`, `forbidden`
+ * @throws {ApiError} `rate_limited`, `not_found`, `not_in_team`, `forbidden`
  */
 export function admit(
   deps: ManageDeps,

@@ -7,11 +7,11 @@ import {
 } from '../accounts/applications.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { ApiError } from '../errors.ts';
 import { ok } from '../http/answer.ts';
 import type { Group, Shown } from '../http/endpoint.ts';
 import { bodyShape, listOf, name, shape, text, time } from '../http/schema.ts';
 import type { Application as StoredApplication } from '../store/records.ts';
+import { checkOwnTeam, notInTeam } from './access.ts';
 import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
@@ -32,10 +32,11 @@ const settings = {
     description: 'Whether packets are attributed to identities that clients assert (`u` of a packet).',
   }),
   rate: Type.Union([Type.Null(), Type.Number(limit)], {
-    description: 'Packets and reports a second; 0 is no limit, and `null` is the default of the service.',
+    description:
+      'Packets and reports a second, up to the rate of the service. `null` and 0 are the rate of the service.',
   }),
   burst: Type.Union([Type.Null(), Type.Integer(limit)], {
-    description: 'Packets and reports at once; `null` is the default of the service.',
+    description: 'Packets and reports at once, up to the burst of the service; `null` is twice the rate.',
   }),
 };
 
@@ -117,12 +118,13 @@ export const applications: Group<ManageDeps> = {
       refuses: {
         invalid_name: nameRule('an application'),
         not_found: missing('team'),
+        not_in_team: notInTeam.team,
         plan_limit: overPlan('free', 'applications'),
       },
       async handle({ directory, caller, callerIn, body }) {
         const { teamId = caller.primaryTeam, ...wanted } = body;
         const own = checked(directory, (draft) => {
-          if (!callerIn(draft).teams.includes(teamId)) throw new ApiError('not_found', missing('team'));
+          checkOwnTeam(draft, teamId, callerIn(draft));
         });
         const application = await createApplication(own, { ...wanted, teamId });
         return created(['applications', application.id], show(application));

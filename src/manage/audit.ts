@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { auditEntries, showEntry } from '../accounts/audit-log.ts';
+import { isInstallationAdmin } from '../accounts/installation.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import type { QueryOf } from '../http/query-reader.ts';
@@ -60,13 +61,16 @@ export const audit: Group<AuditDeps> = {
       access: { within: 'service', least: 'Admin' },
       operationId: 'listAuditEntries',
       summary: 'Read the audit log of your teams and of the service',
-      description: 'A page may be short or empty without being the last one.',
+      description:
+        'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist belong to no team; only the Admins of the first team, who run the installation, see them.',
       query: { ...paging, ...range, ...filters },
       answers: { 200: page(AuditEntry, 'The latest entry comes first.') },
-      async handle({ caller, query }, { accounts }: AuditDeps) {
+      async handle({ directory, caller, query }, { accounts }: AuditDeps) {
         const isWanted = filterOf(query);
-        const ofCaller = ({ teamId }: StoredEntry) => teamId === null || caller.teams.includes(teamId);
-        return ok(await readPage(accounts, query, (entry) => ofCaller(entry) && isWanted(entry)));
+        const runsInstallation = isInstallationAdmin(directory, caller);
+        const isShown = ({ teamId, actor }: StoredEntry) =>
+          teamId === null ? runsInstallation || actor.type !== 'anonymous' : caller.teams.includes(teamId);
+        return ok(await readPage(accounts, query, (entry) => isShown(entry) && isWanted(entry)));
       },
     }),
   ],

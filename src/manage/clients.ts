@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { nameRule } from '../accounts/checks.ts';
 import { clientsOf, createClient, deleteClient } from '../accounts/clients.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { reservedName } from '../accounts/reserved-names.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, name, shape, text, time } from '../http/schema.ts';
@@ -12,7 +12,7 @@ import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
 
 const settings = {
-  name: name('The login page shows it.'),
+  name: name('The sign-in page shows it, so it must not resemble the name of this service.'),
   type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
     description:
       'A confidential client has a secret. A program that runs on its users’ devices cannot keep one and is public.',
@@ -78,7 +78,7 @@ export const clients: Group<ManageDeps> = {
       summary: 'Register a sign-in client',
       body: NewSignInClient,
       answers: { 201: made(SignInClientShownOnce, 'The client, with its secret if it has one.') },
-      refuses: { invalid_name: nameRule('a sign-in client'), plan_limit: overPlan('free', 'clients') },
+      refuses: { invalid_name: reservedName, plan_limit: overPlan('free', 'clients') },
       async handle({ directory, team: { id: teamId }, body: { type, ...wanted } }) {
         const confidential = type === 'confidential';
         const { client, clientSecret } = await createClient(directory, { ...wanted, teamId, confidential });

@@ -55,7 +55,7 @@ export const exampleCluster = {
     {
       directory: 'a41f0c2d9be37f58a41f0c2d9be37f58',
       name: 'flagmeter-1',
-      version: '0.1.0',
+      version: '0.2.0',
       state: 'up' as const,
       lastBeat: exampleTime,
       lag: 0,

@@ -10,7 +10,7 @@ import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.t
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
 import { jsonContent } from '../http/schema.ts';
-import { type Access, adminsOnly } from './access.ts';
+import { type Access, adminsOnly, notInTeam } from './access.ts';
 import { tooManyRequests } from './admit.ts';
 import { changedSince } from './etag.ts';
 import { CompleteThrough } from './freshly.ts';
@@ -131,7 +131,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
     }),
     unauthorized: new Unauthorized(false).message,
     ...(least === 'Admin' && { forbidden: adminsOnly }),
-    ...(within !== 'service' && { not_found: missing(within) }),
+    ...(within !== 'service' && { not_found: missing(within), not_in_team: notInTeam[within] }),
     ...(matches && { precondition_failed: changedSince }),
     rate_limited: tooManyRequests,
     engine_unavailable: engineUnavailable,

@@ -55,9 +55,10 @@ function oauth2(issuer: string, serviceScope: string): Json {
 const introduction = `Every request carries \`Authorization: Bearer <access token>\`. A token lives for an hour. It is refused from the moment it is
 invalidated, or its user or API key is deleted.
 
-**Who may do what.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. What
-belongs to other teams is answered 404, like what does not exist; 403 means that you may see it but not do this. Checked in
-this order: 401, 429, 404, 403, then the query and the body.
+**Who may do what.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. An id
+that does not exist is answered 404. An id of a team that the caller is not in is answered 403 \`not_in_team\`, and a call that
+takes an Admin 403 \`forbidden\`. Lists show only what belongs to the caller's teams. The order of the checks: 401, 429, 404,
+403, then the query and the body.
 
 **Refusals** are \`application/problem+json\` (RFC 9457) with a stable \`code\`. A refused request has changed nothing. A client
 that asks too often gets 429; 429 and 503 carry \`Retry-After\` in seconds.

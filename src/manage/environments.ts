@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { nameRule } from '../accounts/checks.ts';
+import { sentNameRule } from '../accounts/checks.ts';
 import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ok } from '../http/answer.ts';
@@ -41,7 +41,7 @@ export const environments: Group<ManageDeps> = {
       body: NewEnvironment,
       answers: { 201: made(Environment, 'The environment.') },
       refuses: {
-        invalid_name: nameRule('an environment'),
+        invalid_name: sentNameRule('an environment'),
         conflict: environmentExists,
         plan_limit: overPlan('free', 'environments'),
       },

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { nameRule } from '../accounts/checks.ts';
+import { sentNameRule } from '../accounts/checks.ts';
 import { reservedName } from '../accounts/declarations.ts';
 import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
@@ -123,7 +123,7 @@ export const features: Group<FeatureDeps> = {
       matches: true,
       answers: { 200: oneTagged(FeatureDetail, 'The feature after the change.') },
       refuses: {
-        invalid_name: nameRule('a variant'),
+        invalid_name: sentNameRule('a variant'),
         invalid_time: timeRule('snoozedUntil'),
         not_found: unknownFeature,
         plan_limit: overPlan('free', 'features'),

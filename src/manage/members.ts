@@ -1,10 +1,11 @@
-import { missing } from '../accounts/checks.ts';
+import { mustExist } from '../accounts/checks.ts';
 import { addMember, findMember, membersOf, removeMember } from '../accounts/members.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer } from '../http/schema.ts';
+import { checkShared } from './access.ts';
 import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
@@ -48,9 +49,7 @@ export const members: Group<ManageDeps> = {
       async handle({ directory, caller, callerIn, team, params: { userId } }) {
         // An Admin must not take over users who are only in teams of others.
         const ofKnown = checked(directory, (draft) => {
-          const { teams } = callerIn(draft);
-          const isKnown = draft.users.get(userId)?.teams.some((id) => teams.includes(id));
-          if (!isKnown) throw new ApiError('not_found', missing('user'));
+          checkShared('user', mustExist('user', draft.users.get(userId)).teams, callerIn(draft));
         });
         const { user, added } = await addMember(ofKnown, team.id, userId);
         const shown = showUser(user, caller);

@@ -45,7 +45,10 @@ export const TeamLimits = shape(
     plan,
     canRaise: flag('Whether an Admin may raise the plan. Otherwise only the operator of the service can.'),
     allowances: listOf(Allowance, 'What the plan allows, and how much of it is used.'),
-    settings: listOf(ServiceLimit, 'What the service allows. An application can have a rate of its own.'),
+    settings: listOf(
+      ServiceLimit,
+      'What the service allows. An application can have a lower rate of its own.',
+    ),
   },
   {
     plan: 'team',

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
-import { mustExist, nameRule, tooMany } from '../accounts/checks.ts';
-import { maxTeams, membersOf } from '../accounts/members.ts';
-import { isMore, usualPlan } from '../accounts/plans.ts';
+import { mustExist, nameRule } from '../accounts/checks.ts';
+import { isInstallationAdmin } from '../accounts/installation.ts';
+import { membersOf } from '../accounts/members.ts';
+import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
+import { originOf } from '../accounts/team-origins.ts';
 import { createTeam, deleteTeam, hasApplications, patchTeam } from '../accounts/teams.ts';
 import { ApiError } from '../errors.ts';
 import { ok } from '../http/answer.ts';
@@ -63,20 +65,24 @@ export const teams: Group<LimitDeps> = {
       operationId: 'createTeam',
       summary: 'Create a team',
       description:
-        'The user who creates it is its first member. An API key stays in its own team: the Admins of that team become members of the new one.',
+        'The user who creates it is its first member. An API key stays in its own team: the Admins of that team become members of the new one. Plans limit the teams that the Admins and API keys of a team create, together with the teams that those teams create. An Admin of the first team, who runs the installation, creates teams without that limit when signed in as a user.',
       body: NewTeam,
       answers: { 201: made(Team, 'The team.') },
       refuses: {
         invalid_name: nameRule('a team'),
         conflict: noFounder,
-        plan_limit: tooMany('teams of one user', maxTeams),
+        plan_limit: overPlan('free', 'teams'),
       },
       async handle({ directory, caller, callerIn, body }, { plans }: LimitDeps) {
         const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
         checkRise(plans, body.plan, own);
         const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
         const founders = (accounts: Accounts) => foundersOf(accounts, callerIn(accounts));
-        const team = await createTeam(directory, body.name, { plan, foundersOf: founders });
+        const team = await createTeam(directory, body.name, {
+          plan,
+          foundersOf: founders,
+          originOf: (accounts) => chargedTeam(accounts, callerIn(accounts)),
+        });
         return created(['teams', team.id], show(team));
       },
     }),
@@ -128,6 +134,12 @@ function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Static<type
 function checkRise(plans: LimitDeps['plans'], wanted: Plan | undefined, from: Plan): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
   throw new ApiError('forbidden', 'Only the operator of the service raises plans, with --plans open');
+}
+
+/** The team whose limit a new team counts against; `undefined` for people who run the installation, who have no limit. */
+function chargedTeam(accounts: Accounts, caller: Call['caller']): string | undefined {
+  if (accounts.users.has(caller.id) && isInstallationAdmin(accounts, caller)) return undefined;
+  return originOf(accounts, caller.primaryTeam);
 }
 
 /** The first members: the user who creates the team, or the Admins of the team of the API key. */

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
+import { temporary } from '../accounts/temporary-password.ts';
 import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
 import { ApiError } from '../errors.ts';
 import type { Answer } from '../http/answer.ts';
@@ -27,7 +28,8 @@ export const email = Type.String({
 });
 
 export const password = Type.String({
-  description: 'At least 8 characters, and at most 1024 bytes.',
+  description:
+    'At least 8 characters, and at most 1024 bytes. Not a common password, and without the e-mail address, the part before its @ or the name of this service.',
   documented: { format: 'password', minLength: 8, maxLength: 1024 },
 });
 
@@ -78,10 +80,15 @@ export async function patchUserFor(
     }
     checkMatch(request, showUser(user, changer));
     if (hash !== undefined) deps.endSessions(draft, user.id);
-    const full = hash === undefined ? changes : { ...changes, passwordHash: hash };
+    const full = hash === undefined ? changes : { ...changes, ...passwordOf(hash, user.id === changer.id) };
     return { patched: draftUserPatch(draft, user, full, directory.clock.now()), changer };
   });
   return tagged(showUser(patched, changer));
+}
+
+/** A password that someone else has set is good for one sign-in. */
+function passwordOf(passwordHash: string, isOwn: boolean) {
+  return isOwn ? { passwordHash } : { passwordHash, ...temporary(passwordHash) };
 }
 
 /** What a patch changes of a user: fields that are sent back as they were read change nothing. @throws {ApiError} `forbidden`, `invalid_body` */
@@ -131,7 +138,7 @@ function checkFirst(
   patch: Patch,
 ): void {
   const { password, ...changes } = changesFor(caller, user, patch);
-  if (password !== undefined) checkPassword(password);
+  if (password !== undefined) checkPassword(password, changes.email ?? user.email);
   checkUserPatch(directory, user, changes);
   checkMatch(request, showUser(user, caller));
 }

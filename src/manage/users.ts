@@ -1,13 +1,16 @@
 import Type from 'typebox';
+import type { Accounts } from '../accounts/accounts.ts';
 import { missing, mustExist, nameRule } from '../accounts/checks.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
 import { newPassword } from '../accounts/passwords.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { temporary } from '../accounts/temporary-password.ts';
 import { checkNewUser, checkPassword, createUser, deleteUser, emailTaken } from '../accounts/users.ts';
 import { ApiError } from '../errors.ts';
 import { noContent, ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { bodyShape, jsonAnswer, listOf, name } from '../http/schema.ts';
+import { checkOwnTeam, notInTeam } from './access.ts';
 import { created, done, EntityTagOfUser, made, oneTagged, page } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { checked } from './checked.ts';
@@ -56,12 +59,13 @@ export const users: Group<UserDeps> = {
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'The first team is the primary team of the user. Without `password` one is generated, which the answer shows.',
+        'The first team is the primary team of the user. Without `password` one is generated, which the answer shows. Whoever knows the password, the user has to choose another at the first sign-in.',
       body: NewUser,
       answers: { 201: made(UserShownOnce, 'The user.') },
       refuses: {
         invalid_name: nameRule('a user'),
         not_found: missing('team'),
+        not_in_team: notInTeam.team,
         conflict: emailTaken,
         backpressure: tooManyPasswords,
         plan_limit: overPlan('free', 'members'),
@@ -70,12 +74,12 @@ export const users: Group<UserDeps> = {
         const { password, teams = [caller.primaryTeam], ...rest } = body;
         const chosen = password ?? newPassword(directory.randomBytes);
         const wanted = { role: 'User' as const, ...rest, teams };
-        checkPassword(chosen);
-        checkOwnTeams(caller, teams);
+        checkPassword(chosen, wanted.email);
+        checkOwnTeams(directory, caller, teams);
         checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
         const passwordHash = await hashPassword(chosen, caller.id);
-        const own = checked(directory, (draft) => checkOwnTeams(callerIn(draft), teams));
-        const user = await createUser(own, { ...wanted, passwordHash });
+        const own = checked(directory, (draft) => checkOwnTeams(draft, callerIn(draft), teams));
+        const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
         const shown = showUser(user, caller);
         return created(['users', user.id], password === undefined ? { ...shown, password: chosen } : shown);
       },
@@ -105,7 +109,7 @@ export const users: Group<UserDeps> = {
       summary: 'Change a user',
       description: `All users change their own name, primary team and, with \`currentPassword\`, password. Admins also change their own
 e-mail address with \`currentPassword\`, and the name of others. To change anything else of others takes an Admin who is in all of
-their teams. A new password signs the user out everywhere.`,
+their teams. A new password signs the user out everywhere. One that is not set by the user has to be replaced at the next sign-in.`,
       body: UserPatch,
       matches: true,
       answers: { 200: oneTagged(User, 'The user after the change.') },
@@ -132,8 +136,7 @@ their teams. A new password signs the user out everywhere.`,
   ],
 };
 
-/** @throws {ApiError} `not_found` */
-function checkOwnTeams(caller: Caller, teams: readonly string[]): void {
-  if (teams.every((team) => caller.teams.includes(team))) return;
-  throw new ApiError('not_found', missing('team'));
+/** @throws {ApiError} `not_found`, `not_in_team` */
+function checkOwnTeams(accounts: Accounts, caller: Caller, teams: readonly string[]): void {
+  for (const team of teams) checkOwnTeam(accounts, team, caller);
 }

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes as systemRandomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { readTextFile } from '../text-file.ts';
 
 type RandomBytes = (length: number) => Buffer;
 
@@ -58,7 +59,7 @@ export function newEngineKey(randomBytes: RandomBytes = systemRandomBytes): stri
 export function readEngineKey(file: string): EngineKey {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8').trim();
+    text = readTextFile(file).trim();
   } catch (error) {
     // What was given may be the key itself, by mistake.
     const { code = 'error' } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { readTextFile } from '../text-file.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineTls } from './engine-url.ts';
 
@@ -52,7 +52,7 @@ function isPair(cert: string, key: string): boolean {
 
 function read(parameter: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextFile(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new EngineError('refused', `The ${parameter} file of the engine cannot be read: ${file} (${code})`);

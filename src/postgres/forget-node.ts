@@ -1,5 +1,4 @@
 import type { Connection } from './connection.ts';
-import { silentAfterMs } from './engine-report.ts';
 import { EngineUnfit, unfit } from './engine-unfit.ts';
 import type { Run } from './statement.ts';
 
@@ -15,6 +14,9 @@ export interface NodeLoss {
   readonly streams: readonly { readonly stream: string; readonly shippedUntil: Date }[];
 }
 
+/** A node heard from within this time may be running: it may only be cut off, and still count. */
+const forgettableAfterMs = 10 * 60_000;
+
 interface Row extends Omit<NodeLoss, 'streams'> {
   readonly isAlive: boolean;
 }
@@ -25,14 +27,15 @@ const columns = `directory, name, state, beat_at AS "lastBeat", spool_bytes::flo
 
 /**
  * Finds a node by the id of its directory or by its name, and says what it has never shipped.
- * @throws {EngineUnfit} there is none, several have the name, it runs, or it is forgotten already
+ * @param force also when the node was heard from within the last ten minutes
+ * @throws {EngineUnfit} the node is unknown, ambiguous, forgotten already, or may be running
  */
-export function findLoss(connection: Connection, named: string): Promise<NodeLoss> {
+export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction(async (run) => {
     const text = `SELECT ${columns} FROM fm_node WHERE directory = $2 OR name = $2 ORDER BY directory`;
-    const { rows } = await run<Row>({ text, values: [silentAfterMs, named] }).catch(unfit);
+    const { rows } = await run<Row>({ text, values: [forgettableAfterMs, named] }).catch(unfit);
     const found = rows.find(({ directory }) => directory === named) ?? only(rows, named);
-    return lossOf(run, found);
+    return lossOf(run, found, force);
   });
 }
 
@@ -41,11 +44,11 @@ export function findLoss(connection: Connection, named: string): Promise<NodeLos
  * lost is kept as gaps. All in one transaction.
  * @throws {EngineUnfit} as `findLoss`
  */
-export function forgetNode(connection: Connection, directory: string): Promise<NodeLoss> {
+export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction(async (run) => {
     const text = `SELECT ${columns} FROM fm_node WHERE directory = $2 FOR UPDATE`;
-    const { rows } = await run<Row>({ text, values: [silentAfterMs, directory] });
-    const loss = await lossOf(run, only(rows, directory));
+    const { rows } = await run<Row>({ text, values: [forgettableAfterMs, directory] });
+    const loss = await lossOf(run, only(rows, directory), force);
     void run({
       text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, to_ms, reason)
              SELECT stream, seq + 1, seq + 1, through, (extract(epoch FROM $2::timestamptz) * 1000)::bigint, $3
@@ -76,12 +79,12 @@ function only(rows: readonly Row[], named: string): Row {
   return found;
 }
 
-async function lossOf(run: Run, { isAlive, ...node }: Row): Promise<NodeLoss> {
+async function lossOf(run: Run, { isAlive, ...node }: Row, force: boolean): Promise<NodeLoss> {
   const { directory, name, state, lastBeat } = node;
   if (state === 'forgotten') throw new EngineUnfit(`Node ${name} (${directory}) is forgotten already`);
-  if (isAlive)
+  if (isAlive && !force)
     throw new EngineUnfit(
-      `Node ${name} runs: its last beat was at ${lastBeat.toISOString()}. Stop it first, and wait ${silentAfterMs / 1000} s`,
+      `Node ${name} was heard from at ${lastBeat.toISOString()} and may be running. Stop it: it ships what it has. If it is lost, wait ten minutes or add --force`,
     );
   const { rows } = await run<NodeLoss['streams'][number]>({
     text: `SELECT stream, to_timestamp(through / 1000.0) AS "shippedUntil" FROM fm_stream

@@ -1,6 +1,8 @@
 import { hashReported } from '../aggregate/user-hash.ts';
 import { identityOf, type MessageIdentity, type MessageSender } from '../ingest/message-identity.ts';
-import type { MetricsReport, Report, UsageReport } from './report.ts';
+import { isFinerThanMs } from '../rfc3339.ts';
+import type { CondensedReport } from './condensed-report.ts';
+import type { MetricsReport, Report, ReportHead, UsageReport } from './report.ts';
 import { RowSum } from './row-sum.ts';
 
 /** The kinds of rows that make up a message. */
@@ -10,25 +12,43 @@ const variantRow = 3;
 const userRow = 4;
 const valueRow = 5;
 
-/**
- * The identity of a report that its sender has not named. It is `undefined` when the content does not tell the report from
- * all others: processes of one host that were started alike report alike within one second, so that takes both when the
- * process started and a time finer than a second.
- */
-export function identityOfReport(sender: MessageSender, report: Report): MessageIdentity | undefined {
+/** The identity of a report that its sender has not named, by its content. Only `isDistinct` says whether it has it alone. */
+export function identityOfReport(sender: MessageSender, report: Report | CondensedReport): MessageIdentity {
   const { instanceName, processStartTime, time, statCount } = report;
-  if (processStartTime === undefined || time % 1000 === 0) return undefined;
   const rows = new RowSum();
-  rows.begin('variants' in report ? usageHead : metricsHead);
+  const condensed = 'contentSum' in report;
+  const isUsage = condensed ? report.kind === 'usage' : 'variants' in report;
+  rows.begin(isUsage ? usageHead : metricsHead);
   rows.word(sender.environment.number);
   rows.name(instanceName);
-  rows.number(microseconds(processStartTime));
+  if (processStartTime === undefined) rows.name(undefined);
+  else rows.number(microseconds(processStartTime));
   rows.number(microseconds(time));
   rows.word(statCount);
   rows.end();
+  if (condensed) rows.add(report.contentSum);
+  else addContent(rows, report);
+  return identityOf(sender, ...rows.total);
+}
+
+/** The sum of what a report has besides its head: see `RowSum.total`. */
+export function contentSumOf(report: Report): readonly [number, number] {
+  const rows = new RowSum();
+  addContent(rows, report);
+  return rows.total;
+}
+
+function addContent(rows: RowSum, report: Report): void {
   if ('variants' in report) addUsage(rows, report);
   else addValues(rows, report);
-  return identityOf(sender, ...rows.total);
+}
+
+/**
+ * Whether the content tells a report from all others of its sender. Processes that were forked from one report alike within a
+ * millisecond: same name, same start, same counts. So that takes a time that is finer.
+ */
+export function isDistinct({ time }: ReportHead): boolean {
+  return isFinerThanMs(time);
 }
 
 function addUsage(rows: RowSum, { variants, users, environmentHashes }: UsageReport): void {

@@ -1,4 +1,4 @@
-import { bucketAt, horizonsAt, type Retention } from '../store/retention.ts';
+import { bucketAt, horizonsAt, oldestWholeDay, type Retention } from '../store/retention.ts';
 
 /** Senders' clocks may be ahead of ours by this much. */
 const aheadMs = 5 * 60_000;
@@ -11,14 +11,23 @@ export interface CountedAt {
   readonly minute: number;
   /** Unix ms. */
   readonly at: number;
+  /** Whether that is another time than the reported one. */
+  readonly moved: boolean;
 }
 
 /**
- * When something that was reported for `time` is counted, all in Unix ms: at its own time, but what comes from the
- * future counts as now, and what is older than the minute buckets are kept counts in its hour or day.
+ * When something that was reported for `time` is counted, all in Unix ms: at its own time, in its hour or day when that is
+ * older than minutes are kept. What comes from the future counts as now. What is older than all that is kept counts in the
+ * oldest day that is kept for another 24 hours, because it would be deleted within a minute.
  */
 export function countedAt(time: number, now: number, retention: Retention): CountedAt {
-  const at = time > now + aheadMs ? now : Math.max(0, time);
+  const horizons = horizonsAt(now, retention);
+  const at = timeWithin(time, now, horizons.days * 60_000, retention);
   const minute = Math.floor(at / 60_000);
-  return { bucket: bucketAt(minute, horizonsAt(now, retention)), minute, at };
+  return { bucket: bucketAt(minute, horizons), minute, at, moved: at !== time };
+}
+
+function timeWithin(time: number, now: number, oldest: number, retention: Retention): number {
+  if (time > now + aheadMs) return now;
+  return time < oldest ? oldestWholeDay(now, retention) * 60_000 : Math.max(0, time);
 }

@@ -20,7 +20,7 @@ const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
     summary: 'Count what a server did with features',
     description: `${description}\n\nThe same as \`Usage.Usage/SendStats\` of gRPC.`,
     ...bodies(UsageReportSchema, 'featureCount', usageExamples),
-    refuses: { ...refuses(maxReport), invalid_hash: 'One of the hashes is no such integer' },
+    refuses: refuses(maxReport),
   }),
   bind: usageIntake,
 });
@@ -33,7 +33,7 @@ const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
     ...bodies(MetricsReportSchema, 'count', metricsExamples),
     refuses: {
       ...refuses(maxReport),
-      invalid_number: 'The value at /stats/0/value must be either number or null',
+      invalid_body: 'The body must have at least one of stats, counters, observations',
     },
   }),
   bind: metricsIntake,
@@ -50,16 +50,19 @@ function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
 }
 
 const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report has changed nothing. Unknown fields are ignored,
-and optional ones may be \`null\`. An entry whose name is not valid is left out, and so is a metric without a value; features,
-variants and metrics over the limits of the environment are counted as \`__other__\`. The ledger says so, and the answer
-counts all entries. A name may be a number, and an empty map \`[]\`, as PHP writes them.
+and optional ones may be \`null\` or \`[]\`. An entry whose name is not valid is left out, and so is a metric without a value. A value that
+is not valid is left out too: a number that is not finite, a variant with a count that is negative, fractional or too large, a hash
+that is not an integer, a field of the wrong type. The rest is counted. Features, variants and metrics over the limits of the
+environment are counted as \`__other__\`. The ledger notes all of these, and the answer counts all entries. A name may be a
+number, and an empty map \`[]\`, as PHP writes them.
 
 The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no answer has CORS
 headers, and \`OPTIONS\` is answered 405.
 
 A report that comes again within 10 minutes, with the same environment, \`instanceName\`, \`processStartTime\`, \`time\` and
-content, is answered as accepted and not counted again, even after a restart. A report from the future is counted now, and one
-that is older than the minutes that are kept is counted in its hour.`;
+content, is answered as accepted and not counted again, even after a restart, if its \`time\` is finer than a millisecond. Otherwise
+it counts, because several processes may report alike. An \`Idempotency-Key\` tells retries from others in any case. A report from the future is counted now. One that is
+older than the minutes that are kept is counted in its hour or day, and one from before all that is kept in the oldest day.`;
 
 interface Example {
   readonly summary: string;
@@ -149,7 +152,6 @@ const refuses = (maxReport: number): Refusals => ({
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
   invalid_body: 'The value at /stats must be either array or null',
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
-  invalid_count: 'The value at /stats/0/enabledCount must be >= 0',
   invalid_time: 'time must be like 2026-01-31T12:00:00Z',
   unknown_key: 'appKey is not a key of any application',
   unknown_environment: 'environment is not one of the application; case matters',

@@ -1,9 +1,17 @@
-import { ApiError } from '../errors.ts';
-import type { FeatureUsers, MetricsReport, MetricValue, ReportHead, VariantUsage } from './report.ts';
+import type { SentHead } from './head.ts';
+import type {
+  FeatureUsers,
+  MetricsReport,
+  MetricValue,
+  ReportNote,
+  UsageReport,
+  VariantUsage,
+} from './report.ts';
 
 /**
  * What the entries of a report mean, whatever transport they came by. Their names are checked when they are counted: one
- * that is not valid has no series (see `EnvironmentSeries`).
+ * that is not valid has no series (see `EnvironmentSeries`). A count or a value that is not valid is `NaN` here: what it would
+ * have counted is left out, and noted.
  */
 
 type Maybe<T> = T | null | undefined;
@@ -19,13 +27,41 @@ export interface UsageEntry {
 /** Counts of a variant that were read when the feature may not have been yet. */
 export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
 
+/** What the entries of a usage report add up to so far. */
+export interface UsageDrafts {
+  statCount: number;
+  readonly variants: VariantDraft[];
+  readonly users: FeatureUsers[];
+}
+
+/** What a usage report has before any entry was read. */
+export function newUsage(): UsageDrafts {
+  return { statCount: 0, variants: [], users: [] };
+}
+
+/** A usage report of what its entries have. @param notes what is noted of it so far */
+export function endUsage(
+  head: SentHead,
+  drafts: UsageDrafts,
+  rest: Pick<UsageReport, 'appVersion' | 'environmentHashes'>,
+  notes: Set<ReportNote>,
+): UsageReport {
+  if (drafts.variants.every(isCounted)) return { ...head, notes: [...notes], ...drafts, ...rest };
+  notes.add('value_dropped');
+  return { ...head, notes: [...notes], ...drafts, variants: drafts.variants.filter(isCounted), ...rest };
+}
+
+function isCounted({ checks, used, viewed }: VariantUsage): boolean {
+  return !Number.isNaN(checks + used + viewed);
+}
+
 /**
  * Ends the variants that an entry counts: its `variantStats`, and only without any the legacy counts, as variants
  * `enabled` and `disabled`. Variants that a sender names are there even with zeros; a legacy one only when it counts
  * something, for every old entry has both.
  *
- * `requestCount` is left out on purpose: it says in how many requests a variant was checked at least once. That is
- * another unit than checks, so it must not stand in for them, and a variant that was in a request was checked.
+ * `requestCount` is not read: it says in how many requests a variant was checked at least once. That is another unit than
+ * checks, so it must not stand in for them.
  *
  * @param variants those of the report so far: from `first` on the entry's `variantStats`
  */
@@ -39,8 +75,8 @@ function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {
   const checks = entry.enabledCount ?? 0;
   const used = entry.usedCount ?? 0;
   const disabled = entry.disabledCount ?? 0;
-  if (checks > 0 || used > 0) variants.push({ feature, variant: 'enabled', checks, used, viewed: 0 });
-  if (disabled > 0) variants.push({ feature, variant: 'disabled', checks: disabled, used: 0, viewed: 0 });
+  if (checks !== 0 || used !== 0) variants.push({ feature, variant: 'enabled', checks, used, viewed: 0 });
+  if (disabled !== 0) variants.push({ feature, variant: 'disabled', checks: disabled, used: 0, viewed: 0 });
 }
 
 /** The users of a feature: whoever viewed it is one of them. Nothing when there are no hashes. */
@@ -75,31 +111,29 @@ export type Merging = 'sum' | 'last';
 /** What the entries of a report have so far. Without a time of its own, a value is of the time of the report. */
 export interface MetricDrafts {
   readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
-  /** Whether an entry had no value. */
-  lacksValue: boolean;
+  /** What is noted of the entries. */
+  readonly notes: Set<ReportNote>;
 }
 
-/** What a report has before any entry was read. */
-export function newDrafts(): MetricDrafts {
-  return { values: [], lacksValue: false };
+/** What a report has before any entry was read. @param notes what is noted of it so far */
+export function newDrafts(notes: Set<ReportNote>): MetricDrafts {
+  return { values: [], notes };
 }
 
 /** A metrics report of what its entries have. */
-export function endReport(head: ReportHead, statCount: number, drafts: MetricDrafts): MetricsReport {
-  const notes = drafts.lacksValue ? [...head.notes, 'value_missing' as const] : head.notes;
-  for (const value of drafts.values) value.time ??= head.time;
-  return { ...head, notes, statCount, values: drafts.values as readonly MetricValue[] };
+export function endReport(head: SentHead, statCount: number, { values, notes }: MetricDrafts): MetricsReport {
+  for (const value of values) value.time ??= head.time;
+  return { ...head, notes: [...notes], statCount, values: values as readonly MetricValue[] };
 }
 
 /**
  * Adds the values of an entry, which it may report at a time of its own (Unix ms).
  *
  * With a feature there is one for each variant: `value` is that of `enabled`, `valueDisabled` that of `disabled`, and
- * `variantValues` has the others and goes before both. Without a feature there is one: `value`, or what `variantValues` come
- * to, for current SDKs send these alone. A `value` of zero beside others is an absent one, because protobuf cannot tell
- * the two apart. Old senders have counts and no values: the legacy counts are read when there is no value at all.
- *
- * @throws {ApiError} `invalid_number`: the sum of the values is not finite
+ * `variantValues` has the others and goes before both. Without a feature there is `value`, or what `variantValues` has, for
+ * current SDKs send these alone: their sum, or each of them where the last one stays. A `value` of zero beside others counts as
+ * absent, because protobuf cannot tell the two apart. Old senders have counts and no values: the legacy counts are read when
+ * there is no value at all.
  */
 export function addValues(
   drafts: MetricDrafts,
@@ -111,32 +145,53 @@ export function addValues(
   const { metric } = entry;
   const feature = entry.feature ?? undefined;
   const before = drafts.values.length;
-  if (feature === undefined) {
-    const value = plainValue(entry, variantValues, merging);
-    if (value !== undefined) drafts.values.push({ metric, feature, variant: undefined, value, time });
-  } else {
-    for (const [variant, value] of valuesByVariant(entry, variantValues, merging))
-      drafts.values.push({ metric, feature, variant, value, time });
+  let dropped = false;
+  const add = (variant: string | undefined, value: number) => {
+    if (Number.isFinite(value)) drafts.values.push({ metric, feature, variant, value, time });
+    else dropped = true;
+  };
+  if (feature === undefined) addPlain(entry, variantValues, merging, add);
+  else {
+    for (const [variant, value] of valuesByVariant(entry, variantValues, merging)) add(variant, value);
   }
-  if (drafts.values.length === before) drafts.lacksValue = true;
+  if (dropped) drafts.notes.add('value_dropped');
+  else if (drafts.values.length === before) drafts.notes.add('value_missing');
 }
 
-function plainValue(
+/** Takes one value of an entry; one that is not finite is left out. */
+type AddValue = (variant: string | undefined, value: number) => void;
+
+function addPlain(
   entry: MetricEntry,
   variants: readonly VariantValue[],
   merging: Merging,
-): number | undefined {
-  if (entry.value) return entry.value;
-  if (variants.length > 0) return merge(variants, merging);
-  const { enabled, disabled } = legacyCounts(entry) ?? {};
-  return enabled === undefined ? (entry.value ?? undefined) : enabled + (disabled ?? 0);
+  add: AddValue,
+): void {
+  if (isThere(entry.value)) add(undefined, entry.value);
+  else if (variants.length > 0) addVariants(variants, merging, add);
+  else {
+    const { enabled, disabled } = legacyCounts(entry) ?? {};
+    const value = enabled === undefined ? entry.value : enabled + (disabled ?? 0);
+    if (value != null) add(undefined, value);
+  }
 }
 
-function merge(variants: readonly VariantValue[], merging: Merging): number {
-  if (merging === 'last') return variants.at(-1)!.value;
-  const sum = variants.reduce((total, { value }) => total + value, 0);
-  if (Number.isFinite(sum)) return sum;
-  throw new ApiError('invalid_number', 'The sum of the variantValues of a metric must be finite');
+/** Values of variants without a feature are summed; where the last one stays, each of them counts. */
+function addVariants(variants: readonly VariantValue[], merging: Merging, add: AddValue): void {
+  const valid = variants.filter(({ value }) => Number.isFinite(value));
+  if (valid.length < variants.length) add(undefined, Number.NaN);
+  if (merging === 'last') for (const { value } of valid) add(undefined, value);
+  else if (valid.length > 0) {
+    add(
+      undefined,
+      valid.reduce((sum, { value }) => sum + value, 0),
+    );
+  }
+}
+
+/** Whether a value is one that was sent: zero may be an absent one. `NaN` is one that is not valid. */
+function isThere(value: Maybe<number>): value is number {
+  return value != null && value !== 0;
 }
 
 function valuesByVariant(
@@ -149,18 +204,19 @@ function valuesByVariant(
   const disabled = legacy?.disabled ?? entry.valueDisabled;
   const values = new Map<string, number>();
   // Published SDKs observe one variant at a time and write zero for the other one, which they did not observe.
-  const observesOne = merging === 'last' && !enabled !== !disabled;
+  const observesOne = merging === 'last' && isThere(enabled) !== isThere(disabled);
   const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
-  if (enabled || isAlone) values.set('enabled', enabled ?? 0);
-  if (disabled || (disabled != null && !observesOne)) values.set('disabled', disabled);
+  if (isThere(enabled) || isAlone) values.set('enabled', enabled ?? 0);
+  if (isThere(disabled) || (disabled != null && !observesOne)) values.set('disabled', disabled);
   for (const { variant, value } of variants) values.set(variant, value);
   return values;
 }
 
 /** The counts of a sender that knows no values yet; `undefined` when there are values, or no counts. */
 function legacyCounts({ enabledCount, disabledCount, value, valueDisabled }: MetricEntry) {
-  if (value || valueDisabled != null) return undefined;
-  if (enabledCount || disabledCount) return { enabled: enabledCount ?? 0, disabled: disabledCount ?? 0 };
+  if (isThere(value) || valueDisabled != null) return undefined;
+  if (isThere(enabledCount) || isThere(disabledCount))
+    return { enabled: enabledCount ?? 0, disabled: disabledCount ?? 0 };
   if (enabledCount == null && disabledCount == null) return undefined;
   return { enabled: 0, disabled: undefined };
 }

@@ -1,19 +1,12 @@
-import { decodeText, readBody } from '../http/body.ts';
+import { contentCoding, overhead } from '../http/body.ts';
 import { contentTypeCheck } from '../http/content-type.ts';
 import { problem } from '../http/problem.ts';
+import { SentBody } from '../http/sent-body.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
-import { peekerOf } from '../ingest/peek.ts';
 import { senderNameOf } from '../ingest/sender-name.ts';
-import { openIntake, type ReportFormat, type ReportTransport } from './intake.ts';
-import { decodeMetrics } from './json-metrics.ts';
-import { decodeUsage } from './json-usage.ts';
+import { metricsJson, usageJson } from './formats.ts';
+import { openIntake, type ReportTransport } from './intake.ts';
 import type { ReportKinds } from './kinds.ts';
-import type { MetricsReport, UsageReport } from './report.ts';
-
-const peek = peekerOf('appKey', 'environment', 'instanceName');
-
-const usageJson: ReportFormat<UsageReport> = { decode: (body) => decodeUsage(decodeText(body)), peek };
-const metricsJson: ReportFormat<MetricsReport> = { decode: (body) => decodeMetrics(decodeText(body)), peek };
 
 /** What taking reports as JSON needs of the rest of the service. */
 export interface ReportRouteDeps {
@@ -38,12 +31,18 @@ function jsonTransport(countName: string, maxReport: number): ReportTransport<Re
     transport: 'http',
     userAgent: senderNameOf,
     idempotencyKey: (request) => request.header('idempotency-key'),
-    read: (request, budget) => readBody(request, maxReport, budget),
+    address: (request) => request.remoteAddress,
+    read(request, budget) {
+      if (contentCoding(request) === undefined) return request.body(maxReport, budget);
+      const packed = request.body(maxReport + overhead(maxReport), budget);
+      return packed.then((bytes) => new SentBody(bytes, gzip, maxReport));
+    },
     check: (request) => checkContentType(request.header('content-type')),
     accept: (statCount) => ({ status: 200, headers: jsonHeaders, body: `{"${countName}":${statCount}}` }),
     refuse: (refusal) => problem(refusal),
   };
 }
 
+const gzip = [{ kind: 'gzip' }] as const;
 const jsonHeaders = { 'content-type': 'application/json' };
 const checkContentType = contentTypeCheck('application/json');

@@ -5,10 +5,12 @@ import { sentTime } from '../ingest/sender-schemas.ts';
 import { addValues, endReport, type Merging, type MetricDrafts, newDrafts } from './entries.ts';
 import {
   count,
+  type Fields,
   headFields,
   listOf,
   mapOf,
   name,
+  nameOf,
   number,
   optionalName,
   readHead,
@@ -27,7 +29,7 @@ const Metric = Type.Object({
   valueDisabled: number(),
   variantValues: mapOf(Type.Number(), {
     description:
-      'Values by variant of the feature. Without a feature they come to one value, if `value` is none.',
+      'Values by variant of the feature. Without a feature and without `value`, they are summed; in an observation each of them counts.',
   }),
 });
 
@@ -46,8 +48,6 @@ export const MetricsReportSchema = Type.Object(
   { component: 'MetricsReport', documented: { anyOf: lists.map((list) => ({ required: [list] })) } },
 );
 
-type MetricsBody = Static<typeof MetricsReportSchema>;
-
 const checker = compiled(MetricsReportSchema);
 
 /**
@@ -55,37 +55,36 @@ const checker = compiled(MetricsReportSchema);
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeMetrics(json: string): MetricsReport {
-  const body = readReport(checker(), json);
-  checkLists(body);
-  const drafts = newDrafts();
+  const { body, notes } = readReport(MetricsReportSchema, checker(), json, checkLists);
+  const head = readHead(body, notes);
+  const drafts = newDrafts(notes);
   const stats = body.stats ?? [];
   for (const entry of stats) readValues(drafts, entry, 'sum');
   for (const entry of body.counters ?? []) readValues(drafts, entry, 'sum');
-  for (const entry of body.observations ?? []) readValues(drafts, entry, 'last', timeOf(entry));
-  return endReport(readHead(body), stats.length, drafts);
+  for (const entry of body.observations ?? []) {
+    readValues(drafts, entry, 'last', readTime(entry?.time, notes));
+  }
+  return endReport(head, stats.length, drafts);
 }
 
 /** A misspelt name would count nothing. @throws {ApiError} `invalid_body` */
-function checkLists(body: MetricsBody): void {
-  if (lists.some((list) => body[list] !== undefined)) return;
+function checkLists(body: Fields): void {
+  if (lists.some((list) => body[list] === null || Array.isArray(body[list]))) return;
   throw new ApiError('invalid_body', `The body must have at least one of ${lists.join(', ')}`);
-}
-
-function timeOf({ time }: Static<typeof Observation>): number | undefined {
-  return time == null ? undefined : readTime(time, "An observation's time");
 }
 
 /** Adds the values of an entry, in which large numbers are texts (see `readReport`). */
 function readValues(
   drafts: MetricDrafts,
-  entry: Static<typeof Metric>,
+  entry: Static<typeof Metric> | null,
   merging: Merging,
   time?: number,
 ): void {
+  if (entry === null) return;
   const { metric, feature, value, valueDisabled, variantValues } = entry;
   const numbers = {
     ...entry,
-    metric: String(metric),
+    metric: nameOf(metric),
     feature: feature == null ? undefined : String(feature),
     value: value == null ? undefined : Number(value),
     valueDisabled: valueDisabled == null ? undefined : Number(valueDisabled),

@@ -1,32 +1,53 @@
 import Type, { type Static } from 'typebox';
 import { compiled } from '../compiled.ts';
-import { ApiError } from '../errors.ts';
+import { canonicalInteger } from '../ingest/exact-integers.ts';
 import { hashed } from '../ingest/sender-schemas.ts';
-import { endEntry, usersOf, type VariantDraft } from './entries.ts';
-import { canonicalInteger } from './exact-integers.ts';
-import { count, headFields, listOf, mapOf, name, optionalName, readHead, readReport } from './json.ts';
-import type { UsageReport } from './report.ts';
+import { endEntry, endUsage, newUsage, type UsageDrafts, usersOf } from './entries.ts';
+import {
+  count,
+  headFields,
+  listOf,
+  mapOf,
+  name,
+  nameOf,
+  optionalName,
+  readHead,
+  readReport,
+  unreadCount,
+} from './json.ts';
+import type { ReportNote, UsageReport } from './report.ts';
 
 /** A hash may have more digits than a double holds, so it may also come as a string. */
 const hashes = () => listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }));
 
-const VariantStats = Type.Object({
-  checkCount: count(),
-  requestCount: count(),
-  usedCount: count(),
-  viewedCount: count(),
+interface SentCounts {
+  readonly checkCount?: number | null;
+  readonly usedCount?: number | null;
+  readonly viewedCount?: number | null;
+}
+
+const VariantStats = Type.Unsafe<SentCounts | null>({
+  type: ['object', 'array', 'null'],
+  properties: {
+    checkCount: count(),
+    requestCount: unreadCount(),
+    usedCount: count(),
+    viewedCount: count(),
+  },
+  items: {},
+  maxItems: 0,
 });
 
 const UsageStat = Type.Object({
   feature: name(),
   enabledCount: count(),
   disabledCount: count(),
-  uniqueContextIdentifierEnabledCount: count(),
-  uniqueContextIdentifierDisabledCount: count(),
-  uniqueRequestEnabledCount: count(),
-  uniqueRequestDisabledCount: count(),
+  uniqueContextIdentifierEnabledCount: unreadCount(),
+  uniqueContextIdentifierDisabledCount: unreadCount(),
+  uniqueRequestEnabledCount: unreadCount(),
+  uniqueRequestDisabledCount: unreadCount(),
   usedCount: count(),
-  uniqueUsersUsedCount: count(),
+  uniqueUsersUsedCount: unreadCount(),
   uniqueUserHashes: hashes(),
   variantStats: mapOf(VariantStats, {
     description: 'Counts by variant; without any, the counts above are those of `enabled` and `disabled`.',
@@ -38,16 +59,16 @@ const UsageStat = Type.Object({
 export const UsageReportSchema = Type.Object(
   {
     ...headFields,
-    stats: Type.Unsafe<readonly Static<typeof UsageStat>[] | null>({
+    stats: Type.Unsafe<readonly (Static<typeof UsageStat> | null)[] | null>({
       type: ['array', 'null'],
       items: UsageStat,
       description: 'May be empty, but not missing: a misspelt name would count nothing.',
     }),
-    totalUniqueUsers: count(),
+    totalUniqueUsers: unreadCount(),
     appVersion: optionalName({ description: 'Version of the program that reports.' }),
     uniqueUserHashes: hashes(),
-    definitionCacheHits: count(),
-    definitionCacheMisses: count(),
+    definitionCacheHits: unreadCount(),
+    definitionCacheMisses: unreadCount(),
   },
   { component: 'UsageReport' },
 );
@@ -61,38 +82,45 @@ const checker = compiled(UsageReportSchema);
  * @throws {ApiError} of status 400, saying what is wrong and where
  */
 export function decodeUsage(json: string): UsageReport {
-  const body = readReport(checker(), json);
-  const stats = body.stats ?? [];
-  return {
-    ...readHead(body),
+  const { body, notes } = readReport(UsageReportSchema, checker(), json);
+  const head = readHead(body, notes);
+  const drafts = newUsage();
+  drafts.statCount = body.stats?.length ?? 0;
+  for (const stat of body.stats ?? []) if (stat !== null) readStat(stat, drafts, notes);
+  const rest = {
     appVersion: body.appVersion == null ? undefined : String(body.appVersion),
-    statCount: stats.length,
-    variants: variantsOf(stats),
-    users: stats.flatMap(({ feature, uniqueUserHashes, uniqueViewedUserHashes }) =>
-      usersOf(String(feature), readHashes(uniqueUserHashes), readHashes(uniqueViewedUserHashes)),
-    ),
-    environmentHashes: [...new Set(readHashes(body.uniqueUserHashes))],
+    environmentHashes: [...new Set(readHashes(body.uniqueUserHashes, notes))],
   };
+  return endUsage(head, drafts, rest, notes);
 }
 
-function variantsOf(stats: NonNullable<UsageBody['stats']>): VariantDraft[] {
-  const variants: VariantDraft[] = [];
-  for (const stat of stats) {
-    const first = variants.length;
-    for (const [variant, { checkCount, usedCount, viewedCount }] of Object.entries(stat.variantStats ?? {})) {
-      const counts = { checks: checkCount ?? 0, used: usedCount ?? 0, viewed: viewedCount ?? 0 };
-      variants.push({ feature: '', variant, ...counts });
-    }
-    endEntry(variants, first, { ...stat, feature: String(stat.feature) });
+function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts, notes: Set<ReportNote>): void {
+  const { variants, users } = drafts;
+  const first = variants.length;
+  for (const [variant, counts] of Object.entries(stat.variantStats ?? {})) {
+    const { checkCount, usedCount, viewedCount } = counts ?? {};
+    variants.push({
+      feature: '',
+      variant,
+      checks: checkCount ?? 0,
+      used: usedCount ?? 0,
+      viewed: viewedCount ?? 0,
+    });
   }
-  return variants;
+  const feature = nameOf(stat.feature);
+  const { enabledCount, disabledCount, usedCount } = stat;
+  endEntry(variants, first, { feature, enabledCount, disabledCount, usedCount });
+  const hashes = readHashes(stat.uniqueUserHashes, notes);
+  users.push(...usersOf(feature, hashes, readHashes(stat.uniqueViewedUserHashes, notes)));
 }
 
-function readHashes(sent: UsageBody['uniqueUserHashes']): string[] {
-  return (sent ?? []).map((hash) => {
-    if (Number.isSafeInteger(hash)) return String(hash);
-    const integer = canonicalInteger(String(hash));
-    if (integer === undefined) throw new ApiError('invalid_hash', 'One of the hashes is no such integer');
-    return integer;
-  });
+/** The hashes as canonical integers. What is not an integer is left out. */
+function readHashes(sent: UsageBody['uniqueUserHashes'], notes: Set<ReportNote>): string[] {
+  const hashes: string[] = [];
+  for (const hash of sent ?? []) {
+    const integer = Number.isSafeInteger(hash) ? String(hash) : canonicalInteger(String(hash));
+    if (integer === undefined) notes.add('value_dropped');
+    else hashes.push(integer);
+  }
+  return hashes;
 }

@@ -9,7 +9,7 @@ import {
 } from './entries.ts';
 import { finishHead, keepLatest, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import { ProtoReader } from './proto-reader.ts';
-import type { MetricsReport } from './report.ts';
+import type { MetricsReport, ReportNote } from './report.ts';
 
 /**
  * Decodes a `Metrics.MetricStat` (`proto/metrics.proto`).
@@ -17,7 +17,8 @@ import type { MetricsReport } from './report.ts';
  */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
-  const drafts = newDrafts();
+  const notes = new Set<ReportNote>();
+  const drafts = newDrafts(notes);
   let statCount = 0;
   const reader = new ProtoReader(message);
   while (reader.next()) {
@@ -39,7 +40,7 @@ export function decodeMetricsReport(message: Uint8Array): MetricsReport {
         readHeadField(reader, head);
     }
   }
-  return endReport(finishHead(head), statCount, drafts);
+  return endReport(finishHead(head, notes), statCount, drafts);
 }
 
 type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
@@ -62,6 +63,7 @@ function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts):
     switch (reader.field - shift) {
       case 0: // Of a counter there is no field 0, so this is an observation.
         time = readTimestamp(reader);
+        if (time === undefined) drafts.notes.add('value_dropped');
         break;
       case 1:
         entry.metric = reader.name();

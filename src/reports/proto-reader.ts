@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { maxEntries, tooManyEntries } from './entry-limit.ts';
 import { recall } from './recalled-texts.ts';
 
 /** How a value is laid out: the low three bits of its tag. */
@@ -26,6 +27,8 @@ export class ProtoReader {
   #at = 0;
   #end: number;
   readonly #bytes: Buffer;
+  /** Messages that may still be entered. */
+  #entriesLeft: number;
   /** The halves of the varint that was read last; of `low` all 32 bits count, signed or not. */
   #low = 0;
   #high = 0;
@@ -33,6 +36,7 @@ export class ProtoReader {
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#end = bytes.length;
+    this.#entriesLeft = maxEntries('protobuf', bytes.length);
   }
 
   /** Moves to the next field; false at the end of the message. @throws {ApiError} `invalid_protobuf` */
@@ -52,11 +56,10 @@ export class ProtoReader {
     return this.#low | 0;
   }
 
-  /** An `int32` that counts. @throws {ApiError} `invalid_count` when it is negative */
+  /** An `int32` that counts; `NaN` when it is negative. */
   count(): number {
     const value = this.int32();
-    if (value >= 0) return value;
-    throw new ApiError('invalid_count', 'A count must be an integer from 0 to 2147483647');
+    return value < 0 ? Number.NaN : value;
   }
 
   /** Adds what a repeated `int32` holds, packed or not, to `all`. */
@@ -80,14 +83,12 @@ export class ProtoReader {
     return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
-  /** A `double`. @throws {ApiError} `invalid_number` when it is not finite */
+  /** A `double`, which may be infinite or `NaN`. */
   double(): number {
     this.#expect(fixed64);
     const from = this.#at;
     this.#pass(8);
-    const value = this.#bytes.readDoubleLE(from);
-    if (Number.isFinite(value)) return value;
-    throw new ApiError('invalid_number', 'A number must be finite');
+    return this.#bytes.readDoubleLE(from);
   }
 
   /** A `string`. @throws {ApiError} `invalid_encoding` when it is not UTF-8 */
@@ -106,8 +107,13 @@ export class ProtoReader {
     return text;
   }
 
-  /** Goes into the message that is the field's value; give what this gives to `leave`, after its last field. */
+  /**
+   * Goes into the message that is the field's value; give what this gives to `leave`, after its last field.
+   * @throws {ApiError} `body_too_large` when there are more of them than the size allows
+   */
   enter(): number {
+    this.#entriesLeft -= 1;
+    if (this.#entriesLeft < 0) throw tooManyEntries;
     const outer = this.#end;
     this.#end = this.#takeDelimited();
     return outer;

@@ -1,14 +1,7 @@
-import { endEntry, usersOf, type VariantDraft } from './entries.ts';
+import { endEntry, endUsage, newUsage, type UsageDrafts, usersOf, type VariantDraft } from './entries.ts';
 import { finishHead, keepLatest, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import { ProtoReader } from './proto-reader.ts';
-import type { FeatureUsers, UsageReport } from './report.ts';
-
-/** What the entries of a report add up to. */
-interface Sums {
-  statCount: number;
-  readonly variants: VariantDraft[];
-  readonly users: FeatureUsers[];
-}
+import type { ReportNote, UsageReport } from './report.ts';
 
 /**
  * Decodes a `Usage.FeatureStat` (`proto/usage.proto`).
@@ -16,21 +9,23 @@ interface Sums {
  */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
-  const sums: Sums = { statCount: 0, variants: [], users: [] };
+  const notes = new Set<ReportNote>();
+  const drafts = newUsage();
   const hashes: number[] = [];
   let appVersion: string | undefined;
   const reader = new ProtoReader(message);
   while (reader.next()) {
     switch (reader.field) {
       case 4:
-        sums.statCount += 1;
-        readStat(reader, sums);
+        drafts.statCount += 1;
+        readStat(reader, drafts);
         break;
       case 6:
         head.instanceName = reader.name();
         break;
       case 7:
         head.processStartTime = readTimestamp(reader);
+        if (head.processStartTime === undefined) notes.add('value_dropped');
         break;
       case 8:
         appVersion = reader.string();
@@ -41,21 +36,21 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
       case 5: // totalUniqueUsers
       case 10: // definitionCacheHits
       case 11: // definitionCacheMisses
-        reader.count();
+        reader.int32();
         break;
       default:
         readHeadField(reader, head);
     }
   }
-  const { statCount, variants, users } = sums;
-  return { ...finishHead(head), appVersion, statCount, variants, users, environmentHashes: textsOf(hashes) };
+  const rest = { appVersion, environmentHashes: textsOf(hashes) };
+  return endUsage(finishHead(head, notes), drafts, rest, notes);
 }
 
-/** Adds a `Usage.StatMessage` to the sums. */
-function readStat(reader: ProtoReader, sums: Sums): void {
+/** Adds a `Usage.StatMessage` to the drafts. */
+function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
   const outer = reader.enter();
   const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
-  const { variants } = sums;
+  const { variants } = drafts;
   const first = variants.length;
   let hashes: number[] | undefined;
   while (reader.next()) {
@@ -74,7 +69,7 @@ function readStat(reader: ProtoReader, sums: Sums): void {
       case 6: // uniqueRequestEnabledCount
       case 7: // uniqueRequestDisabledCount
       case 9: // uniqueUsersUsedCount
-        reader.count();
+        reader.int32();
         break;
       case 8:
         entry.usedCount = reader.count();
@@ -95,7 +90,7 @@ function readStat(reader: ProtoReader, sums: Sums): void {
   keepLatest(variants, first);
   endEntry(variants, first, entry);
   if (hashes === undefined) return;
-  sums.users.push(...usersOf(entry.feature, textsOf(hashes), []));
+  drafts.users.push(...usersOf(entry.feature, textsOf(hashes), []));
 }
 
 const noTexts: readonly string[] = [];
@@ -119,7 +114,7 @@ function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
         draft.checks = reader.count();
         break;
       case 2: // requestCount
-        reader.count();
+        reader.int32();
         break;
       case 3:
         draft.used = reader.count();

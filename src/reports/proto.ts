@@ -3,7 +3,7 @@ import type { ClaimedSender } from '../ingest/pipeline.ts';
 import { unixMs } from '../rfc3339.ts';
 import { checkHead, type SentHead } from './head.ts';
 import { ProtoReader } from './proto-reader.ts';
-import type { ReportHead } from './report.ts';
+import type { ReportNote } from './report.ts';
 
 /** What the protobuf messages of usage and of metrics reports have in common. */
 
@@ -38,10 +38,13 @@ export function readHeadField(reader: ProtoReader, head: HeadDraft): void {
   }
 }
 
-/** The fields of a head, checked. @throws {ApiError} of status 400 */
-export function finishHead(draft: HeadDraft): ReportHead {
-  if (draft.time === undefined) throw new ApiError('invalid_time', 'time is missing');
-  return checkHead(draft as SentHead);
+/** The fields of a head, checked. @param notes gets what is noted of them @throws {ApiError} of status 400 */
+export function finishHead(draft: HeadDraft, notes: Set<ReportNote>): SentHead {
+  if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
+  throw new ApiError(
+    'invalid_time',
+    'time must be there, in the years 1 to 9999 and with nanos from 0 to 999999999',
+  );
 }
 
 /**
@@ -68,8 +71,8 @@ export function peekMessage(beginning: Uint8Array, instanceField: number): Claim
 const earliest = -62_135_596_800;
 const latest = 253_402_300_799;
 
-/** Unix ms of a `google.protobuf.Timestamp`. @throws {ApiError} `invalid_time` */
-export function readTimestamp(reader: ProtoReader): number {
+/** Unix ms of a `google.protobuf.Timestamp`; `undefined` when it is out of range. */
+export function readTimestamp(reader: ProtoReader): number | undefined {
   const outer = reader.enter();
   let seconds = 0;
   let nanos = 0;
@@ -79,13 +82,8 @@ export function readTimestamp(reader: ProtoReader): number {
     else reader.skip();
   }
   reader.leave(outer);
-  if (seconds < earliest || seconds > latest || nanos < 0 || nanos > 999_999_999) {
-    throw new ApiError(
-      'invalid_time',
-      'A time must be in the years 1 to 9999, its nanos from 0 to 999999999',
-    );
-  }
-  return unixMs(seconds, nanos);
+  const isInRange = seconds >= earliest && seconds <= latest && nanos >= 0 && nanos <= 999_999_999;
+  return isInRange ? unixMs(seconds, nanos) : undefined;
 }
 
 /** An entry of a map by variant. */

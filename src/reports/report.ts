@@ -19,7 +19,10 @@ export interface ReportHead {
 }
 
 /** The notes that a report can have before it is counted. */
-export type ReportNote = Extract<LedgerNote, 'name_dropped' | 'value_missing'>;
+export type ReportNote = Extract<
+  LedgerNote,
+  'name_dropped' | 'value_missing' | 'value_dropped' | 'time_zone_missing'
+>;
 
 /** Counts of one variant. */
 export interface VariantUsage {

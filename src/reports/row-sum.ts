@@ -62,6 +62,12 @@ export class RowSum {
     this.#sumB = (this.#sumB + avalanche(this.#b ^ this.#a)) | 0;
   }
 
+  /** Adds the total of other rows. */
+  add([a, b]: readonly [number, number]): void {
+    this.#sumA = (this.#sumA + a) | 0;
+    this.#sumB = (this.#sumB + b) | 0;
+  }
+
   /** The sum of all rows that have ended, as unsigned words. */
   get total(): readonly [number, number] {
     return [this.#sumA >>> 0, this.#sumB >>> 0];

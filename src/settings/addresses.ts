@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { address, file, path, url } from './kinds.ts';
 
+const sharedUrl = '--auth-url on the same listener, else the address of its own';
+
 /** Where the service listens, and how it is reached. */
 export const addresses = {
   listen: address('HTTP: every host that has no listener of its own', { default: '127.0.0.1:8080' }),
@@ -9,11 +11,18 @@ export const addresses = {
   apiListen: Type.Optional(address('HTTP: the management API alone')),
   metricsListen: Type.Optional(address('HTTP: the metrics host alone')),
   opsListen: Type.Optional(
-    address('HTTP without TLS: /healthz, /readyz and /metrics alone; /metrics is nowhere else then'),
+    address(
+      'HTTP without TLS: /healthz, /readyz and /metrics alone. Without it, only clients on the same machine may read /metrics',
+    ),
   ),
-  authUrl: Type.Optional(url('Public URL of the token host: the issuer of its tokens')),
-  baseUrl: Type.Optional(url('Public URL of the management API: the audience of the tokens')),
-  metricsUrl: Type.Optional(url('Public URL of the metrics host')),
+  authUrl: Type.Optional(
+    url(
+      'Public URL of the token host: the issuer of its tokens. Required when it listens on all addresses',
+      'the address of its listener',
+    ),
+  ),
+  baseUrl: Type.Optional(url('Public URL of the management API: the audience of the tokens', sharedUrl)),
+  metricsUrl: Type.Optional(url('Public URL of the metrics host', sharedUrl)),
   metricsPathPrefix: Type.Optional(
     path(
       'Another path for telemetry and snippet.js, such as /t, for a domain of your own that no ad blocker knows',

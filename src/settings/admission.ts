@@ -5,7 +5,7 @@ import { bytes, whole } from './kinds.ts';
 export const admission = {
   rate: whole(
     'Admission',
-    'Packets a second of one application, one for each begun 4 KiB of a body; 0 is no limit',
+    'Maximum rate of an application: packets a second, one for each started 4 KiB of a body; 0 is no limit',
     {
       minimum: 0,
       maximum: 1_000_000_000,
@@ -13,7 +13,7 @@ export const admission = {
     },
   ),
   burst: Type.Optional(
-    whole('Admission', 'Packets of one application at once, counted in the same way', {
+    whole('Admission', 'Maximum burst of an application: packets at once, counted in the same way', {
       minimum: 0,
       maximum: 2_000_000_000,
       defaultText: 'twice --rate',
@@ -39,6 +39,13 @@ export const admission = {
     maximum: 1_000_000,
     default: 100,
   }),
+  maxConnectionsPerAddress: Type.Optional(
+    whole(
+      'Admission',
+      'Connections of one client address, HTTP and gRPC together; trusted proxies are exempt; 0 is no limit',
+      { minimum: 0, maximum: 1_000_000, defaultText: 'a quarter of the open files, at most 16384' },
+    ),
+  ),
   bodyBudget: bytes('Admission', 'Most bytes of all bodies above 4 KiB', { minimum: 64, default: 2 ** 26 }),
   batchPackets: whole('Admission', 'Most packets in one commit', { minimum: 1, default: 4_096 }),
   queueHighPackets: whole('Admission', 'Waiting packets from which on 503 is answered', {

@@ -28,6 +28,9 @@ export const backup = {
     maximum: 10_000,
     default: 7,
   }),
+  backupKeyFile: Type.Optional(
+    file(group, 'File with the key that authenticates backups (HMAC-SHA-256): 32 bytes or more'),
+  ),
   backupS3Endpoint: Type.Optional(
     Type.String({
       group,

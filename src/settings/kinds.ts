@@ -16,12 +16,12 @@ export function address(description: string, options: TSchemaOptions = {}) {
 }
 
 /** A public URL. */
-export function url(description: string) {
+export function url(description: string, defaultText: string) {
   return Type.String({
     group: 'Addresses',
     value: 'URL',
     description,
-    defaultText: 'the address of its listener',
+    defaultText,
     pattern: `^https?://(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(?::${port})?(?:/[^\\s/?#]+)*$`,
     must: 'be an absolute http or https URL without user, query, fragment or a slash at its end',
   });

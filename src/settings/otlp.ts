@@ -4,9 +4,11 @@ import { file, url, whole } from './kinds.ts';
 /** Where usage and traces are sent to. */
 export const otlp = {
   otlpEndpoint: Type.Optional({
-    ...url('Collector that usage and traces are sent to by OTLP over HTTP: its URL without /v1/metrics'),
+    ...url(
+      'Collector that usage and traces are sent to by OTLP over HTTP: its URL without /v1/metrics',
+      'nothing is sent',
+    ),
     group: 'OpenTelemetry',
-    defaultText: 'nothing is sent',
   }),
   otlpHeadersFile: Type.Optional(
     file('OpenTelemetry', 'File with headers for the collector, such as its token: NAME: VALUE in each line'),

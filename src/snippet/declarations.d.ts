@@ -8,8 +8,11 @@ export interface Options {
   readonly url?: string;
   /** An instance id that your backend has minted for the visitor. */
   readonly instanceId?: string;
-  /** The visitor, by an identity of yours: for applications that accept client-generated identities. */
-  readonly identity?: string;
+  /**
+   * The visitor, by an identity of yours: for applications that accept client-generated identities. A number or boolean is read as
+   * its text, and `null` as none.
+   */
+  readonly identity?: string | number | boolean | null;
   /** Seconds between two packets; 10 without. */
   readonly seconds?: number;
 }
@@ -26,7 +29,10 @@ export interface Sender {
   add(metric: string, value?: number): void;
   /** Sets a metric that is declared as a gauge. */
   set(metric: string, value: number): void;
-  /** Sends what was counted so far. Resolves when that was answered; it never rejects. */
+  /**
+   * Sends what was counted so far. Resolves when all of it is answered, or when the server cannot take it now and it waits for
+   * the next attempt. It never rejects.
+   */
   flush(): Promise<void>;
 }
 

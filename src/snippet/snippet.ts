@@ -13,73 +13,80 @@ interface Entry {
   values: readonly number[];
   /** Whether later values are added to these; otherwise they replace them. */
   readonly isSum: boolean;
-  /** What it takes in a packet, at most. */
-  readonly bytes: number;
 }
 
 const maxEntries = 1000;
-const longestName = 256;
+/** Names have 256 bytes, and JSON escapes some. */
+const longestId = 1100;
+/** Identities have 256 characters, which may take two units each. */
+const longestText = 512;
 const largestCount = 2147483647;
 
-/** Bytes of a packet. Browsers let 64 KiB be on their way while a page closes: one packet that is, and one that follows. */
-const packetBytes = 28_000;
+/** Bytes of requests that may outlive a page: browsers refuse the rest (Fetch, section 4.6). */
+const keptAliveBytes = 65_536;
+
+/** Bytes of a packet. Three of them may outlive a page. */
+const packetBytes = 21_500;
 
 const longestPauseSeconds = 300;
+
+/** `setTimeout` has no longer delays. */
+const longestDelayMs = 2147483647;
 
 /** How long an answer may take. */
 const answerMs = 60_000;
 
 /** Makes a sender: see declarations.d.ts. */
 export const flagmeter: typeof Declared = (options) => {
-  const { url, key: k, environment: e, instanceId: i, identity: u, seconds } = options ?? {};
-  const everySeconds = Math.max(1, seconds || 10);
+  const { url, key, environment, instanceId, identity, seconds } = options ?? {};
+  const from = { k: textOf(key), e: textOf(environment), i: textOf(instanceId), u: textOf(identity) };
+  const everySeconds = Math.max(1, Number(textOf(seconds)) || 10);
   const waiting = new Map<string, Entry>();
+  /** Of `waiting`, about. */
   let bytes = 0;
+  let largest = packetBytes;
+  /** Bytes that the browser keeps alive. */
+  let keptAlive = 0;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sending: Promise<void> | undefined;
   let hasWarned = false;
 
-  /** @param isOld whether the values are of before those that wait */
-  const put = (
-    name: string,
-    variant: string | undefined,
-    values: readonly number[],
-    isSum: boolean,
-    isOld?: boolean,
-  ) => {
-    const id = variant === undefined ? name : `${name}\n${variant}`;
+  const put = ({ name, variant, values, isSum }: Entry) => {
+    const id = JSON.stringify([name, variant]);
     const own = waiting.get(id);
-    if (own) {
-      if (isSum) own.values = own.values.map((value, at) => add(value, values[at]!, variant));
-      else if (!isOld) own.values = values;
-    } else if (waiting.size < maxEntries && id.length < 2 * longestName) {
-      const entry = { name, variant, values, isSum, bytes: encodeURIComponent(id).length + 50 };
+    if (own) own.values = isSum ? own.values.map((value, at) => add(value, values[at]!, variant)) : values;
+    else if (waiting.size < maxEntries && id.length < longestId) {
+      const entry = { name, variant, values, isSum };
       waiting.set(id, entry);
-      bytes += entry.bytes;
+      bytes += sizeOf(entry);
     }
-    if (bytes > packetBytes && !failures) flush();
-    else plan();
+    plan();
   };
 
   const plan = () => {
+    if (bytes > largest && !failures && !sending) {
+      void flush();
+      return;
+    }
     const pause = failures
       ? Math.min(longestPauseSeconds, everySeconds * 2 ** failures) * (0.5 + Math.random())
       : everySeconds;
-    timer ??= setTimeout(flush, pause * 1000);
+    timer ??= setTimeout(flush, Math.min(longestDelayMs, pause * 1000));
   };
 
-  /** Takes as much as a packet holds, and sends it. Resolves with how many entries that were; 0 when they wait again. */
-  const send = async (isLast?: boolean) => {
+  /** Takes the oldest entries that a packet holds. */
+  const take = () => {
     const f = Object.create(null);
     const m = Object.create(null);
     const taken: Entry[] = [];
-    let room = packetBytes;
+    let room = largest - bytesOf(JSON.stringify(from));
     for (const [id, entry] of waiting) {
-      room -= entry.bytes;
-      if (room < 0) break;
+      const size = sizeOf(entry);
+      if (taken.length && size > room) break;
+      room -= size;
+      bytes -= size;
       waiting.delete(id);
-      bytes -= entry.bytes;
       taken.push(entry);
       const { name, variant, values } = entry;
       if (variant === undefined) m[name] = values[0];
@@ -88,67 +95,91 @@ export const flagmeter: typeof Declared = (options) => {
         f[name][variant] = values;
       }
     }
-    const status = await post({ k, e, f, m, i, u }, isLast);
+    bytes = waiting.size && bytes;
+    return { taken, body: JSON.stringify({ ...from, f, m }) };
+  };
+
+  /** Sends a packet. Resolves with the number of entries that were answered; `undefined` when the server takes none now. */
+  const send = async (isLast?: boolean) => {
+    const before = failures;
+    const { taken, body } = take();
+    const status = await post(body, isLast);
+    const isTooLarge = status === 413 && taken.length > 1;
     const isLater = !status || status === 429 || status > 499;
-    failures = isLater ? failures + 1 : 0;
-    if (isLater)
-      for (const { name, variant, values, isSum } of taken) put(name, variant, values, isSum, true);
-    else if (status > 299 && !hasWarned) {
+    failures = isLater ? before + 1 : 0;
+    if (isTooLarge) largest = Math.min(largest, body.length) / 2;
+    if (isTooLarge || isLater) {
+      const newer = [...waiting.values()];
+      waiting.clear();
+      bytes = 0;
+      for (const entry of [...taken, ...newer]) put(entry);
+    } else if (status > 299 && !hasWarned) {
       hasWarned = true;
       console.warn(`flagmeter: ${to()} answered ${status}, so counts are lost`);
     }
-    return isLater ? 0 : taken.length;
+    return isLater ? undefined : isTooLarge ? 0 : taken.length;
   };
 
   /** The address of this script tells that of the host. */
-  const to = () => (url ?? new URL('.', import.meta.url).href).replace(/\/*$/, '/api/frontend/telemetry');
+  const to = () => `${url ?? new URL('.', import.meta.url).href}`.replace(/\/*$/, '/api/frontend/telemetry');
 
   /** Gives the status of the answer; 0 without one. Text needs no preflight. */
-  const post = (packet: unknown, isLast?: boolean): Promise<number> | number => {
+  const post = async (body: string, isLast?: boolean): Promise<number> => {
+    const size = bytesOf(body);
+    const keepalive = !isLast && keptAlive + size <= keptAliveBytes;
+    if (keepalive) keptAlive += size;
     try {
-      const body = JSON.stringify(packet);
-      if (!globalThis.fetch || (isLast && !('keepalive' in Request.prototype)))
-        return navigator.sendBeacon(to(), body) ? 202 : 0;
+      // Beacons over the browser's limit are refused. A request that is not kept alive often arrives all the same.
+      if (isLast && navigator.sendBeacon?.(to(), body)) return 202;
       const signal = AbortSignal.timeout?.(answerMs);
-      const sent = fetch(to(), { method: 'POST', body, keepalive: true, credentials: 'omit', signal });
-      return sent.then(
-        ({ status }) => status,
-        () => 0,
-      );
+      return (await fetch(to(), { method: 'POST', body, keepalive, credentials: 'omit', signal })).status;
     } catch {
       return 0;
+    } finally {
+      if (keepalive) keptAlive -= size;
     }
   };
 
-  const flush = () => {
-    sending ??= sendAll().finally(() => {
-      sending = undefined;
-      if (waiting.size) plan();
-    });
-    return sending;
-  };
-
+  /** Resolves when all that waited at the start is answered, or the server takes none now. */
   const sendAll = async () => {
     clearTimeout(timer);
     timer = undefined;
-    for (let left = waiting.size, sent = 1; left > 0 && sent; left -= sent) sent = await send();
+    for (let left = waiting.size; left > 0 && waiting.size; ) left -= (await send()) ?? left;
   };
 
-  /** The page may close after this. While the server has no room, it is asked for some once more at the very end. */
-  const leave = ({ type }: Event) => {
-    if (waiting.size && (!failures || type === 'pagehide')) void send(true);
+  const flush = () => after(sending ? sending.then(sendAll) : sendAll());
+
+  /** What is counted meanwhile is sent after it. */
+  const after = (work: Promise<unknown>) => {
+    const all = Promise.all([sending, work]).then(() => {
+      if (sending !== all) return;
+      sending = undefined;
+      if (waiting.size) plan();
+    });
+    sending = all;
+    return all;
   };
+
+  /** Sends everything at once, because the page may close after this. After failures it tries again only when the page is closed. */
+  const leave = safely(({ type }: Event) => {
+    const isLast = type === 'pagehide';
+    if (isLast || !failures)
+      while (waiting.size) void after(send(isLast || !('keepalive' in Request.prototype)));
+  });
 
   const counter = (values: readonly number[]) =>
-    safely((feature: string, variant: string) => put(`${feature}`, `${variant}`, values, true));
+    safely((feature: string, variant: string) =>
+      put({ name: `${feature}`, variant: `${variant}`, values, isSum: true }),
+    );
   const metric = (isSum: boolean) =>
     safely((name: string, value: number = 1) => {
-      if (Number.isFinite(value)) put(`${name}`, undefined, [value], isSum);
+      if (Number.isFinite(value)) put({ name: `${name}`, variant: undefined, values: [value], isSum });
     });
 
   safely(() => {
     addEventListener('pagehide', leave);
-    document.addEventListener('visibilitychange', (event) => document.hidden && leave(event));
+    // It bubbles, so this comes after the page's own listeners of the document.
+    addEventListener('visibilitychange', (event) => document.hidden && leave(event));
   })();
 
   return {
@@ -160,6 +191,22 @@ export const flagmeter: typeof Declared = (options) => {
     flush,
   };
 };
+
+/** The text of a value; `undefined` of what has none that the server takes. */
+function textOf(value: unknown): string | undefined {
+  const isNone = value == null || Number.isNaN(value) || /^(o|f|sy)/.test(typeof value);
+  const text = isNone ? '' : `${value}`;
+  return text.length > longestText ? undefined : text || undefined;
+}
+
+/** Bytes of an entry in a packet, at most. */
+function sizeOf({ name, variant, values }: Entry): number {
+  return bytesOf(JSON.stringify([name, variant, values])) + 2;
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
 
 /** A sum that the server takes. */
 function add(a: number, b: number, variant: string | undefined): number {

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../clock.ts';
+import { isPresent } from '../presence.ts';
 import type {
   AuthorizationCode,
   DeviceCode,
@@ -140,7 +140,7 @@ export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> =
  * @throws {Error} when there is none, or it has another layout
  */
 export function attachAccountStore(data: string): AccountStore {
-  if (!existsSync(join(data, 'accounts/data.mdb')))
+  if (!isPresent(join(data, 'accounts/data.mdb')))
     throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
   return openAccountTables(attachLaidOut(data, accountsLayout));
 }

@@ -51,8 +51,17 @@ export function endsEarly(descriptor: number): boolean {
 
 /** The meta page of the last commit; `undefined` unless both meta pages are valid. */
 export function newestMeta(descriptor: number): Meta | undefined {
-  const first = readMeta(read(descriptor, 0, Buffer.alloc(metaBytes)));
-  const second = first && readMeta(read(descriptor, first.pageSize, Buffer.alloc(metaBytes)));
+  return newestOf((at) => read(descriptor, at, Buffer.alloc(metaBytes)));
+}
+
+/** As `newestMeta`, of the first two pages of a file. */
+export function newestMetaIn(metaPages: Buffer): Meta | undefined {
+  return newestOf((at) => metaPages.subarray(at, at + metaBytes));
+}
+
+function newestOf(bytesAt: (position: number) => Buffer): Meta | undefined {
+  const first = readMeta(bytesAt(0));
+  const second = first && readMeta(bytesAt(first.pageSize));
   if (first === undefined || second?.pageSize !== first.pageSize) return undefined;
   return second.transaction > first.transaction ? second : first;
 }

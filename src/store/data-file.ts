@@ -1,15 +1,16 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { isStoreFailure } from '../errors.ts';
+import { isPresent, readable } from '../presence.ts';
 import { checkPages, endsEarly } from './check-pages.ts';
 
 /** How long the files are checked before they are opened, ms. The rest is checked later. */
 const budgetMs = 1000;
 
-/** The data files that exist in a data directory. */
+/** The data files that exist in a data directory. @throws {Error} when this user may not see whether they do */
 export function dataFilesIn(data: string): readonly string[] {
-  return ['accounts', 'usage'].map((name) => join(data, name, 'data.mdb')).filter((file) => existsSync(file));
+  return ['accounts', 'usage'].map((name) => join(data, name, 'data.mdb')).filter(isPresent);
 }
 
 /**
@@ -30,11 +31,11 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
 export function checkPresence(data: string): void {
   const accounts = join(data, 'accounts/data.mdb');
   // Usage of lost applications must not be attributed to new ones that get the same numbers.
-  if (!existsSync(accounts) && dataFilesIn(data).length > 0) throw cannotOpen(accounts, 'it is missing');
+  if (!isPresent(accounts) && dataFilesIn(data).length > 0) throw cannotOpen(accounts, 'it is missing');
 }
 
 function check(file: string, hasTime: () => boolean): boolean {
-  const descriptor = openSync(file, 'r+'); // LMDB's own error for a read-only file does not name it.
+  const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's own error for a read-only file does not name it.
   try {
     // A file that ends early is checked completely, however long that takes: a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;

@@ -107,7 +107,14 @@ class TreeWalk {
     if (pages === 0 || page + pages > count) return false;
     for (let each = page; each < page + pages; each += 1) if (!this.#take(each)) return false;
     used(page, pages);
-    return !this.#ofFreeList || this.#takeList(contentOf(read(page, Buffer.alloc(pages * pageSize)), bytes));
+    return !this.#ofFreeList || this.#takeLongList(page, bytes);
+  }
+
+  /** A list has a page once at most, so its length is bounded before memory is taken for it. */
+  #takeLongList(page: number, bytes: number): boolean {
+    const { pageSize, end, read } = this.#pages;
+    if (bytes > 8 * (end + 1)) return false;
+    return this.#takeList(contentOf(read(page, Buffer.alloc(pageSize + bytes)), bytes));
   }
 
   #takeList(list: Buffer): boolean {

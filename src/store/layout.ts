@@ -1,6 +1,7 @@
-import { constants, copyFileSync, existsSync, renameSync } from 'node:fs';
+import { constants, copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
+import { isPresent } from '../presence.ts';
 import { carryNothing } from './carry-nothing.ts';
 import { type LmdbEnvironment, openLmdb, openRecords } from './lmdb.ts';
 import { syncPath } from './sync.ts';
@@ -37,7 +38,7 @@ export function currentLayout({ steps }: Layout): number {
  */
 export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const folder = join(data, layout.store);
-  const isNew = !existsSync(join(folder, 'data.mdb'));
+  const isNew = !isPresent(join(folder, 'data.mdb'));
   const lmdb = openLmdb(folder);
   try {
     // The number of the accounts marks them as prepared: see `prepareStore`.
@@ -64,6 +65,19 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   throw new Error(
     `Cannot use ${data}: its ${layout.store} have layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
   );
+}
+
+/**
+ * Makes sure that no later version wrote a store. It is opened only where its lock file is there already, so nothing is made.
+ * @throws {Error} when one did
+ */
+export async function checkNotNewer(data: string, layout: Layout): Promise<void> {
+  const folder = join(data, layout.store);
+  if (!isPresent(join(folder, 'data.mdb')) || !isPresent(join(folder, 'lock.mdb'))) return;
+  const lmdb = openLmdb(folder);
+  const found = readLayout(lmdb);
+  await lmdb.close();
+  if (found !== undefined && found > currentLayout(layout)) throw tooNew(data, layout, found);
 }
 
 /** Opens a store that nothing else uses, without migrating it; `undefined` when it has another layout than this program. */

@@ -25,10 +25,23 @@ export interface Reference {
 }
 
 /** Offsets in a meta page. The first two pages of a file are meta pages; commits write them in turn. */
-const metaPage = { magic: 16, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136, transaction: 144 };
+const metaPage = {
+  magic: 16,
+  version: 20,
+  pageSize: 40,
+  freeRoot: 80,
+  mainRoot: 128,
+  lastPage: 136,
+  transaction: 144,
+};
 export const metaBytes = 152;
 const magic = 0xbeefc0de;
-const smallestPage = 512;
+const dataVersion = 1;
+
+/** Whether pages of a store can have a size: LMDB takes that of the system's pages. */
+export function isPageSize(bytes: number): boolean {
+  return bytes >= 512 && bytes <= 65_536 && Number.isInteger(Math.log2(bytes));
+}
 
 export interface Roots {
   /** The tree of the free list. */
@@ -48,10 +61,12 @@ export interface Meta {
 export function readMeta(page: Buffer): Meta | undefined {
   if (page.length < metaBytes || page.readUInt32LE(metaPage.magic) !== magic) return undefined;
   const pageSize = page.readUInt32LE(metaPage.pageSize);
-  if (pageSize < smallestPage) return undefined;
+  const lastPage = readNumber(page, metaPage.lastPage);
+  const isKnown = page.readUInt32LE(metaPage.version) === dataVersion;
+  if (!isKnown || !isPageSize(pageSize) || !Number.isSafeInteger(lastPage)) return undefined;
   return {
     pageSize,
-    lastPage: readNumber(page, metaPage.lastPage),
+    lastPage,
     transaction: readNumber(page, metaPage.transaction),
     roots: { free: readNumber(page, metaPage.freeRoot), main: readNumber(page, metaPage.mainRoot) },
   };

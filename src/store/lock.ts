@@ -10,6 +10,7 @@ import {
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as lmdb from 'lmdb';
+import { permissionDenied, readable } from '../presence.ts';
 import { dataFilesIn } from './data-file.ts';
 
 /** The right to be the one process that uses a data directory. */
@@ -68,7 +69,7 @@ function lockAll({ directory, shown, flag, remedy, files }: Locked): DataLock {
     return { coverFiles, release };
   } catch (error) {
     release();
-    throw new Error(`Cannot use ${shown}: ${reasonOf(error, flag)}`, { cause: error });
+    throw new Error(`Cannot use ${shown}: ${reasonOf(error, directory, flag)}`, { cause: error });
   }
 }
 
@@ -99,10 +100,15 @@ export function checkSharable(directory: string): void {
 
 /** Whether a process, maybe this one, has locked it. */
 export function isLocked(path: string): boolean {
-  const descriptor = openSync(path, 'r');
+  const descriptor = readable(path, () => openSync(path, 'r'));
   const error = tryLock(descriptor);
   closeSync(descriptor);
   return error !== 0;
+}
+
+/** The process that uses a data directory, for people; `undefined` when it is free. */
+export function userOf(directory: string): string | undefined {
+  return isLocked(directory) ? holderOf(directory) : undefined;
 }
 
 /** As Linux shows it, for the processes of this container. */
@@ -126,12 +132,12 @@ function tryLock(descriptor: number): number {
 }
 
 /** @param flag what the directory was given with */
-function reasonOf(error: unknown, flag: string): string {
+function reasonOf(error: unknown, directory: string, flag: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EACCES':
     case 'EPERM':
-      return `this user may not write there; change its owner or mode, or choose another with ${flag}`;
+      return `${permissionDenied(directory)}; run this as its owner, or choose another directory with ${flag}`;
     case 'EROFS':
       return `its file system is read-only; choose a writable directory with ${flag}`;
     case 'ENOTDIR':

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { ABORT } from 'lmdb';
+import { isPresent } from '../presence.ts';
 import { newestMeta } from './check-pages.ts';
 import { accountsLayout, attachLaidOut, currentLayout, usageLayout } from './layout.ts';
 import type { LmdbEnvironment } from './lmdb.ts';
@@ -45,7 +46,7 @@ export async function holdPoint(data: string): Promise<Point> {
   };
   try {
     for (const layout of layouts) {
-      if (!existsSync(join(data, layout.store, 'data.mdb')))
+      if (!isPresent(join(data, layout.store, 'data.mdb')))
         throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
       opened.push(attachLaidOut(data, layout));
     }

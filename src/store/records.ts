@@ -12,6 +12,11 @@ export interface Team {
   readonly number: number;
   readonly name: string;
   readonly plan: Plan;
+  /**
+   * The team whose limit this team counts against: that of the Admin or API key that created it, or that team's own origin.
+   * None of a team that an administrator of the installation created, and of one that an earlier release did.
+   */
+  readonly origin?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -27,6 +32,8 @@ export interface User {
   readonly primaryTeam: string;
   /** Encoded argon2id hash (PHC string). */
   readonly passwordHash: string;
+  /** SHA-256 of the `passwordHash` that the user has to replace at the next sign-in, hex. It means nothing for another one. */
+  readonly temporaryPasswordId?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

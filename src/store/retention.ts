@@ -27,6 +27,11 @@ export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retentio
   return { minutes: floor(minutesMs, hour), hours: floor(hoursMs, day), days: floor(daysMs, day) };
 }
 
+/** The minute (since the epoch) at which the oldest day begins that is kept for at least 24 hours from `now` (Unix ms) on. */
+export function oldestWholeDay(now: number, { daysMs }: Retention): number {
+  return Math.max(0, Math.ceil((now - daysMs) / 60_000 / day) * day);
+}
+
 /** The bucket that holds a minute (since the epoch). */
 export function bucketAt(minute: number, horizons: Horizons): number {
   if (minute >= horizons.minutes) return bucketOf(bucketWidth.minute, minute);

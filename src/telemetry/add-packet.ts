@@ -31,13 +31,13 @@ export function addPacket(
       const ref = series.variant(feature, variant, batch);
       if (ref === undefined) continue;
       asker?.asked(feature, ref, series, batch);
-      batch.counts.add(ref, bucket, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+      batch.counts.add(ref, bucket, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
       if (person === undefined) {
-        unresolved?.push(ref, minute, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+        unresolved?.push(ref, minute, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
         continue;
       }
       batch.users.add(ref, minute, person.high, person.low);
-      batch.exposures.add(ref, seconds, counts[0]!, counts[1] ?? 0, counts[2] ?? 0);
+      batch.exposures.add(ref, seconds, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
     }
   }
   for (const metric in packet.m) {

@@ -6,7 +6,7 @@ import { preflight } from './cors.ts';
 import { PacketSchema } from './packet.ts';
 import { packetHandler, type TelemetryDeps } from './telemetry.ts';
 
-const path = '/api/frontend/telemetry';
+export const telemetryPath = '/api/frontend/telemetry';
 
 /** `/api/frontend/telemetry`, and its preflight. @param maxBody maximum length of a body in bytes, inflated */
 export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
@@ -15,7 +15,7 @@ export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
   endpoints: [
     {
       method: 'POST',
-      path,
+      path: telemetryPath,
       access: {
         credential: 'Frontend or Mobile key in the body',
         who: 'Browsers: pages of the allowed origins; apps without an `Origin`: a Mobile key',
@@ -28,7 +28,7 @@ export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
     },
     {
       method: 'OPTIONS',
-      path,
+      path: telemetryPath,
       access: { credential: 'None', who: 'Everybody' },
       operation: preflightTelemetry,
       bind: () => (request) => ({ status: 204, headers: preflight(request.header('origin')) }),
@@ -46,8 +46,9 @@ Pages of an allowed origin may read every answer but 403, without credentials. T
 back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight: \`navigator.sendBeacon\`
 sends a text or an untyped Blob so.
 
-What cannot be counted does not affect the rest: an entry whose name is not valid is left out, and features, variants and
-metrics over the limits of the environment are counted as \`__other__\`. An unknown field is ignored. The ledger says so.`;
+What cannot be counted does not affect the rest. An entry whose name or value is not valid is left out; so is a variant with a count
+that is negative, fractional or too large. Features, variants and metrics over the limits of the environment are counted as
+\`__other__\`. Counts after the third and unknown fields are ignored. The ledger notes all of these. \`null\` and \`[]\` mean nothing.`;
 
 const Origin: Parameter = {
   name: 'Origin',
@@ -134,8 +135,6 @@ const refuses = (maxBody: number): Refusals => ({
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
   invalid_body: 'The body must have required properties k',
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
-  invalid_count: 'The value at /f/checkout/on/0 must be >= 0',
-  invalid_number: 'The value at /m/purchases must be number',
   unknown_key: 'k is not a Frontend or Mobile key of any application',
   unknown_environment: 'e is not an environment of the application; case matters',
   origin_missing: 'A browser must send its Origin with this key',

@@ -13,10 +13,10 @@ export function isPlainPacket(body: unknown): boolean {
   return (
     isShortText(k) &&
     isShortText(e) &&
-    (f === undefined || isFeatures(f)) &&
-    (m === undefined || isMetrics(m)) &&
-    (i === undefined || typeof i === 'string') &&
-    (u === undefined || typeof u === 'string')
+    (f == null || isFeatures(f)) &&
+    (m == null || isMetrics(m)) &&
+    (i == null || typeof i === 'string') &&
+    (u == null || typeof u === 'string')
   );
 }
 
@@ -42,7 +42,7 @@ function isFeatures(features: unknown): boolean {
 }
 
 function isCounts(counts: unknown): boolean {
-  if (!Array.isArray(counts) || counts.length === 0 || counts.length > 3) return false;
+  if (!Array.isArray(counts) || counts.length > 3) return false;
   for (const count of counts) if ((count | 0) !== count || count < 0) return false;
   return true;
 }

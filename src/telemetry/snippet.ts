@@ -81,7 +81,7 @@ function sendText(text: string, type: string): Handler {
     etag,
     vary: 'Accept-Encoding',
   };
-  const typed = { ...headers, 'content-type': type, 'x-content-type-options': 'nosniff' };
+  const typed = { ...headers, 'content-type': type };
   const unchanged: Reply = { status: 304, headers };
   const plain: Reply = { status: 200, headers: typed, body: text };
   const body = gzipSync(text, { level: 9 });

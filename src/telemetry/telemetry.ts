@@ -16,7 +16,7 @@ import type { Environment } from '../store/records.ts';
 import { addPacket } from './add-packet.ts';
 import { attribute } from './attribute.ts';
 import { allowOrigin } from './cors.ts';
-import { checkPacket, hasUnknownField, type Packet } from './packet.ts';
+import { checkPacket, hasUnknownField, isRepaired, type Packet } from './packet.ts';
 
 /** What telemetry needs of the rest of the service. */
 export interface TelemetryDeps extends CountingDeps {
@@ -37,12 +37,14 @@ export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Pack
   return {
     route: 'telemetry',
     transport: 'http',
+    address: (request) => request.remoteAddress,
     read: (request, budget) => readBody(request, deps.maxBody, budget),
     idempotencyKey: (request) => request.header('idempotency-key'),
     check(body, request) {
       const contentType = request.header('content-type');
       if (contentType) checkContentType(contentType);
-      return checkPacket(parseJson(decodeText(body)));
+      const json = decodeText(body);
+      return checkPacket(parseJson(json), json);
     },
     resolve: (packet, request) => resolveSender(deps.keys, packet, request),
     count: (packet, sender, _, key) => ({
@@ -117,8 +119,9 @@ function count(
   sender: PacketSender,
   key: string | undefined,
 ): Promise<void> {
-  const identity = key === undefined ? undefined : identityOfKey('telemetry', sender, key);
-  return countOnce(deps, identity, sender, (batch) => addToBatch(deps, packet, sender, batch));
+  const recognition =
+    key === undefined ? undefined : { identity: identityOfKey('telemetry', sender, key), repeats: true };
+  return countOnce(deps, recognition, sender, (batch) => addToBatch(deps, packet, sender, batch));
 }
 
 function addToBatch(
@@ -140,6 +143,7 @@ function addToBatch(
   if (instanceDropped) ledger.noted(sender, 'instance_dropped', batch);
   if (batch.folded > folded) ledger.noted(sender, 'series_folded', batch);
   if (batch.dropped > dropped) ledger.noted(sender, 'name_dropped', batch);
+  if (isRepaired(packet)) ledger.noted(sender, 'value_dropped', batch);
   if (hasUnknownField(packet)) ledger.noted(sender, 'field_unknown', batch);
 }
 

@@ -49,6 +49,8 @@ describe('a sign-in client', () => {
   test.each<[Partial<WantedClient>, string]>([
     [{ teamId: 'team_none' }, 'not_found'],
     [{ name: '' }, 'invalid_name'],
+    [{ name: 'Flagmeter Console' }, 'invalid_name'],
+    [{ name: 'fl\u0430gmeter' }, 'invalid_name'],
     [{ redirectUris: [] }, 'invalid_body'],
     [{ redirectUris: Array.from({ length: 21 }, (_, at) => `${redirectUris[0]}/${at}`) }, 'invalid_body'],
     [{ redirectUris: [...redirectUris, 'http://shop.example.com/'] }, 'invalid_body'],

@@ -257,8 +257,7 @@ test('a team is renamed, kept while it has applications, and deleted with its AP
 test('known keys are found as fast as packets arrive', async () => {
   const { directory, application } = await openFixture();
   const { text } = await createKey(directory, application.id, { type: 'Frontend' });
-  const started = performance.now();
+  const started = process.cpuUsage(); // µs, of which other processes take nothing.
   for (let call = 0; call < 200_000; call++) directory.markUsed(directory.findKey(text) as KeyHolder);
-  const perCall = (performance.now() - started) / 200_000;
-  expect(perCall).toBeLessThan(0.005);
+  expect(process.cpuUsage(started).user / 200_000).toBeLessThan(5);
 });

@@ -4,6 +4,7 @@ import { verifyClient } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
+import { hasTemporaryPassword } from '../../src/accounts/temporary-password.ts';
 import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
 import { openTestStore, testClock, testHealth } from './fixture.ts';
@@ -47,9 +48,15 @@ test('stores no secret in clear text', async () => {
   expect(text).not.toContain(clientSecret);
 });
 
-test('takes a given password', async () => {
-  const made = await prepareStore(openTestStore(), { ...wanted, adminPassword: 'my own password' });
-  expect(made.adminPassword).toBe('my own password');
+test('takes a given password, which need not be replaced; a generated one has to be', async () => {
+  const isTemporary = async (given: object) => {
+    const store = openTestStore();
+    const { adminPassword } = await prepareStore(store, { ...wanted, ...given });
+    const [admin] = [...store.users.getRange()].map(({ value }) => value);
+    return [adminPassword, hasTemporaryPassword(admin!)];
+  };
+  expect(await isTemporary({ adminPassword: 'my own password' })).toEqual(['my own password', false]);
+  expect(await isTemporary({})).toEqual([expect.any(String), true]);
 });
 
 test('refuses a prepared store and changes nothing', async () => {

@@ -50,22 +50,48 @@ test('over any stretch of time no more than burst + rate × time passes, and wai
 });
 
 test('each application has its own bucket, with its own rate and burst where it has them', () => {
-  const limits = new RateLimits(1, 1);
-  const usual = { number: 1, rate: null, burst: null };
-  const generous = { number: 2, rate: 100, burst: 2 };
-  const unlimited = { number: 3, rate: 0, burst: null };
-  expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([0, 1]);
-  expect([limits.take(generous, 0, 1), limits.take(generous, 0, 1), limits.take(generous, 0, 1)]).toEqual([
+  const limits = new RateLimits(100, 100);
+  const slow = { number: 1, rate: 1, burst: 1 };
+  const usual = { number: 2, rate: null, burst: 2 };
+  expect([limits.take(slow, 0, 1), limits.take(slow, 0, 1)]).toEqual([0, 1]);
+  expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([
     0, 0, 0.01,
   ]);
+});
+
+test.each([
+  { rate: 0, burst: null },
+  { rate: 0, burst: 0 },
+  { rate: 1_000, burst: null },
+  { rate: null, burst: 1_000 },
+])('an application cannot have more than the service allows: %j', (own) => {
+  const limits = new RateLimits(10, 20);
+  for (let packet = 0; packet < 20; packet += 1) expect(limits.take({ number: 1, ...own }, 0, 1)).toBe(0);
+  expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
+});
+
+test('where the service has no limit, an application may have none either', () => {
+  const limits = new RateLimits(0, 0);
+  const unlimited = { number: 3, rate: 0, burst: null };
   for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
+  const limited = { number: 4, rate: 1, burst: 1 };
+  expect([limits.take(limited, 0, 1), limits.take(limited, 0, 1)]).toEqual([0, 1]);
 });
 
 test('a changed rate or burst takes effect on the next packet', () => {
-  const limits = new RateLimits(1, 1);
-  limits.take({ number: 1, rate: null, burst: null }, 0, 1);
-  expect(limits.take({ number: 1, rate: null, burst: null }, 0, 1)).toBeGreaterThan(0);
+  const limits = new RateLimits(100, 100);
+  limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1);
+  expect(limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1)).toBeGreaterThan(0);
   expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0, 1)).toBe(0);
+});
+
+test('what is owed is paid off before the next packet passes', () => {
+  const limits = new RateLimits(10, 20);
+  const application = { number: 1, rate: null, burst: null };
+  limits.owe(application, 0, 50);
+  expect(limits.wait(application, 0, 1)).toBeCloseTo(3.1);
+  expect(limits.take(application, 3_000, 1)).toBeCloseTo(0.1);
+  expect(limits.take(application, 3_100, 1)).toBe(0);
 });
 
 test.each([

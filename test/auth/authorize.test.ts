@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { openSignIn, redirectUris, type SignInFixture } from './sign-in-fixture.ts';
-import type { Parameters } from './test-browser.ts';
+import type { Parameters, TestBrowser } from './test-browser.ts';
 
 let fixture: SignInFixture;
 beforeAll(async () => {
@@ -11,6 +11,13 @@ afterAll(async () => {
   await fixture.service.stop();
   cleanUp();
 });
+
+/** A browser in which the Admin is signed in. */
+async function signedIn(): Promise<TestBrowser> {
+  const browser = fixture.newBrowser();
+  await fixture.signIn(browser);
+  return browser;
+}
 
 const answered = (location: URL | undefined) => Object.fromEntries(location?.searchParams ?? []);
 
@@ -33,7 +40,7 @@ describe('a request with an unknown client or redirect URI is answered by a page
     const page = await fixture.newBrowser().open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 400, location: undefined });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(page.error).toMatch(/^(client_id|redirect_uri) is missing, or is n/);
+    expect(page.error).toMatch(/^(client_id|redirect_uri) is missing, or is not registered/);
   });
 
   test.each(['client_id', 'redirect_uri'])('%s twice', async (name) => {
@@ -47,33 +54,68 @@ describe('a request with an unknown client or redirect URI is answered by a page
   });
 });
 
-describe('a refused request is reported to its client, with its state and the issuer', () => {
-  const long = (length: number) => 'x'.repeat(length);
-  test.each<[string, string, Parameters]>([
-    ['no response type', 'invalid_request', { response_type: undefined }],
-    ['the implicit flow', 'unsupported_response_type', { response_type: 'token' }],
-    ['the hybrid flow', 'unsupported_response_type', { response_type: 'code id_token' }],
-    ['a posted answer', 'invalid_request', { response_mode: 'form_post' }],
-    ['an answer in the fragment', 'invalid_request', { response_mode: 'fragment' }],
-    ['no PKCE', 'invalid_request', { code_challenge: undefined, code_challenge_method: undefined }],
-    ['plain PKCE', 'invalid_request', { code_challenge_method: 'plain' }],
-    ['PKCE without a method', 'invalid_request', { code_challenge_method: undefined }],
-    ['a challenge that is no SHA-256', 'invalid_request', { code_challenge: long(42) }],
-    ['a padded challenge', 'invalid_request', { code_challenge: `${long(42)}=` }],
-    ['no scope', 'invalid_scope', { scope: undefined }],
+const long = (length: number) => 'x'.repeat(length);
+
+const refusedRequests: readonly (readonly [string, string, Parameters])[] = [
+  ['no response type', 'invalid_request', { response_type: undefined }],
+  ['the implicit flow', 'unsupported_response_type', { response_type: 'token' }],
+  ['the hybrid flow', 'unsupported_response_type', { response_type: 'code id_token' }],
+  ['a posted answer', 'invalid_request', { response_mode: 'form_post' }],
+  ['an answer in the fragment', 'invalid_request', { response_mode: 'fragment' }],
+  ['no PKCE', 'invalid_request', { code_challenge: undefined, code_challenge_method: undefined }],
+  ['plain PKCE', 'invalid_request', { code_challenge_method: 'plain' }],
+  ['PKCE without a method', 'invalid_request', { code_challenge_method: undefined }],
+  ['a challenge that is no SHA-256', 'invalid_request', { code_challenge: long(42) }],
+  ['a padded challenge', 'invalid_request', { code_challenge: `${long(42)}=` }],
+  ['no scope', 'invalid_scope', { scope: undefined }],
+  ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
+  ['a prompt that is none', 'invalid_request', { prompt: 'create' }],
+  ['no prompt and one', 'invalid_request', { prompt: 'none login' }],
+  ['an age that is no number', 'invalid_request', { max_age: '-1' }],
+  ['an age that is too long', 'invalid_request', { max_age: long(11) }],
+  ['a long nonce', 'invalid_request', { nonce: long(513) }],
+  ['a long hint', 'invalid_request', { login_hint: long(257) }],
+  ['a request object', 'request_not_supported', { request: 'eyJ' }],
+  ['a request by reference', 'request_uri_not_supported', { request_uri: 'https://evil.example' }],
+  ['a registration', 'registration_not_supported', { registration: '{}' }],
+];
+
+describe('a refused request from a browser that is not signed in', () => {
+  test.each(refusedRequests.filter(([, , { prompt }]) => prompt !== 'none login'))(
+    'shows a page, without a redirect: %s',
+    async (_, _error, parameters) => {
+      const page = await fixture.newBrowser().open(fixture.target(parameters));
+      expect(page).toMatchObject({ status: 400, location: undefined });
+      expect(page.error).not.toBe('');
+      expect(page.html).not.toContain('shop.example.com');
+    },
+  );
+
+  test('shows a page after the sign-in has ended, too', async () => {
+    const browser = await signedIn();
+    fixture.clock.advance(13 * 3_600_000);
+    expect(await browser.open(fixture.target({ scope: 'x' }))).toMatchObject({ status: 400 });
+  });
+
+  test.each([
+    ['no signed-in user', 'login_required', {}],
     ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
-    ['a prompt that is none', 'invalid_request', { prompt: 'create' }],
-    ['no prompt and one', 'invalid_request', { prompt: 'none login' }],
-    ['an age that is no number', 'invalid_request', { max_age: '-1' }],
-    ['an age that is too long', 'invalid_request', { max_age: long(11) }],
-    ['a long nonce', 'invalid_request', { nonce: long(513) }],
-    ['a long hint', 'invalid_request', { login_hint: long(257) }],
-    ['a request object', 'request_not_supported', { request: 'eyJ' }],
-    ['a request by reference', 'request_uri_not_supported', { request_uri: 'https://evil.example' }],
-    ['a registration', 'registration_not_supported', { registration: '{}' }],
-    ['no signed-in user', 'login_required', { prompt: 'none' }],
-  ])('%s', async (_, error, parameters) => {
-    const { status, location, headers } = await fixture.newBrowser().open(fixture.target(parameters));
+  ])('is redirected when it is silent: %s', async (_, error, parameters) => {
+    const target = fixture.target({ prompt: 'none', ...parameters });
+    const { status, location } = await fixture.newBrowser().open(target);
+    expect(status).toBe(303);
+    expect(answered(location)).toMatchObject({ error, state: 'st&te=1' });
+  });
+});
+
+describe('a refused request from a signed-in browser is reported to its client, with its state and the issuer', () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await signedIn();
+  });
+
+  test.each(refusedRequests)('%s', async (_, error, parameters) => {
+    const { status, location, headers } = await browser.open(fixture.target(parameters));
     expect(status).toBe(303);
     expect(location?.href).toMatch(/^https:\/\/shop\.example\.com\/callback\?from=flagmeter&error=/);
     expect(answered(location)).toEqual({
@@ -87,23 +129,23 @@ describe('a refused request is reported to its client, with its state and the is
   });
 
   test.each(['state', 'scope', 'nonce', 'whatever'])('%s twice', async (name) => {
-    const { location } = await fixture.newBrowser().open(`${fixture.target()}&${name}=a&${name}=b`);
+    const { location } = await browser.open(`${fixture.target()}&${name}=a&${name}=b`);
     expect(answered(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(name !== 'state');
   });
 
   test('a state that is too long is not given back', async () => {
-    const { location } = await fixture.newBrowser().open(fixture.target({ state: long(2049) }));
+    const { location } = await browser.open(fixture.target({ state: long(2049) }));
     expect(answered(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(false);
   });
 
   test('to a loopback address with any port, and to an app', async () => {
-    const { newBrowser, target } = fixture;
+    const { target } = fixture;
     const loopback = 'http://127.0.0.1:51234/callback';
-    const local = await newBrowser().open(target({ redirect_uri: loopback, scope: 'x' }));
+    const local = await browser.open(target({ redirect_uri: loopback, scope: 'x' }));
     expect(local.location?.href).toMatch(/^http:\/\/127\.0\.0\.1:51234\/callback\?error=invalid_scope&/);
-    const app = await newBrowser().open(target({ redirect_uri: redirectUris.app, scope: 'x' }));
+    const app = await browser.open(target({ redirect_uri: redirectUris.app, scope: 'x' }));
     expect(app.headers.location).toMatch(/^com\.example\.shop:\/callback\?error=invalid_scope&/);
   });
 });
@@ -117,7 +159,6 @@ describe('a request that can be answered', () => {
       'cache-control': 'no-store',
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
     });
     expect(page.headers['content-security-policy']).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src data:; form-action 'self' https:; frame-ancestors 'none'; base-uri 'none'$/,

@@ -5,6 +5,7 @@ import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
 import { type AccessClaims, issueAccessToken, type Subject } from '../../src/auth/access-token.ts';
 import { createBearer, Unauthorized } from '../../src/auth/bearer.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
+import { TokenRejections } from '../../src/auth/token-rejections.ts';
 import { type AuthFixture, type Client, openAuthFixture, requestOf } from './fixture.ts';
 
 interface BearerFixture extends AuthFixture {
@@ -49,6 +50,45 @@ async function expectRefused(checked: unknown, challenge = 'Bearer error="invali
   expect(error).toMatchObject({ code: 'unauthorized', status: 401, challenge });
 }
 
+describe('a token of another store', () => {
+  const reason = 'The token was signed with a key that this server does not have';
+
+  test('is refused with a description that says so, and counted', async () => {
+    const { settings, subject, check, clock } = await openBearerFixture();
+    const keys = openSigningKeys([await newSigningKey(clock.now())]);
+    const token = await issueAccessToken({ ...settings, keys }, subject);
+    const lines: string[] = [];
+    const log = { warn: (message: string) => void lines.push(message) };
+    const rejections = new TokenRejections({ log, clock });
+    const authenticate = createBearer({ ...settings, rejections });
+    const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
+    for (let times = 0; times < 3; times += 1) await expect(authenticate(request)).rejects.toThrow(reason);
+    expect(Object.fromEntries(rejections.counts)).toEqual({ invalid: 0, unknown_key: 3 });
+    expect(lines).toEqual(['an access token of another store was refused']);
+    await expect(check(`Bearer ${token}`)).rejects.toMatchObject({
+      challenge: expect.stringMatching(
+        /^Bearer error="invalid_token", error_description="The token was signed [^"]*"$/,
+      ),
+    });
+  });
+
+  test('is refused without a description when it has expired or is malformed, or its key is known', async () => {
+    const { settings, subject, check, clock, token } = await openBearerFixture();
+    const keys = openSigningKeys([await newSigningKey(clock.now())]);
+    const other = await issueAccessToken({ ...settings, keys }, subject);
+    const foreign = await issueAccessToken(
+      { ...settings, keys, issuer: 'https://elsewhere.example' },
+      subject,
+    );
+    const [head, , signature] = token.split('.');
+    const forged = `${head}.${other.split('.')[1]}.${signature}`;
+    for (const each of [forged, foreign, `${other}.x`, other.replace('.', '..'), 'x.y.z'])
+      await expectRefused(check(`Bearer ${each}`));
+    clock.advance(3_600_000);
+    await expectRefused(check(`Bearer ${other}`));
+  });
+});
+
 describe('a valid token', () => {
   test('is accepted in any case of the scheme', async () => {
     const { check, token, client, team } = await openBearerFixture();
@@ -80,7 +120,8 @@ describe('a valid token', () => {
     expect(keys.current.kid).toBe(newer.kid);
     const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
     await createBearer({ ...settings, keys })(request);
-    await expectRefused(createBearer({ ...settings, keys: openSigningKeys([newer]) })(request));
+    const later = createBearer({ ...settings, keys: openSigningKeys([newer]) });
+    await expect(later(request)).rejects.toThrow('signed with a key that this server does not have');
   });
 });
 

@@ -70,6 +70,8 @@ async function textOf({ body = '', pieces }: Reply): Promise<string> {
   return Buffer.concat(all).toString();
 }
 
+const silent = { warn: () => {} };
+
 export interface Client {
   readonly apiKey: ApiKey;
   readonly clientSecret: string;
@@ -117,6 +119,6 @@ export function settingsOf(
     failures: new ClientFailures(),
     rates: new ClientRates(tokenRate),
     devices: new DeviceCodes({ engine, clock, randomBytes }),
-    tally: new TokenTally(),
+    tally: new TokenTally({ log: silent, clock }),
   };
 }

@@ -4,6 +4,7 @@ import { openDirectory } from '../../src/accounts/directory.ts';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
+import { temporary } from '../../src/accounts/temporary-password.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
@@ -37,6 +38,8 @@ export interface SignInFixture {
   readonly admin: Person;
   /** A user of another team. */
   readonly stranger: Person;
+  /** A user of the other team whose password is temporary. */
+  readonly newcomer: Person;
   /** The address of an authorization request: the usual parameters and these; `undefined` leaves one out. */
   target(parameters?: Parameters): string;
   newBrowser(address?: string): TestBrowser;
@@ -75,14 +78,18 @@ async function prepareData(data: string, clock: TestClock) {
   const { id } = await createTeam(directory, 'Others');
   const passwordHash = await hashPassword(stranger.password, randomBytes);
   await createUser(directory, { email: stranger.email, name: 'S', role: 'User', teams: [id], passwordHash });
+  const newcomer = { email: 'newcomer@example.com', password: 'temporary words' };
+  const newcomers = await hashPassword(newcomer.password, randomBytes);
+  const wantedNewcomer = { email: newcomer.email, name: 'N', role: 'User', teams: [id] } as const;
+  await createUser(directory, { ...wantedNewcomer, passwordHash: newcomers, ...temporary(newcomers) });
   const { teamId } = credentials;
   const shop = { teamId, name: 'Shop & Co', redirectUris: Object.values(redirectUris), confidential: false };
   const { clientId } = (await createClient(directory, shop)).client;
   await store.lmdb.close();
-  return { credentials, clientId, admin, stranger };
+  return { credentials, clientId, admin, stranger, newcomer };
 }
 
-type Base = Pick<SignInFixture, 'service' | 'clock' | 'clientId' | 'admin' | 'stranger'>;
+type Base = Pick<SignInFixture, 'service' | 'clock' | 'clientId' | 'admin' | 'stranger' | 'newcomer'>;
 
 function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
   const { service, clock, clientId, admin } = base;
@@ -116,7 +123,12 @@ function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
         items: { id: string; email: string }[];
       };
       const { id } = items.find(({ email }) => email === admin.email)!;
-      await manage(http, access, 'PATCH', `/api/v2/users/${id}`, 200, { password });
+      const first = `${password}, for now`;
+      await manage(http, access, 'PATCH', `/api/v2/users/${id}`, 200, { password: first });
+      const browser = new TestBrowser(http, '127.0.9.9');
+      await browser.open(target());
+      await browser.submit({ email: admin.email, password: first });
+      await browser.submit({ action: 'new-password', password, again: password });
     },
     async restart() {
       await service.stop();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { BackupKey } from '../../src/backup/backup-key.ts';
 import { Pace } from '../../src/backup/pace.ts';
 import { writeBackup } from '../../src/backup/write-backup.ts';
 import { writeFileWhole } from '../../src/backup/write-file.ts';
@@ -45,8 +46,8 @@ export function filledDirectory(): string {
 }
 
 /** Backs a directory up to a file. */
-export async function backUp(data: string, file: string, pace = steady): Promise<void> {
-  await writeFileWhole(file, (sink) => writeBackup(data, new Date(0), sink, pace));
+export async function backUp(data: string, file: string, pace = steady, key?: BackupKey): Promise<void> {
+  await writeFileWhole(file, (sink) => writeBackup(data, new Date(0), sink, pace, key));
 }
 
 /** Every record of both stores, as text. */

@@ -35,7 +35,11 @@ async function keepFor(
   const run = async (task: Task) =>
     task.name === 'latest'
       ? latestBackup(destination)
-      : makeScheduled(destination, { data, keep: options.keep ?? 7, at: task.at }, steady);
+      : makeScheduled(
+          destination,
+          { data, keep: options.keep ?? 7, keyFile: undefined, at: task.at },
+          steady,
+        );
   const schedule = new Schedule({
     clock: { now: () => now, monotonic: () => now },
     log: { info: note, warn: note },

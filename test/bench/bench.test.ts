@@ -107,6 +107,12 @@ describe('the benchmarks', () => {
     for (const shape of shapes as object[]) expect(shape).toMatchObject({ open: 20, others: '202' });
   });
 
+  it('measure what an application feels of reports that are large to decode', async () => {
+    const { shapes } = (await result('hostile-reports')) as unknown as Record<string, object[]>;
+    expect(shapes).toHaveLength(9);
+    for (const shape of shapes!) expect(shape).toMatchObject({ p99Ms: expect.any(Number) });
+  });
+
   it('measure what a quiet application feels of a noisy one', async () => {
     const figures = await result('noisy-neighbour');
     expect(Object.keys(figures)).toEqual([

@@ -18,7 +18,7 @@ import {
 import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
 import { type Answered, byGrpc, byHttp1, byHttp2, type Sent } from '../support/proxy-clients.ts';
-import type { ProxyKind, RunningProxy } from '../support/proxy-program.ts';
+import { type ProxyKind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { encode as encodeMessage } from '../support/report-messages.ts';
 
 afterAll(cleanUp);
@@ -183,7 +183,7 @@ function testWithTls(kind: ProxyKind): void {
   });
 }
 
-for (const kind of ['haproxy', 'nginx'] as const)
+for (const kind of proxyKinds)
   needing(kind).describe(`behind ${kind}`, () => {
     testBehind(kind);
     testWithTls(kind);
@@ -213,7 +213,7 @@ describe('without trusted proxies', () => {
   );
 });
 
-for (const kind of ['haproxy', 'nginx'] as const)
+for (const kind of proxyKinds)
   needing(kind).test(`in a flood that is refused, ${kind} passes on the server's own answers`, async () => {
     const few = ['--queue-high-packets', '4', '--queue-low-packets', '2', '--batch-packets', '4'];
     const shop = await openShop(['--rate', '200', '--burst', '200', ...few]);
@@ -257,16 +257,21 @@ needing('haproxy', 'nginx').test(
 /** What the papers say for a proxy that writes `Forwarded`, in place of what its example has. */
 function forwardedOf(kind: ProxyKind): Record<string, string> {
   const papers = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-  const row = { haproxy: /^\| HAProxy 2\.6 \| `(.*)` \|$/m, nginx: /^\| nginx \| `(.*)` \|$/m }[kind];
+  const row = {
+    haproxy: /^\| HAProxy 2\.6 \| `(.*)` \|$/m,
+    nginx: /^\| nginx \| `(.*)` \|$/m,
+    caddy: /^\| Caddy \| `(.*)` \|$/m,
+  }[kind];
   const line = row.exec(papers)![1]!;
   const before = {
     haproxy: 'option forwardfor',
     nginx: 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    caddy: 'reverse_proxy http://127.0.0.1:8080 {',
   };
-  return { [before[kind]]: line };
+  return { [before[kind]]: kind === 'caddy' ? `${before[kind]}\n${line}` : line };
 }
 
-for (const kind of ['haproxy', 'nginx'] as const)
+for (const kind of proxyKinds)
   needing(kind).test(`${kind} may write Forwarded`, async () => {
     const shop = await openShop(['--trusted-proxies', here, '--proxy-header', 'forwarded']);
     const proxy = await startProxy(kind, freshDirectory(), shop.service, { replace: forwardedOf(kind) });

@@ -70,7 +70,7 @@ describe('alerts of several machines', () => {
       what: 'a node that was forgotten with what it had counted',
       alerts: ['FlagmeterCountsLost'],
       target: () => opsOf(one),
-      provoke: () => runBinary(['engine', 'forget-node', 'two', '--engine', engine, '--yes']),
+      provoke: () => runBinary(['engine', 'forget-node', 'two', '--engine', engine, '--yes', '--force']),
     },
     {
       what: 'a log that a node cannot follow',

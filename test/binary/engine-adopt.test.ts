@@ -23,7 +23,7 @@ import { runBinary } from '../support/run-binary.ts';
 /** The store of a server is moved into an engine by the executable, which is killed again and again, and then two nodes go on. */
 
 const origin = 'https://shop.example.com';
-const inTime = { timeout: 30_000, interval: 100 };
+const inTime = { timeout: 90_000, interval: 100 };
 
 let database: Postgres;
 let url: string;

@@ -35,7 +35,7 @@ it('the executable speaks to a PostgreSQL with TLS and a password, and says what
   ] as const) {
     const { code, stdout, stderr } = await engine('init', to, ...init);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(message);
+    expect(JSON.parse(stderr).error).toContain(message);
     expect(stderr).toContain('127.0.0.1:1 refused the connection');
     expect(stderr).not.toMatch(/wrong|horse/);
   }

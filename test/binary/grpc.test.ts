@@ -18,7 +18,8 @@ describe('the gRPC listener of the compiled executable', () => {
   let service: Binary;
 
   beforeAll(async () => {
-    service = await startBinary({ args: ['--max-report', String(maxReport)] });
+    const waits = ['--shutdown-grace', '3600']; // Longer than a test may take.
+    service = await startBinary({ args: ['--max-report', String(maxReport), ...waits] });
   });
 
   async function send(path: string, message: Buffer, options = {}) {
@@ -71,9 +72,7 @@ describe('the gRPC listener of the compiled executable', () => {
     );
     const seen = watch.map((answer) => decode('grpc.health.v1.HealthCheckResponse', answer)).toArray();
     await new Promise((answered) => watch.once('metadata', answered));
-    const before = performance.now();
     expect(await stop(service)).toMatchObject({ code: 0 });
-    expect(performance.now() - before).toBeLessThan(5000);
     expect(await seen).toEqual([{ status: 'SERVING' }, { status: 'NOT_SERVING' }]);
     client.close();
   });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { buildClock, SkewedClock } from '../../chaos/scene/skewed-clock.ts';
 import {
   type Binary,
   binaryPath,
@@ -20,7 +21,7 @@ import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { Postgres } from '../support/postgres.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
-import { runProgram } from '../support/run-binary.ts';
+import { runBinary, runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { sendUntilFull, startOnSmallDisk } from '../support/small-disk.ts';
 
@@ -78,13 +79,60 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
     const { code, stdout, stderr } = await serveAt(shift, data);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
-      new RegExp(`clock of this machine is [78]\\.\\d s ${way} the engine's, and 5 s are allowed`),
+      new RegExp(`clock of this machine is [78]\\.\\d s ${way} PostgreSQL's; the limit is 5 s`),
     );
     expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
     expect(
       await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], engine),
     ).toEqual([]);
   });
+});
+
+test.each([3_700_000, -7_200_000])(
+  "a node whose clock jumps by %i ms manages nothing, and counts by PostgreSQL's time",
+  async (aheadMs) => {
+    const folder = freshDirectory();
+    const clock = new SkewedClock(await buildClock(folder), join(folder, 'clock'));
+    const [jumping, other] = await Promise.all([
+      startBinary({ args: ['--engine', engine], env: clock.env }),
+      startNode(),
+    ]);
+    const shop = await openShop(other.http, credentials);
+    await vi.waitFor(async () => expect(await sendCheck(jumping.http, shop.key, 'before')).toBe(202), inTime);
+    const managing = async () => (await fetch(`http://${jumping.http}/readyz?for=managing`)).status;
+    clock.aheadMs = aheadMs;
+    await vi.waitFor(async () => expect(await managing()).toBe(503), inTime);
+    const login = { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }) };
+    expect((await fetch(`http://${jumping.http}/connect/token`, login)).status).toBe(503);
+    expect(await sendCheck(jumping.http, shop.key, 'meanwhile')).toBe(202);
+    expect(jumping.stderr()).toMatch(/clock of this machine is \d+\.\d s (ahead of|behind) PostgreSQL's/);
+    const wanted = ['before', 'meanwhile'].map((feature) => [feature, 1] as const);
+    await expectChecks(other.http, shop, new Map(wanted));
+    clock.aheadMs = 0;
+    await vi.waitFor(async () => expect(await managing()).toBe(200), inTime);
+    for (const node of [jumping, other]) expect(await stop(node)).toMatchObject({ code: 0 });
+  },
+);
+
+test('a running node that is forgotten answers 503 until it is restarted', async () => {
+  const node = await startNode('--node-name', 'forgotten');
+  const shop = await openShop(node.http, credentials);
+  expect(await sendCheck(node.http, shop.key, 'before')).toBe(202);
+  await expectChecks(node.http, shop, new Map([['before', 1]]));
+  const forget = ['engine', 'forget-node', 'forgotten', '--engine', engine, '--yes'];
+  expect(await runBinary(forget)).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') });
+  expect(await runBinary([...forget, '--force'])).toMatchObject({ code: 0 });
+  await vi.waitFor(async () => expect(await sendCheck(node.http, shop.key, 'refused')).toBe(503), inTime);
+  const ready = await fetch(`http://${node.http}/readyz`);
+  expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart it')]);
+  await stop(node);
+  const again = await startNode('--data', node.data);
+  expect(await sendCheck(again.http, shop.key, 'after')).toBe(202);
+  await vi.waitFor(async () => {
+    const counted = await readChecks(again.http, shop);
+    expect([counted.get('before'), counted.get('after')]).toEqual([1, 1]);
+  }, inTime);
+  expect(await stop(again)).toMatchObject({ code: 0 });
 });
 
 describe('SIGTERM while an empty directory waits for its engine', () => {

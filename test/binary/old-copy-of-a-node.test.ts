@@ -21,7 +21,7 @@ import { sendCheck } from '../support/shop.ts';
 /** A machine is put back from a backup of its disk, with all that its node had counted and not shipped at that time. */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
-const inTime = { timeout: 30_000, interval: 100 };
+const inTime = { timeout: 90_000, interval: 100 };
 
 let database: Postgres | undefined;
 

@@ -28,7 +28,7 @@ const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.e
 /** Two packets may wait: with more at once the service refuses some. */
 const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
 const own = ['--ops-listen', '127.0.0.1:0'];
-const inTime = { timeout: 30_000, interval: 250 };
+const inTime = { timeout: 90_000, interval: 250 };
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 

@@ -11,9 +11,9 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
-import type { ProxyKind, RunningProxy } from '../support/proxy-program.ts';
+import { proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { rawHttp2, sendRawHttp2 } from '../support/raw-http2.ts';
-import { requestsOf } from '../support/route-count.ts';
+import { countingRequests, requestsOf } from '../support/route-count.ts';
 
 /** Rules of a proxy for paths: whatever a client writes, what they keep out does not come in. */
 
@@ -24,7 +24,7 @@ let application: string;
 beforeAll(async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
-  service = await startBinary({ data, args: ['--trusted-proxies', '127.0.0.1'] });
+  service = await startBinary({ data, args: ['--trusted-proxies', '127.0.0.1', ...countingRequests] });
   access = await token(service.http, credentials);
   application = await createApplication(service.http, access, { name: 'Shop' });
 });
@@ -36,16 +36,19 @@ const rules = {
   denies: {
     haproxy: 'http-request deny if { path_beg /api/v2/ }',
     nginx: 'location /api/v2/ { return 403; }\n    location / {',
+    caddy: 'respond /api/v2/* 403',
   },
   admits: {
     haproxy: 'http-request deny unless { path_beg /api/frontend/ }',
     nginx: 'location /api/frontend/ {',
+    caddy: '@others not path /api/frontend/*\n\trespond @others 403',
   },
 } as const;
 
 const places = {
   haproxy: 'http-request return status 404 if { path /metrics }',
   nginx: 'location / {',
+  caddy: 'respond /metrics 404',
 } as const;
 
 /** Ways to write the path of a list that the API has. */
@@ -180,9 +183,9 @@ async function bodyOf(
 }
 
 /** Requests that reached a route of the management API, whatever they were answered. */
-const reached = () => requestsOf(service.http, (route) => route.startsWith('/api/v2/'));
+const reached = () => requestsOf(service, (route) => route.startsWith('/api/v2/'));
 
-for (const kind of ['haproxy', 'nginx'] as const satisfies readonly ProxyKind[])
+for (const kind of proxyKinds)
   needing(kind).describe(kind, () => {
     test('passes the paths on that no rule is for', async () => {
       const proxy = await startProxy(kind, freshDirectory(), service);
@@ -206,7 +209,7 @@ for (const kind of ['haproxy', 'nginx'] as const satisfies readonly ProxyKind[])
       let proxy: RunningProxy;
       beforeAll(async () => {
         const place = places[kind];
-        const lines = kind === 'haproxy' ? `${place}\n    ${rules[rule].haproxy}` : rules[rule].nginx;
+        const lines = kind === 'nginx' ? rules[rule].nginx : `${place}\n    ${rules[rule][kind]}`;
         proxy = await startProxy(kind, freshDirectory(), service, { replace: { [place]: lines } });
       });
       afterAll(() => proxy?.stop());

@@ -15,9 +15,9 @@ import { startCarelessProxy } from '../support/careless-proxy.ts';
 import { needing } from '../support/needing.ts';
 import { startProxy } from '../support/proxy.ts';
 import { byHttp1 } from '../support/proxy-clients.ts';
-import type { RunningProxy } from '../support/proxy-program.ts';
+import { proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { rawHttp2, sendRawHttp2 } from '../support/raw-http2.ts';
-import { requestsOf } from '../support/route-count.ts';
+import { countingRequests, requestsOf } from '../support/route-count.ts';
 import { hidden, http1Attempts, http2Attempts } from '../support/smuggling.ts';
 
 /**
@@ -36,6 +36,7 @@ const changes = {
     'location / {': 'location /swagger/ { return 403; }\n    location / {',
     'keepalive 64': 'keepalive 1',
   },
+  caddy: { 'respond /metrics 404': 'respond /swagger/* 403' },
 } as const;
 
 let service: Binary;
@@ -44,7 +45,7 @@ let packet: string;
 beforeAll(async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
-  service = await startBinary({ data });
+  service = await startBinary({ data, args: countingRequests });
   const access = await token(service.http, credentials);
   const application = await createApplication(service.http, access, { name: 'Shop' });
   const { key } = await createKey(service.http, access, application, 'Frontend');
@@ -54,7 +55,7 @@ beforeAll(async () => {
 afterAll(cleanUp);
 
 /** Requests that the proxy denies and the service has answered. */
-const smuggled = () => requestsOf(service.http, (route) => route.startsWith('/swagger/'));
+const smuggled = () => requestsOf(service, (route) => route.startsWith('/swagger/'));
 
 /** That of others keeps its connection to the proxy, so that most of the time is not spent on TLS. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -128,12 +129,12 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
   );
 }
 
-for (const kind of ['haproxy', 'nginx'] as const)
+for (const kind of proxyKinds)
   needing(kind).describe(kind, () => {
     testBehind(() => startProxy(kind, freshDirectory(), service, { replace: changes[kind] }), true);
   });
 
-/** Those two refuse or mend most of it. What gets by a worse one, the service has to refuse. */
+/** Those three refuse or correct most of it. What gets by a worse one, the service has to refuse. */
 describe.each(['length', 'chunks'] as const)('a careless proxy that believes the %s', (belief) => {
   testBehind(() => startCarelessProxy(service.http, belief), false);
 });

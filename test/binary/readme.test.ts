@@ -26,14 +26,15 @@ async function freePort(): Promise<number> {
 }
 
 describe('the README', () => {
-  test('leads from zero to a counted packet, word for word except the port', async () => {
+  test('leads from zero to a counted packet, twice, word for word except the port', async () => {
     requireBinary();
     const directory = freshDirectory();
     symlinkSync(`${root}/dist`, `${directory}/dist`);
-    expect(commandsOf('Look at it')).toEqual(['npm ci && npm run build\ndist/flagmeter demo\n']); // See demo.test.ts.
     const commands = commandsOf('From zero to a counted packet');
     const address = `127.0.0.1:${await freePort()}`;
-    const script = [...commands, 'kill %1', 'wait'].join('\n').replaceAll('127.0.0.1:8080', address);
+    const script = [...commands, 'dist/flagmeter apps list --json', 'kill %1', 'wait']
+      .join('\n')
+      .replaceAll('127.0.0.1:8080', address);
     const { PATH = '', TMPDIR = '/tmp' } = process.env;
     const env = {
       ...{ PATH, TMPDIR, HOME: directory },
@@ -41,13 +42,21 @@ describe('the README', () => {
       FLAGMETER_GRPC_LISTEN: '127.0.0.1:0',
       FLAGMETER_URL: `http://${address}`,
     };
-    const shell = await promisify(execFile)('bash', ['-ec', script], {
-      cwd: directory,
-      env,
-      timeout: 60_000,
-    });
-    expect(shell.stdout).toContain('HTTP/1.1 202');
-    expect(shell.stdout).toMatch(/checkout\s+on\s+3\s+2\s+1/);
-    expect(shell.stdout).toContain('"name":"Shop"');
+    for (const run of [1, 2]) {
+      const shell = await promisify(execFile)('bash', ['-ec', script], {
+        ...{ cwd: directory, env, timeout: 60_000 },
+      });
+      expect(shell.stdout).toContain('HTTP/1.1 202');
+      expect(shell.stdout).toMatch(new RegExp(`checkout\\s+on\\s+${3 * run}\\s+${2 * run}\\s+${run}`));
+      expect(shell.stdout.match(/"name":"Shop"/g)).toHaveLength(1);
+    }
+    expect(readFileSync(`${directory}/credentials.json`, 'utf8').trim().split('\n')).toHaveLength(1);
+  });
+
+  test('runs the service and the tests with one command each', () => {
+    const [service, tests] = commandsOf('Run it and test it');
+    expect(service).toMatch(/apt-get install -y [a-z+ ]+' && npm ci && npm start\n$/);
+    expect(tests).toBe(service!.replace('npm start', 'npm test'));
+    expect(readFileSync(`${root}/.ci/run`, 'utf8')).toMatch(/^npm test$/m);
   });
 });

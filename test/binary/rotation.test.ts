@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, expect, it } from 'vitest';
@@ -33,8 +32,8 @@ async function publishedKids({ http }: Binary): Promise<string[]> {
 }
 
 async function untilPublished(service: Binary, kid: string): Promise<void> {
-  for (const end = Date.now() + 10_000; (await publishedKids(service))[0] !== kid; await pause(100))
-    if (Date.now() > end) throw new Error(`${kid} was not taken up: ${service.stderr()}`);
+  const published = async () => (await publishedKids(service))[0];
+  await expect.poll(published, { interval: 100, message: service.stderr() }).toBe(kid);
 }
 
 const kidOf = (accessToken: string) => decodeProtectedHeader(accessToken).kid;

@@ -23,7 +23,7 @@ import { encode } from '../support/report-messages.ts';
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const environment = 'Production';
 const origin = 'https://shop.example';
-const inTime = { timeout: 30_000, interval: 100 };
+const inTime = { timeout: 90_000, interval: 100 };
 
 let database: Postgres;
 let engine: string;

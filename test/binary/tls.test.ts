@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:tls';
+import { type ConnectionOptions, connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { RawClient } from '../http/support/raw-client.ts';
@@ -43,6 +43,46 @@ function nameAt(address: string): Promise<string> {
   });
 }
 
+/** The outcome of a handshake: the version and the suite that both sides chose, or `refused`. */
+function handshake(address: string, options: ConnectionOptions): Promise<string> {
+  const [host, port] = address.split(':') as [string, string];
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ...options }, () => {
+      resolve(`${socket.getProtocol()} ${socket.getCipher().name}`);
+      socket.destroy();
+    });
+    socket.once('error', () => resolve('refused'));
+    socket.once('close', () => resolve('refused'));
+  });
+}
+
+/** A client that offers one suite of TLS 1.2. OpenSSL offers weak ones at its lowest security level only. */
+const only = (suite: string): ConnectionOptions => ({
+  ciphers: `${suite}:@SECLEVEL=0`,
+  maxVersion: 'TLSv1.2',
+});
+const version = (name: 'TLSv1' | 'TLSv1.1' | 'TLSv1.3'): ConnectionOptions => ({
+  ciphers: 'ALL:@SECLEVEL=0',
+  minVersion: name,
+  maxVersion: name,
+});
+
+const refusedSuites = [
+  ['rsa', 'AES128-SHA'],
+  ['rsa', 'AES256-GCM-SHA384'],
+  ['rsa', 'ECDHE-RSA-AES128-SHA'],
+  ['rsa', 'ECDHE-RSA-AES256-SHA384'],
+  ['rsa', 'DHE-RSA-AES128-GCM-SHA256'],
+  ['', 'ECDHE-ECDSA-AES256-SHA'],
+] as const;
+const acceptedSuites = [
+  ['rsa', 'ECDHE-RSA-AES128-GCM-SHA256'],
+  ['rsa', 'ECDHE-RSA-AES256-GCM-SHA384'],
+  ['rsa', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ['', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ['', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+] as const;
+
 async function logLine(service: Started, text: string): Promise<string> {
   for (;;) {
     const line = service
@@ -56,10 +96,39 @@ async function logLine(service: Started, text: string): Promise<string> {
 
 const grpcOf = ({ line }: Started) => /grpc=(\S+)/.exec(line)?.[1] as string;
 
-describe.each([
+const runtimes = [
   ['the executable', [binaryPath]],
   ['Node', [process.execPath, main]],
-])('SIGHUP to %s', (name, [command = '', ...before]) => {
+] as const;
+
+describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
+  beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
+
+  test('succeeds with forward secrecy and authenticated encryption only, on HTTP and gRPC, also after SIGHUP', async () => {
+    const { files, put } = tlsDirectory();
+    const data = `${freshDirectory()}/data`;
+    const service = await startProcess(command, [...before, 'serve', '--data', data, ...free, ...files]);
+    const outcomes = async (options: ConnectionOptions) =>
+      new Set(await Promise.all([service.http, grpcOf(service)].map((at) => handshake(at, options))));
+    const check = async (key: '' | 'rsa') => {
+      for (const [of, suite] of refusedSuites)
+        if (of === key) expect(await outcomes(only(suite)), suite).toEqual(new Set(['refused']));
+      for (const [of, suite] of acceptedSuites)
+        if (of === key) expect(await outcomes(only(suite))).toEqual(new Set([`TLSv1.2 ${suite}`]));
+      for (const old of ['TLSv1', 'TLSv1.1'] as const)
+        expect(await outcomes(version(old))).toEqual(new Set(['refused']));
+      for (const outcome of await outcomes(version('TLSv1.3'))) expect(outcome).toMatch(/^TLSv1\.3 TLS_/);
+    };
+    await check('');
+    put('rsa-cert', 'rsa-key');
+    service.kill('SIGHUP');
+    await logLine(service, 'the TLS files are read again');
+    await check('rsa');
+    await stop(service);
+  });
+});
+
+describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   beforeEach(({ skip }) => skip(name === 'Node' && whyNotOnNode !== undefined, whyNotOnNode));
 
   const serve = (...args: string[]) =>
@@ -123,7 +192,7 @@ describe.each([
   test('without TLS says that there is nothing to reload', async () => {
     const service = await serve();
     service.kill('SIGHUP');
-    await logLine(service, 'there is nothing to read again');
+    await logLine(service, 'the configuration is read again');
     expect((await fetch(`http://${service.http}/healthz`)).status).toBe(200);
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });

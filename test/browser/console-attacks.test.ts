@@ -1,9 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { type Console, openConsole } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
 
 /** What pages of other origins can do to someone who is signed in to the console, in a real browser. */
 

@@ -3,12 +3,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type VisitOptions } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
+
+const { describe, test } = needing('chromium');
 
 const run = promisify(execFile);
 

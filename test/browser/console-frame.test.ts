@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
+
+const { describe, test } = needing('chromium');
 
 let console: Console;
 let shop: string;

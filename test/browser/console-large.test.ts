@@ -1,9 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { fillHistory, numbersOf } from '../../bench/report-store.ts';
 import { type Credentials, cleanUp, createApplication, startBinary, stop, token } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
 
 const [flags, days] = [2000, 90];
 /** Far fewer than there are. */

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
+
+const { test } = needing('chromium');
 
 let console_: Console;
 let shop: Sender;

@@ -6,7 +6,7 @@ import { prepareEngine } from '../support/prepare-engine.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-needing('postgresql').describe('on several machines', () => {
+needing('chromium', 'postgresql').describe('on several machines', () => {
   let database: Postgres;
   let console_: Console;
   let shop: Sender;

@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
+
+const { test } = needing('chromium');
 
 let console_: Console;
 let shop: Sender;

@@ -1,9 +1,12 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { freePort } from '../../src/http/bind-failure.ts';
 import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
-import { type Console, openConsole, openSender, signIn, type Visit } from './support/console.ts';
+import { type Console, openConsole, openSender, signInFirst, type Visit } from './support/console.ts';
+
+const { test } = needing('chromium');
 
 let console: Console;
 let start: string;
@@ -145,7 +148,7 @@ test('a tab of another user is read again, so that nothing is done in the name o
   );
   await second.goto(console.origin + start);
   await onSignInPage(second);
-  await signIn(second, other.email, other.password);
+  await signInFirst(second, other.email, other.password, 'the second compiler');
   await page.getByRole('button', { name: 'Account: Grace' }).waitFor();
   expect(await page.evaluate('globalThis.before')).toBeUndefined();
 });

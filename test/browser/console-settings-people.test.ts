@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp, createKey, token } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { axeFaults } from './support/axe.ts';
 import { phone } from './support/chromium.ts';
-import { type Console, openConsole, signIn, type Visit } from './support/console.ts';
+import { type Console, openConsole, signIn, signInFirst, type Visit } from './support/console.ts';
 import { widthOf } from './support/looks.ts';
+
+const { describe, test } = needing('chromium');
 
 let console: Console;
 
@@ -20,10 +23,10 @@ afterAll(async () => {
 /** Opens settings as a user who is new, in a browser of their own. */
 async function visitAs(name: string, role: 'Admin' | 'User', path: string): Promise<Visit & { id: string }> {
   const email = `${name.toLowerCase()}@example.com`;
-  const user = { name, email, role, password: `${name}-password` };
+  const user = { name, email, role, password: 'from the Admin' };
   const made = (await console.manage('POST', '/api/v2/users', 201, user)) as { id: string };
   const visit = await console.visit(path, { signedIn: false });
-  await signIn(visit.page, email, user.password);
+  await signInFirst(visit.page, email, user.password, `${name}-password`);
   return { ...visit, id: made.id };
 }
 
@@ -43,7 +46,7 @@ test('a member is created with a password that is shown once, gets a role, and i
   const [email = '', password = ''] = await dialog.locator('code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const { page: hers } = await console.visit('/settings/team', { signedIn: false });
-  await signIn(hers, email, password);
+  await signInFirst(hers, email, password, 'the first compiler');
   await hers.getByText('You can look but not change').waitFor();
   expect(await hers.getByRole('button', { name: /Create|Delete|Change|Remove|Save/ }).count()).toBe(0);
   await page.getByRole('button', { name: 'Change Grace' }).click();
@@ -199,4 +202,11 @@ test('what does not exist is not found', async () => {
     await page.goto(`${console.origin}/settings/${path}`);
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
   }
+});
+
+test('a team that the reader is not in is named as such', async () => {
+  const { id } = (await console.manage('POST', '/api/v2/teams', 201, { name: 'Others' })) as { id: string };
+  const { page } = await visitAs('Eva', 'User', `/settings/team?team=${id}`);
+  await page.getByRole('heading', { name: 'Not in your teams' }).waitFor();
+  await page.getByText('An Admin of that team can add you').waitFor();
 });

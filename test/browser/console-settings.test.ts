@@ -1,7 +1,10 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { type Console, openConsole, signIn } from './support/console.ts';
+
+const { describe, test } = needing('chromium');
 
 let console: Console;
 

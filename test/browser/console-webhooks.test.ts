@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { openReceiver, verified } from '../webhooks/receiver.ts';
 import { type Console, openConsole } from './support/console.ts';
+
+const { test } = needing('chromium');
 
 let console: Console;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { encode, type Parameters } from '../auth/test-browser.ts';
 import {
   type Binary,
@@ -13,9 +13,12 @@ import {
   stop,
   token,
 } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { type CallbackServer, startCallbackServer } from './support/callback-server.ts';
 import { launchChromium, phone } from './support/chromium.ts';
 import { coloursOf, contrast, styleOf, widthOf } from './support/looks.ts';
+
+const { describe, test } = needing('chromium');
 
 let chromium: Browser;
 let service: Binary;

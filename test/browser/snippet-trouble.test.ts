@@ -1,9 +1,12 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { needing } from '../support/needing.ts';
 import { snippet } from '../support/service.ts';
 import { launchChromium } from './support/chromium.ts';
 import { type FlakyHost, type PageServer, startFlakyHost, startPageServer } from './support/pages.ts';
 import { openWithSnippet } from './support/snippet-page.ts';
+
+const { describe, test } = needing('chromium');
 
 let browser: Browser;
 let pages: PageServer;
@@ -107,6 +110,38 @@ describe('with a server in trouble', () => {
     await page.close();
   });
 
+  test('sends a packet in parts that was too large', async () => {
+    const { page } = await openWithClock();
+    host.answer(413, 413);
+    await page.evaluate(`(() => {
+      for (let at = 0; at < 100; at += 1) flags.checked('feature-' + at, 'on');
+      return flags.flush();
+    })()`);
+    const taken = host.received.filter(({ status }) => status === 202);
+    const counted = taken.flatMap(({ body }) => Object.keys(JSON.parse(body).f));
+    expect(taken.length).toBeGreaterThan(2);
+    expect([counted.length, new Set(counted).size]).toEqual([100, 100]);
+    await page.close();
+  });
+
+  test('flush resolves after what was counted during an earlier one', async () => {
+    const { page } = await openWithClock();
+    await page.evaluate(`flags.checked('a', 'on'); flags.flush(); flags.checked('b', 'on'); flags.flush()`);
+    expect(counts()).toEqual([
+      [202, { a: { on: [1, 0, 0] } }],
+      [202, { b: { on: [1, 0, 0] } }],
+    ]);
+    await page.close();
+  });
+
+  test.each(['often', 1e9])('waits between packets when its interval is %j', async (seconds) => {
+    const { page, problems } = await openWithClock({ seconds });
+    await page.evaluate(`flags.checked('a', 'on')`);
+    await page.clock.runFor(9_000);
+    expect([host.received, problems]).toEqual([[], []]);
+    await page.close();
+  });
+
   test.each([400, 403, 404, 413])('drops what was answered %i', async (status) => {
     const { page } = await openWithClock();
     host.answer(status);
@@ -147,7 +182,9 @@ describe('with a server in trouble', () => {
       await flags.flush();
     })()`);
     const { f, m } = JSON.parse(host.received[0]!.body);
-    expect(Object.keys(f)).toEqual(['__proto__', 'constructor', 'toString', 'a"b\\c', 'empty', 'undefined']);
+    expect(Object.keys(f)).toEqual([
+      ...['__proto__', 'constructor', 'toString', 'a"b\\c', 'empty', '\ud800', 'undefined'],
+    ]);
     expect(Object.keys(m)).toEqual(['__proto__', 'huge']);
     expect(m.huge).toBe(1e308);
     expect(await page.evaluate(`({}).on === undefined && ({}).__proto__ === Object.prototype`)).toBe(true);

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import {
   type Binary,
   cleanUp,
@@ -12,10 +12,13 @@ import {
   token,
   usage,
 } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
 import { snippet } from '../support/service.ts';
 import { launchChromium } from './support/chromium.ts';
 import { type PageServer, startPageServer } from './support/pages.ts';
 import { openWithSnippet } from './support/snippet-page.ts';
+
+const { describe, test } = needing('chromium');
 
 let browser: Browser;
 let pages: PageServer;
@@ -40,6 +43,8 @@ describe('with a real server', () => {
   let binary: Binary;
   let key: string;
   let read: (feature: string) => Promise<unknown>;
+  /** Checks of all features of an environment. */
+  let total: (environment: string) => Promise<number>;
 
   beforeAll(async () => {
     const data = `${freshDirectory()}/data`;
@@ -50,6 +55,7 @@ describe('with a real server', () => {
       name: 'Shop',
       allowedOrigins: [pages.origin],
       acceptClientIdentities: true,
+      environments: ['Production', 'Staging', 'Development', 'Closing'],
     });
     ({ key } = await createKey(binary.http, access, application, 'Frontend'));
     read = async (feature) => {
@@ -60,6 +66,15 @@ describe('with a real server', () => {
         ...variants.map(({ variant, checks, used, viewed }) => [variant, checks, used, viewed]),
         uniqueUsers,
       ])[0];
+    };
+    total = async (environment) => {
+      const range = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+      const { features } = await usage(binary.http, access, application, {
+        environment,
+        step: 'hour',
+        ...range,
+      });
+      return features.reduce((sum, { checks }) => sum + checks, 0);
     };
   });
 
@@ -76,6 +91,75 @@ describe('with a real server', () => {
     })()`);
     expect(await read('checkout')).toEqual([['on', 100, 1, 1], ['off', 1, 0, 0], 1]);
     expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test.each([
+    ['a number', '42', 1],
+    ['a truth value', 'true', 1],
+    ['null', 'null', 0],
+    ['not a number', 'NaN', 0],
+    ['an object', '({})', 0],
+    ['a symbol', 'Symbol()', 0],
+    ['a large integer', '12345678901234567890n', 1],
+    ['empty', '""', 0],
+    ['too long', '"x".repeat(300)', 0],
+    ['longer than a packet', '"x".repeat(100_000)', 0],
+    ['half a surrogate pair', '"\\ud800"', 0],
+  ])('counts a page whose identity is %s', async (name, identity, users) => {
+    const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {});
+    await page.evaluate(`(() => {
+      const flags = flagmeter({ key: '${key}', environment: 'Production', identity: ${identity} });
+      flags.checked('identity ${name}', 'on');
+      return flags.flush();
+    })()`);
+    expect(await read(`identity ${name}`)).toEqual([['on', 1, 0, 0], users]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test('counts the neighbours of names and values that are not valid', async () => {
+    const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+      key,
+      environment: 'Production',
+    });
+    await page.evaluate(`(() => {
+      for (const bad of ['\\ud800', '', 'a\\u0000', 'é'.repeat(200), Symbol(), Object.create(null)]) {
+        flags.checked(bad, 'on'); flags.checked('neighbour', bad); flags.add(bad); flags.set('gauge', bad);
+      }
+      flags.add('neighbour\\non');
+      flags.checked(7, true); flags.add('sum', NaN); flags.add('sum', 1e400); flags.checked('neighbour', 'on');
+      return flags.flush();
+    })()`);
+    expect(await read('neighbour')).toEqual([['on', 1, 0, 0], 0]);
+    expect(await read('7')).toEqual([['true', 1, 0, 0], 0]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test('flush resolves when all names have arrived', async () => {
+    const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+      key,
+      environment: 'Staging',
+    });
+    await page.evaluate(`(() => {
+      for (let at = 0; at < 800; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled');
+      return flags.flush();
+    })()`);
+    expect(await total('Staging')).toBe(800);
+    await page.close();
+  });
+
+  test.each([
+    ['is left', 'Development', (page: Page) => page.goto('about:blank')],
+    ['is closed', 'Closing', (page: Page) => page.close({ runBeforeUnload: true })],
+  ])('sends 900 names when the page %s at once', async (_, environment, leave) => {
+    const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, { key, environment });
+    await page.evaluate(
+      `for (let at = 0; at < 900; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled')`,
+    );
+    await leave(page);
+    await vi.waitFor(async () => expect(await total(environment)).toBe(900), 15_000);
     await page.close();
   });
 
@@ -108,6 +192,18 @@ describe('with a real server', () => {
     await vi.waitFor(async () => expect(await read('leaving')).toEqual([['on', 1, 0, 0], 0]), {
       timeout: 10_000,
     });
+    await page.close();
+  });
+
+  test.each(['pagehide', 'visibilitychange'])('sends what the page counts in its own %s', async (event) => {
+    const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
+      key,
+      environment: 'Production',
+    });
+    const target = event === 'pagehide' ? 'window' : 'document';
+    await page.evaluate(`${target}.addEventListener('${event}', () => flags.used('${event}', 'on'))`);
+    await page.goto('about:blank');
+    await vi.waitFor(async () => expect(await read(event)).toEqual([['on', 0, 1, 0], 0]), 10_000);
     await page.close();
   });
 

@@ -161,7 +161,7 @@ it('ingest shows what was refused, why, and from which sender', async () => {
 /** Runs something again until its output matches. */
 async function untilShown(work: () => Promise<{ out: string; err: string }>, pattern: RegExp) {
   return expect
-    .poll(work, { timeout: 10_000 })
+    .poll(work)
     .toMatchObject({ out: expect.stringMatching(pattern) })
     .then(work);
 }

@@ -180,7 +180,7 @@ describe('what a command names', () => {
   it('can be a team, for what belongs to one', async () => {
     const team = await run('teams create Other+team --json');
     const { id } = JSON.parse(team.out);
-    await api('DELETE', `/teams/${id}`, 404);
+    await api('DELETE', `/teams/${id}`, 403);
     const name = fresh();
     const made = await run(
       `apps create ${name} --team ${running.service.credentials.teamId} --env One --env Two --json`,

@@ -191,6 +191,19 @@ describe('a log', () => {
   });
 });
 
+it.each([
+  'teams show Other',
+  'teams delete Other --yes',
+  'webhooks list --team Other',
+  'apps create New --team Other',
+])('%s of a team that the caller is not in is refused with exit code 4', async (command) => {
+  const { id } = (await api('POST', '/teams', 201, { name: fresh() })) as { id: string };
+  await expect(run(command.replace('Other', id))).rejects.toMatchObject({
+    exitCode: 4,
+    message: 'The caller is not in this team; one of its Admins can add users (not_in_team)',
+  });
+});
+
 describe('an object that does not exist', () => {
   it('is left to the server to explain when it is in the list', async () => {
     const { key } = await createKey(running.service.http, admin.access, admin.application, 'Mobile');

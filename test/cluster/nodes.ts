@@ -67,7 +67,7 @@ export async function expectCounts(node: TestNode, wanted: Record<string, number
         await node.node.freshen().catch(() => {});
         return node.counts();
       },
-      { timeout: 20_000, interval: 50 },
+      { interval: 50 },
     )
     .toEqual(wanted);
 }

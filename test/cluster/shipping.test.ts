@@ -35,7 +35,7 @@ describe('nodes on one engine', () => {
     one.count('f');
     await one.node.freshen();
     expect(one.counts()).toEqual({ f: 1 });
-    await expect.poll(() => one.node.freshen(), { timeout: 10_000 }).toBeGreaterThanOrEqual(before);
+    await expect.poll(() => one.node.freshen()).toBeGreaterThanOrEqual(before);
   });
 
   it('say by the clock of the engine until when that is, though their own clocks are wrong and are set', async () => {
@@ -48,7 +48,7 @@ describe('nodes on one engine', () => {
       await one.node.freshen();
       for (const node of [one, two]) {
         const through = () => node.node.freshen();
-        await expect.poll(through, { timeout: 10_000 }).toBeGreaterThanOrEqual(before);
+        await expect.poll(through).toBeGreaterThanOrEqual(before);
         expect(await through()).toBeLessThanOrEqual(Date.now());
       }
     }
@@ -131,7 +131,7 @@ describe('a node that is killed', () => {
       node.session.fault = (name) => (name === statement ? kind : undefined);
       void node.node.freshen().catch(() => {});
       if (statement !== 'fm-done' && statement !== 'fm-join-claim')
-        await expect.poll(() => node.session.isKilled, { timeout: 10_000 }).toBe(true);
+        await expect.poll(() => node.session.isKilled).toBe(true);
       const fault = round % 2 === 0 ? undefined : (name: string) => (name === statement ? kind : undefined);
       await kill(url, node);
       const next = begin(url, { data: node.data, ...(fault && { fault }) });

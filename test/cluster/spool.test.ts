@@ -165,6 +165,35 @@ test('a message is known again after a restart, though it was sealed', async () 
   await spool.close();
 });
 
+test('a message that brings nothing travels, and what is counted beside it belongs to none', async () => {
+  const { spool, step, aggregator } = openSpool();
+  const batch = new Batch();
+  batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+  for (const [identity, brings] of [
+    [1, true],
+    [2, false],
+    [3, true],
+    [4, false],
+  ] as const) {
+    const from = batch.extent;
+    batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), identity, 0, 0);
+    batch.messages.add([1, 1, 1, identity], 1000, brings ? from : batch.extent, batch.extent);
+  }
+  batch.messages.forget([1, 1, 1, 5], 1000);
+  aggregator.write(batch.seal());
+  step();
+  const [delta] = spool.deltas('one', 1, 10).map(({ body }) => decodeDelta(body));
+  const checks = (counts: readonly number[]) => counts.filter((_, at) => at % 5 === 2);
+  expect(delta!.messages.map(({ identity, counts }) => [identity[15], checks(counts)])).toEqual([
+    [1, [1]],
+    [2, []],
+    [3, [3]],
+    [4, []],
+  ]);
+  expect(checks(delta!.counts)).toEqual([6]);
+  await spool.close();
+});
+
 test('of unknown instance ids there are only so many between two deltas', async () => {
   const { spool, step, aggregator } = openSpool();
   const write = (uses: number) => {

@@ -137,7 +137,7 @@ test('a snapshot that is damaged is read once in a while, and another one at onc
   await sql(`UPDATE fm_snapshot_part SET body = 'damaged'`);
   const two = await start(url);
   const loads = () => two.lines.filter(({ msg }) => msg === 'the replica is loaded anew').length;
-  await expect.poll(loads, { timeout: 10_000 }).toBe(1);
+  await expect.poll(loads).toBe(1);
   for (let beats = 0, last: unknown; beats < 4; ) {
     const [row] = await sql(`SELECT beat_at::text FROM fm_node WHERE directory = '${two.spool.directory}'`);
     if (row!['beat_at'] !== last) beats += 1;

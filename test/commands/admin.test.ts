@@ -39,8 +39,8 @@ function start(data: string, { filledAt, credentials }: StoredStore): Promise<Lo
   return startLocal({ data, credentials, clock: testClock(filledAt + 60_000) });
 }
 
-/** Whether a password is the administrator's. */
-async function signsIn({ http }: LocalService, store: StoredStore, password: string): Promise<boolean> {
+/** Whether a password is the administrator's: `once` when it has to be replaced. */
+async function signsIn({ http }: LocalService, store: StoredStore, password: string) {
   const browser = new TestBrowser(http, '127.0.0.1');
   const query = new URLSearchParams({
     response_type: 'code',
@@ -53,6 +53,7 @@ async function signsIn({ http }: LocalService, store: StoredStore, password: str
   await browser.open(`/connect/authorize?${query}`);
   const email = store.credentials.adminEmail;
   const page = await browser.submit({ email, password, action: 'sign-in' });
+  if (page.html.includes('Choose a password')) return 'once';
   return page.error === '' && page.status < 400;
 }
 
@@ -67,7 +68,7 @@ describe('admin reset-password', () => {
     const service = await start(data, store);
     expect(await refresh(service.http, store)).toBe(400);
     expect(await signsIn(service, store, adminPassword)).toBe(false);
-    expect(await signsIn(service, store, password)).toBe(true);
+    expect(await signsIn(service, store, password)).toBe('once');
     const access = await token(service.http, store.credentials);
     const audit = (await manage(service.http, access, 'GET', '/api/v2/audit?limit=5', 200)) as {
       items: { action: string; actor: { type: string } }[];
@@ -85,7 +86,7 @@ describe('admin reset-password', () => {
 
     const out = await reset(['--data', data, '--email', store.credentials.adminEmail, '--json']);
     service = await start(data, store);
-    expect(await signsIn(service, store, JSON.parse(out).password)).toBe(true);
+    expect(await signsIn(service, store, JSON.parse(out).password)).toBe('once');
     await service.stop();
   });
 
@@ -93,19 +94,27 @@ describe('admin reset-password', () => {
     const { data, store } = stored();
     const argv = ['--data', data, '--email', store.credentials.adminEmail, '--password-file', 'p'];
     const out = await reset(argv, 'correct horse battery\n');
-    expect(out).toContain('has another password');
+    expect(out).toContain('has a new password');
     expect(out).not.toContain('correct horse');
     const service = await start(data, store);
     expect(await signsIn(service, store, 'correct horse battery')).toBe(true);
     await service.stop();
   });
 
-  it('does not touch a data directory that a server uses', async () => {
+  test('asks the server that uses the data directory', async () => {
     const { data, store } = stored();
     const lock = lockDataDirectory(data);
-    await expect(reset(['--data', data, '--email', store.credentials.adminEmail])).rejects.toThrow(
-      `process ${process.pid} is using it`,
+    const service = await start(data, store);
+    const email = store.credentials.adminEmail;
+    const { password } = JSON.parse(await reset(['--data', data, '--email', email, '--json']));
+    expect(await refresh(service.http, store)).toBe(400);
+    expect(await signsIn(service, store, store.credentials.adminPassword)).toBe(false);
+    expect(await signsIn(service, store, password)).toBe('once');
+    expect(service.log()).not.toContain(password);
+    await expect(reset(['--data', data, '--email', 'nobody@example.com'])).rejects.toThrow(
+      `Cannot find nobody@example.com in ${data}: no user has this e-mail address`,
     );
+    await service.stop();
     lock.release();
   });
 
@@ -124,7 +133,10 @@ describe('admin reset-password', () => {
 
   it.each([
     [['reset-password'], 'Cannot reset a password without --email'],
-    [['reset-password', '--email', 'a@b', '--password-file', 'p'], 'a password of at least 12 characters'],
+    [
+      ['reset-password', '--email', 'a@b', '--password-file', 'p'],
+      'the password in its first line must have at least 12',
+    ],
     [[], 'Cannot use admin alone: say reset-password'],
     [['reset-pasword'], 'Unknown command admin reset-pasword; the nearest known one is admin reset-password'],
   ])('refuses %j', async (argv, message) => {

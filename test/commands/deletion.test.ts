@@ -80,7 +80,7 @@ test('nothing of a deleted application or environment is left after the next sta
       .filter(({ action }) => action.endsWith('.erased'))
       .map(({ action, target }) => [action, target.name]);
   };
-  await expect.poll(erased, { timeout: 10_000 }).toEqual([
+  await expect.poll(erased).toEqual([
     ['environment.erased', 'Staging'],
     ['application.erased', 'shop'],
   ]);

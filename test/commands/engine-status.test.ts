@@ -173,7 +173,7 @@ describe('engine forget-node', () => {
   beforeEach(() => init());
 
   it('says what was not shipped, and holds reports back no longer', async () => {
-    await node({ name: 'lost', silent: 30, spool: 2048 });
+    await node({ name: 'lost', silent: 601, spool: 2048 });
     const { out, err } = await run('forget-node', 'lost', '--yes');
     expect(out).toBe('Node lost is forgotten.\n');
     expect(err).toContain('What it has answered before 2026-01-01 00:00:00 UTC is in the reports');
@@ -186,27 +186,31 @@ describe('engine forget-node', () => {
   });
 
   it('loses nothing with a node that said goodbye', async () => {
-    await node({ name: 'gone', silent: 30, state: 'done' });
+    await node({ name: 'gone', silent: 601, state: 'done' });
     const { err, out } = await run('forget-node', 'directory-gone', '--yes', '--json');
     expect(err).toContain('It has shipped everything');
     expect(JSON.parse(out)).toMatchObject({ directory: 'directory-gone', name: 'gone', streams: [] });
     expect((await status()).gaps).toEqual([]);
   });
 
-  it('refuses a node that runs, is not known, or shares its name', async () => {
+  it('refuses a node that may be running, is unknown, or shares its name', async () => {
     await node({ name: 'alive' });
-    await node({ name: 'twin', directory: 'a', silent: 30 });
-    await node({ name: 'twin', directory: 'b', silent: 30 });
-    await expect(run('forget-node', 'alive', '--yes')).rejects.toThrow('Node alive runs');
+    await node({ name: 'quiet', silent: 590 });
+    await node({ name: 'twin', directory: 'a', silent: 601 });
+    await node({ name: 'twin', directory: 'b', silent: 601 });
+    for (const name of ['alive', 'quiet'])
+      await expect(run('forget-node', name, '--yes')).rejects.toThrow(/may be running.*--force/);
     await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('The engine knows no node none');
     await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow('name one by its directory, a or b');
-    expect((await status()).streams.open).toHaveLength(3);
+    expect((await status()).streams.open).toHaveLength(4);
     await run('forget-node', 'a', '--yes');
+    expect((await status()).streams.open).toHaveLength(3);
+    await run('forget-node', 'quiet', '--yes', '--force');
     expect((await status()).streams.open).toHaveLength(2);
   });
 
   it('asks first', async () => {
-    await node({ name: 'lost', silent: 30 });
+    await node({ name: 'lost', silent: 601 });
     await expect(run('forget-node', 'lost')).rejects.toThrow(UsageError);
     const asked: string[] = [];
     const answering = (answer: string) => {

@@ -72,6 +72,20 @@ describe('init', () => {
     await store.lmdb.close();
   });
 
+  it.each([
+    ['too short', 'must have at least 12 characters'],
+    ['password1234', 'must not be one of the most common passwords'],
+    ['my flagmeter password', 'must not contain the name of this service'],
+    ['administrator and admin', 'must not contain the e-mail address'],
+  ])('refuses the password %s, and prepares nothing', async (password, fault) => {
+    const data = freshDirectory();
+    const argv = ['--data', data, ...admin, '--admin-password-file=p'];
+    await expect(run(argv, { p: `${password}\n` })).rejects.toThrow(
+      `Cannot use the file that --admin-password-file names: the password in its first line ${fault}`,
+    );
+    expect(existsSync(join(data, 'accounts'))).toBe(false);
+  });
+
   it('takes the data directory from the environment', async () => {
     const data = freshDirectory();
     await run(admin, {}, { FLAGMETER_DATA: data });
@@ -115,13 +129,9 @@ describe('init', () => {
     [['--admin-email', 'a@b\nc'], {}, 'must be one address'],
     [['--admin-email', `${'a'.repeat(251)}@b.c`], {}, 'must be one address'],
     [[...admin, '--admin-password-file', 'p'], {}, 'Cannot read the file that --admin-password-file names: '],
-    [[...admin, '--admin-password-file', 'p'], { p: '' }, 'a password of at least 12 characters'],
-    [[...admin, '--admin-password-file', 'p'], { p: '\nlong enough password' }, 'a password of at least 12'],
-    [
-      [...admin, '--admin-password-file', 'p'],
-      { p: 'elevenchars\n' },
-      'a password of at least 12 characters',
-    ],
+    [[...admin, '--admin-password-file', 'p'], { p: '' }, 'must have at least 12 characters'],
+    [[...admin, '--admin-password-file', 'p'], { p: '\nlong enough password' }, 'must have at least 12'],
+    [[...admin, '--admin-password-file', 'p'], { p: 'elevenchars\n' }, 'must have at least 12 characters'],
     [[...admin, '--admin-password-file', 'p'], { p: 'x'.repeat(5_000) }, 'at most 1024 bytes'],
     [[...admin, '--workers', '2'], {}, 'Unknown flag --workers'],
     [[...admin, '--json=yes'], {}, 'Cannot use --json with a value: it takes none'],

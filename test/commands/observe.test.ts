@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
 import { parseExposition, type Sample } from '../support/exposition.ts';
 import { call, openClient } from '../support/grpc-call.ts';
@@ -81,7 +82,9 @@ describe('GET /metrics', () => {
     expect(figure(samples, 'flagmeter_tokens_issued_total', { grant: 'client_credentials' })).toBe(1);
     expect(figure(samples, 'flagmeter_tokens_invalidated_total')).toBe(0);
     expect(figure(samples, 'flagmeter_applications')).toBe(1);
-    expect(figure(samples, 'flagmeter_disk_free_bytes')).toBeGreaterThan(0);
+    expect(figure(samples, 'flagmeter_disk_free_bytes', { directory: 'data' })).toBeGreaterThan(0);
+    expect(figure(samples, 'flagmeter_disk_low', { directory: 'data' })).toBeGreaterThanOrEqual(0);
+    expect(figure(samples, 'flagmeter_tokens_rejected_total', { reason: 'unknown_key' })).toBe(0);
     for (const thread of ['main', 'commit-1', 'reports'])
       expect(figure(samples, 'flagmeter_event_loop_delay_seconds_bucket', { thread })).toBeDefined();
     expect(
@@ -102,12 +105,16 @@ describe('GET /metrics', () => {
   });
 
   test('has a bounded number of series, whatever clients send', async () => {
-    const { service } = await openService();
+    let ahead = 0;
+    const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
+    const { service } = await openService({ clock });
     const ask = (path: string, method: string) => fetch(`http://${service.http}${path}`, { method });
     await ask('/x', 'GET');
     await ask('/healthz', 'PUT');
     await scrape(service);
+    ahead += 1_000;
     const before = (await scrape(service)).samples.length;
+    ahead += 1_000;
     for (let at = 0; at < 50; at += 1) {
       await ask(`/x-${at}/${at}`, 'GET');
       await ask('/healthz', at % 2 === 0 ? 'PUT' : 'PATCH');
@@ -154,6 +161,15 @@ describe('GET /metrics', () => {
     expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
     expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
     await apart.stop();
+  });
+
+  test('is not answered through a proxy on the same machine', async () => {
+    const service = await startLocal();
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    const answer = await fetch(`http://${service.http}/metrics`, { headers });
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toContain('--ops-listen');
+    await service.stop();
   });
 
   test('has a listener of its own with --ops-listen, and is nowhere else then', async () => {

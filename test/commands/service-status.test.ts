@@ -14,6 +14,7 @@ function openCounters() {
   const health = { ready: true };
   const requests = new RequestTally();
   const engine = { status: () => ({}) };
+  const disks = { warnings: [] };
   const usageEngine = { readiness: () => ({}), status: () => undefined };
   const parts = {
     clock,
@@ -23,6 +24,7 @@ function openCounters() {
     health,
     engine,
     usageEngine,
+    disks,
   };
   const core = { ...parts, config: { queueHighPackets: 10 } };
   const status = new ServiceStatus(core as unknown as Core, requests);

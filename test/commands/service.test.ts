@@ -65,6 +65,27 @@ test('before the service is ready, its addresses report liveness, and answer eve
   await bound.close(0);
 });
 
+test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
+  'before the service is ready, pages can read that %s refuses packets',
+  async (path) => {
+    const config = configOf('--metrics-path-prefix', '/t');
+    const bound = await bindListeners({ config, engine, clock: systemClock, log });
+    const [{ listener }] = bound.listeners as [HostListener];
+    const ask = (method: string, headers: Record<string, string>) =>
+      fetch(`http://127.0.0.1:${listener.port}${path}`, { method, headers });
+    const origin = 'https://shop.example';
+    const preflight = await ask('OPTIONS', { origin, 'access-control-request-method': 'POST' });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('POST, OPTIONS');
+    const packet = await ask('POST', { origin });
+    expect([packet.status, packet.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(packet.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(packet.headers.get('vary')).toBe('Origin');
+    await bound.close(0);
+  },
+);
+
 test('either all addresses are bound or none', async () => {
   const taken = await bindListeners({ config: configOf(), engine, clock: systemClock, log });
   const opened: Listener[] = [];

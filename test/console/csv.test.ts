@@ -17,7 +17,13 @@ describe('CSV', () => {
     ['a formula with a minus', '-1', "'-1"],
     ['a formula with an at', '@SUM(A1)', "'@SUM(A1)"],
     ['a formula with a comma', '=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
-    ['a tab before a formula', '\t=1', "'\t=1"],
+    ['a tab before a formula', '\t=1', "'\t'=1"],
+    ['a formula after a semicolon', 'a;=1+1', "a;'=1+1"],
+    ['a formula after a semicolon, a space and a quote', 'a; "=1+1"', `"a;' ""=1+1"""`],
+    ['a formula after a tab', 'x\t=cmd', "x\t'=cmd"],
+    ['a formula after a line break', 'x\n@SUM(A1)', `"x\n'@SUM(A1)"`],
+    ['a full-width formula after a bar', 'x|＝1', "x|'＝1"],
+    ['an apostrophe', "'quoted'", "''quoted'"],
   ])('of %s', (_, value, text) => {
     expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
   });

@@ -28,8 +28,15 @@ Written from the declarations of the endpoints: after a change there, run \`npx 
 
 Users and Admins are members of teams: people with a token, or API keys with that role. The management API checks each call in
 this order: 401 without a valid access token, or the cookie of the console instead ([oauth.md](oauth.md#the-console)); 429 over
-the rate; 404 for what does not exist or belongs to none of the caller's teams; 403 for a User where an Admin is required.
+the rate; 404 for an id that does not exist; 403 \`not_in_team\` for an id of a team that the caller is not in; 403 \`forbidden\`
+for a User where an Admin is required. Lists show only what belongs to the caller's teams.
 \`test/manage/matrix.test.ts\` has the status that each kind of caller gets.
+
+The Admins and Admin API keys of the first team run the installation. The first team is the one that \`init\` creates; if it is
+deleted, the oldest that remains. Only they see refused senders of no team (\`GET /unattributed\`) and, in the audit log, failed
+sign-ins to unknown accounts. An Admin of the first team who is signed in as a user creates teams without a limit. All others,
+API keys included, have a plan limit: 3, 20 or 100 teams on the plan free, team or enterprise. Teams that those teams create
+count against the same limit.
 
 | Host | Endpoint | Credential | Who may call it |
 |---|---|---|---|

@@ -109,8 +109,8 @@ const conditions: Readonly<Record<string, Condition>> = {
     ...{ quiet: 8, fires: 14, labels: { instance, thread: 'main' } },
   },
   FlagmeterDiskAlmostFull: {
-    series: { [of('flagmeter_disk_free_bytes')]: '2e9 9e8x20', [of('flagmeter_disk_size_bytes')]: '1e10x20' },
-    ...{ quiet: 4, fires: 8, labels: node },
+    series: { [of('flagmeter_disk_low', { directory: 'data' })]: '0 1x20' },
+    ...{ quiet: 4, fires: 8, labels: { ...node, directory: 'data' } },
   },
   FlagmeterDiskFillsUp: {
     series: { [of('flagmeter_disk_free_bytes')]: '1e11-1e8x200' },
@@ -244,7 +244,7 @@ const wellAndBusy: Condition['series'] = {
   ...slow('flagmeter_commit_duration_seconds', 0.005),
   ...slow('flagmeter_http_request_duration_seconds', 0.01, { route: '/api/frontend/telemetry' }),
   [of('flagmeter_disk_free_bytes')]: '1e11-1e5x120',
-  [of('flagmeter_disk_size_bytes')]: '2e11x120',
+  [of('flagmeter_disk_low', { directory: 'data' })]: '0x120',
   [of('flagmeter_oldest_reader_seconds', { store: 'usage' })]: '0 2 0x118',
   [of('process_start_time_seconds')]: '1x120',
   [of('flagmeter_backup_failing')]: '0 1x5 0x115',

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { checkPublicUrls } from '../../src/commands/public-urls.ts';
 import { loadConfig } from '../../src/config.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -29,6 +30,7 @@ describe('the Compose file', () => {
     const names = nodes.map(([, { environment }]) => {
       const read = loadConfig({ argv: [], env: environment, readFile });
       expect(read).toMatchObject({ engine: engineUrl, data: '/var/lib/flagmeter' });
+      expect(() => checkPublicUrls(read)).not.toThrow();
       expect(Object.keys(environment)).toSatisfy((keys: string[]) =>
         keys.every((key) => /^FLAGMETER_/.test(key)),
       );
@@ -49,6 +51,7 @@ describe('the Compose file', () => {
 test('the configuration of a node has settings that there are', () => {
   const read = loadConfig({ argv: ['--config', 'node.json'], env: {}, readFile: textOf });
   expect(read).toMatchObject({ data: '/var/lib/flagmeter', authUrl: 'https://flags.example.com' });
+  expect(() => checkPublicUrls(read)).not.toThrow();
 });
 
 test('Patroni promotes only what has every commit, and its parameters are durable', () => {

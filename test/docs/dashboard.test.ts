@@ -15,8 +15,10 @@ const inNeither = [
   'flagmeter_backup_last_bytes',
   'flagmeter_backup_last_duration_seconds',
   'flagmeter_build_info',
+  'flagmeter_disk_size_bytes',
   'flagmeter_engine_failovers_total',
   'flagmeter_oldest_reader_commits',
   'flagmeter_queue_bytes',
   'flagmeter_rebases_total',
+  'flagmeter_surplus_connections_closed_total',
 ];

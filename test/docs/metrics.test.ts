@@ -18,6 +18,9 @@ test('docs/metrics.md has one row for each metric', () => {
   const usageEngine = { status: () => ({}) };
   const parts = { counting: {}, intake: {}, readers: [], threads: [], clock: { now: () => 0 }, usageEngine };
   const core = parts as unknown as Core;
-  const metrics = serviceMetrics(core, {} as Tallies, { certificateExpiry: () => 0 });
+  const metrics = serviceMetrics(core, {} as Tallies, {
+    certificateExpiry: () => 0,
+    surplusClosed: () => 0,
+  });
   expect(rows).toEqual(metrics.map(({ name, type, labels = [] }) => ({ name, type, labels: [...labels] })));
 });

@@ -119,7 +119,7 @@ describe('the papers name only what exists:', () => {
       const isPath = (known: string) =>
         written.startsWith('…') ? known.endsWith(path) : known === path || known.startsWith(`${path}/`);
       return (
-        /^\/(etc|lib|tmp|var)(\/|$)/.test(path) ||
+        /^\/(etc|lib|tmp|usr|var)(\/|$)/.test(path) ||
         routes.some((route) => isPath(route.path) && (method === undefined || route.method === method))
       );
     };

@@ -41,7 +41,7 @@ describe('an engine that is away', () => {
         expect(read(engine, 'numbers', 'n')).toBe(1);
         if (how === 'killed') await postgres.start();
         else postgres.resume();
-        const heals = { timeout: 30_000, interval: 100 };
+        const heals = { timeout: 90_000, interval: 100 };
         await vi.waitFor(() => engine.change((draft) => count(draft)), heals);
         await engine.current();
         expect(engine.status().trouble).toBeUndefined();

@@ -89,7 +89,8 @@ describe('a change of another node', () => {
   test('would be missed without the synchronous read', async () => {
     const url = await newEngine(await sharedServer());
     const one = openNode(url);
-    const stale = (result: QueryResult) => ({ ...result, rows: [{ position: 0n, id: 0n, version: null }] });
+    const old = { position: 0n, id: 0n, version: null };
+    const stale = (all: QueryResult) => ({ ...all, rows: all.rows.map((row) => ({ ...row, ...old })) });
     const other = openNode(url, { wrap: answering('fm_control_confirm', stale) });
     await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
     await other.engine.current();

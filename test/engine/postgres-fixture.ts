@@ -9,6 +9,7 @@ import type { Log } from '../../src/log.ts';
 import { Connection } from '../../src/postgres/connection.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
 import { createTables } from '../../src/postgres/schema.ts';
+import { SharedClock } from '../../src/postgres/shared-clock.ts';
 import type { AccountStore } from '../../src/store/accounts.ts';
 import { copyStateWriter } from '../../src/store/copy-state.ts';
 import { openTestStore, type TestHealth, testHealth } from '../accounts/fixture.ts';
@@ -87,7 +88,7 @@ export function openNode(url: string, options: NodeOptions = {}): TestNode {
     signIns: connect(url, 'sign-ins', options.deadlineMs),
     directory: randomBytes(8).toString('hex'),
     key: undefined,
-    clock: systemClock,
+    clock: new SharedClock(systemClock),
     log,
     randomBytes,
     repair: async () => () => {},

@@ -88,7 +88,7 @@ it('calls under way end before the listener is closed', async () => {
   const opened = await open();
   const stream = opened.begin('/Usage.Usage/SendStats');
   stream.write(noMessage);
-  await vi.waitUntil(() => opened.listener.unfinished().calls === 1);
+  await vi.waitUntil(() => opened.listener.unfinished().calls === 1, { timeout: minute });
   const told = once(opened.session, 'goaway');
   const closed = opened.listener.close(minute);
   await told;

@@ -73,7 +73,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
   });
 
   it.each<[ErrorCode, string]>([
-    ['invalid_count', 'InvalidArgument'],
+    ['invalid_time', 'InvalidArgument'],
     ['unknown_environment', 'NotFound'],
     ['body_too_large', 'ResourceExhausted'],
     ['rate_limited', 'ResourceExhausted'],

@@ -1,66 +1,23 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
+import { cleanUp, createKey, manage } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { encode } from '../support/report-messages.ts';
-import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
+import { startLocal } from '../support/service.ts';
 import { readChecks } from '../support/shop.ts';
+import {
+  checks,
+  inMs,
+  minute,
+  notes,
+  openShop,
+  packet,
+  post,
+  report,
+  time,
+  withService,
+} from './repeated-reports.ts';
 
 afterAll(cleanUp);
-
-const minute = 60_000;
-
-interface Shop {
-  readonly access: string;
-  readonly application: string;
-  readonly key: string;
-}
-
-async function openShop(service: LocalService, fields: object = {}): Promise<Shop> {
-  const access = await token(service.http, service.credentials);
-  const application = await createApplication(service.http, access, { name: 'shop', rate: 0, ...fields });
-  const { key } = await createKey(service.http, access, application, 'Mobile');
-  return { access, application, key };
-}
-
-async function post(service: LocalService, path: string, body: string, key?: string): Promise<number> {
-  const headers = {
-    'content-type': 'application/json',
-    ...(key === undefined ? {} : { 'idempotency-key': key }),
-  };
-  const answer = await fetch(`http://${service.http}${path}`, { method: 'POST', headers, body });
-  await answer.arrayBuffer();
-  return answer.status;
-}
-
-/** No whole second. */
-const time = new Date().toISOString().replace(/\.\d+/, '.125');
-
-/** A report with one check, as JSON, with distinct content. */
-function report(shop: Shop, more: object = {}): string {
-  const stats = [{ feature: 'checkout', enabledCount: 1 }];
-  return JSON.stringify({
-    appKey: shop.key,
-    environment: 'Production',
-    time,
-    instanceName: 'web',
-    processStartTime: '2026-01-31T12:00:00Z',
-    stats,
-    ...more,
-  });
-}
-
-const packet = (shop: Shop) =>
-  JSON.stringify({ k: shop.key, e: 'Production', f: { checkout: { enabled: [1] } } });
-
-async function checks(service: LocalService, { application }: Shop): Promise<number | undefined> {
-  return (await readChecks(service.http, { ...service, application })).get('checkout');
-}
-
-async function withService(run: (service: LocalService) => Promise<void>, options: LocalOptions = {}) {
-  const service = await startLocal(options);
-  await run(service);
-  await service.stop();
-}
 
 describe('a usage report', () => {
   test('counts once, however its JSON is ordered', () =>
@@ -91,20 +48,31 @@ describe('a usage report', () => {
     }));
 
   test.each([
-    ['has its time in whole seconds', { time: time.replace('.125', '') }],
-    ['does not say when its process started', { processStartTime: undefined }],
-    ['says neither', { time: time.replace('.125', ''), processStartTime: undefined }],
-  ])('that %s counts each time, for twenty processes of a host report alike', (_, fields) =>
+    ['milliseconds', inMs],
+    ['milliseconds, written finer', inMs.replace('Z', '0000Z')],
+    ['whole seconds', time.replace('.125250', '')],
+  ])('with a time in %s counts each time, because twenty processes of a host report alike', (_, time) =>
     withService(async (service) => {
       const shop = await openShop(service);
-      const alike = Array.from({ length: 20 }, () => report(shop, fields));
+      const alike = Array.from({ length: 20 }, () => report(shop, { time, instanceName: undefined }));
       const answers = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
       expect(new Set(answers)).toEqual(new Set([200]));
       expect(await checks(service, shop)).toBe(20);
+      await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19 });
       for (const body of alike) await post(service, '/api/usage/stats', body, 'the same');
       expect(await checks(service, shop)).toBe(21);
+      await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19, repeated: 19 });
     }),
   );
+
+  test('counts once without the start of its process', () =>
+    withService(async (service) => {
+      const shop = await openShop(service);
+      const body = report(shop, { processStartTime: undefined });
+      for (const _ of [1, 2]) expect(await post(service, '/api/usage/stats', body)).toBe(200);
+      expect(await checks(service, shop)).toBe(1);
+      await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
+    }));
 
   test('counts once when it comes many times at once', () =>
     withService(async (service) => {

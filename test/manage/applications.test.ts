@@ -190,11 +190,10 @@ test('lists show only what the caller is a member of', async () => {
 
 test('an application cannot be created in a team that the caller is not in', async () => {
   const { call, strangersTeamId } = await openManageFixture();
-  for (const teamId of [strangersTeamId, 'team_none']) {
-    const answer = await call('POST', '/applications', { name: 'New', teamId });
-    expect(answer).toMatchObject({
-      status: 404,
-      json: { code: 'not_found', detail: 'There is no such team' },
-    });
-  }
+  const answerIn = (teamId: string) => call('POST', '/applications', { name: 'New', teamId });
+  expect(await answerIn(strangersTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+  expect(await answerIn('team_none')).toMatchObject({
+    status: 404,
+    json: { code: 'not_found', detail: 'There is no such team' },
+  });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { anonymous } from '../../src/accounts/actors.ts';
 import { auditKey } from '../../src/accounts/audit-log.ts';
 import { openManageFixture } from './fixture.ts';
 
@@ -38,6 +39,19 @@ test('an Admin reads the entries of their own teams only, and a User none', asyn
   const { json } = await call('GET', '/audit', undefined, tokens.stranger);
   expect(JSON.stringify(json)).not.toContain(application.id);
   expect((await call('GET', '/audit', undefined, tokens.user)).status).toBe(403);
+});
+
+test('of what belongs to no team, only Admins of the first team see failed sign-ins to unknown accounts', async () => {
+  const { call, tokens, directory } = await openManageFixture();
+  const nothing = { type: 'user', id: '', name: '' };
+  await directory.by(anonymous('192.0.2.7')).change((draft) => draft.note('sign-in.failed', null, nothing));
+  await directory.change((draft) => draft.note('signing-key.rotated', null, nothing));
+  const seen = async (token: string) =>
+    ((await call('GET', '/audit', undefined, token)).json.items as Entry[])
+      .map(({ action }) => action)
+      .filter((action) => action.startsWith('sign'));
+  expect(await seen(tokens.admin)).toEqual(['signing-key.rotated', 'sign-in.failed']);
+  expect(await seen(tokens.stranger)).toEqual(['signing-key.rotated']);
 });
 
 test('its pages show each entry once, even if others are added in between', async () => {

@@ -272,7 +272,10 @@ test.each(['GET /features', 'POST /features', 'GET /features/a', 'PATCH /feature
     await ask('POST', '/features', { name: 'a' });
     const [method = '', path = ''] = route.split(' ');
     const stranger = { authorization: `Bearer ${tokens.stranger}` };
-    expect(await ask(method, path, {}, stranger)).toMatchObject({ status: 404, json: { code: 'not_found' } });
+    expect(await ask(method, path, {}, stranger)).toMatchObject({
+      status: 403,
+      json: { code: 'not_in_team' },
+    });
     expect((await ask(method, path, {}, { authorization: '' })).status).toBe(401);
   },
 );

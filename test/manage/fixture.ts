@@ -14,6 +14,7 @@ import { loadConfig } from '../../src/config.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
+import { Strangers } from '../../src/ledger/strangers.ts';
 import { apiKeys } from '../../src/manage/api-keys.ts';
 import { applications } from '../../src/manage/applications.ts';
 import { audit } from '../../src/manage/audit.ts';
@@ -24,6 +25,7 @@ import { keys } from '../../src/manage/keys.ts';
 import { members } from '../../src/manage/members.ts';
 import { sessions } from '../../src/manage/sessions.ts';
 import { teams } from '../../src/manage/teams.ts';
+import { unattributed } from '../../src/manage/unattributed.ts';
 import { users } from '../../src/manage/users.ts';
 import type { ApiKey, Role, User } from '../../src/store/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
@@ -34,6 +36,10 @@ export interface ManageFixture extends AuthFixture {
   readonly tokens: { readonly admin: string; readonly user: string; readonly stranger: string };
   readonly strangersTeamId: string;
   readonly dispatch: Dispatch;
+  /** Refusals of no application. */
+  readonly strangers: Strangers;
+  /** The token of a new API key of a team. */
+  tokenOf(role: Role, teamId: string): Promise<string>;
   /** Another token of the Admin's API key. */
   freshToken(): Promise<string>;
   /** The callers that a password was hashed for. */
@@ -86,9 +92,12 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     clients,
     users,
     sessions,
+    unattributed,
   ];
   const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
-  const dispatch = createRouter(routesFrom(groups, { ...parts, ...signIn, plans, limits: defaults }));
+  const strangers = new Strangers();
+  const deps = { ...parts, ...signIn, plans, limits: defaults, strangers };
+  const dispatch = createRouter(routesFrom(groups, deps));
   const other = await createTeam(directory, 'Other');
 
   const tokenOf = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);
@@ -115,6 +124,8 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     tokens,
     strangersTeamId: other.id,
     dispatch,
+    strangers,
+    tokenOf,
     hashed,
     freshToken: () => issueFor(apiKey),
     callWith,

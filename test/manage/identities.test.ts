@@ -190,7 +190,7 @@ test('packets that come while a person is being forgotten do not bring the perso
   await people.service.stop();
 });
 
-test('members see, admins forget, and strangers find nothing', async () => {
+test('members see, admins forget, and callers of other teams are refused', async () => {
   const fixture = await openManageFixture();
   const { directory, settings, clock, application, tokens } = fixture;
   const store = openUsageStore(temporaryDirectory());
@@ -220,10 +220,10 @@ test('members see, admins forget, and strangers find nothing', async () => {
   }
   expect(await statusOf('GET', `${path}/exposures?environment=Nowhere`, tokens.user)).toBe(404);
   expect(await statusOf('GET', `${path}/exposures`, tokens.user)).toBe(400);
-  expect(await statusOf('GET', shown, tokens.stranger)).toBe(404);
+  expect(await statusOf('GET', shown, tokens.stranger)).toBe(403);
   expect(await statusOf('GET', shown)).toBe(401);
   expect(await statusOf('DELETE', path)).toBe(401);
-  expect(await statusOf('DELETE', path, tokens.stranger)).toBe(404);
+  expect(await statusOf('DELETE', path, tokens.stranger)).toBe(403);
   expect(await statusOf('DELETE', path, tokens.user)).toBe(403);
   expect(forgotten).toEqual([]);
   expect(await statusOf('DELETE', path, tokens.admin)).toBe(204);

@@ -121,9 +121,9 @@ test.concurrent('a wrong origin is found by its name, and the last example stand
 
 test.concurrent('a malformed packet is attributed to its key, and none of its content is shown', async () => {
   const { id, mobile } = await openShop();
-  expect(await sendPacket({ k: mobile.key, f: { 'jane@example.com': { on: ['x'] } } })).toBe(400);
+  expect(await sendPacket({ k: mobile.key, e: 7, f: { 'jane@example.com': { on: ['x'] } } })).toBe(400);
   const report = await readRefused(id, 1);
-  expect(report.entries[0]).toMatchObject({ status: 400, code: 'invalid_count' });
+  expect(report.entries[0]).toMatchObject({ status: 400, code: 'invalid_body' });
   expect(JSON.stringify(report)).not.toContain('jane');
 });
 

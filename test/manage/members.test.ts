@@ -54,7 +54,7 @@ test('pages show every lasting member exactly once, while others come and go', a
 describe('adding a member', () => {
   test('who shares a team with the Admin is idempotent and takes effect at once', async () => {
     const { as, bob, tom, path, team, strangersTeamId } = await open();
-    expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 404 });
+    expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
     const member = `${path}/${tom.user.id}`;
     const added = await as(bob, 'PUT', member);
     expect(added).toMatchObject({ status: 201, json: { name: 'Tom', teams: [strangersTeamId, team.id] } });
@@ -65,11 +65,10 @@ describe('adding a member', () => {
     expect(own).toMatchObject({ teams: [strangersTeamId, team.id], primaryTeam: strangersTeamId });
   });
 
-  test('who shares no team with the Admin is answered like an unknown user', async () => {
+  test('who shares no team with the Admin is refused', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
-    expect(refused).toMatchObject({ status: 404, json: { code: 'not_found' } });
-    expect(await as(ada, 'PUT', `${path}/user_none`)).toEqual(refused);
+    expect(refused).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
@@ -98,7 +97,7 @@ describe('removing a member', () => {
   test('takes effect at once, and the user keeps their other teams', async () => {
     const { as, ada, bob, path, team, strangersTeamId, directory } = await open();
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 204 });
-    expect(await as(bob, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 404 });
+    expect(await as(bob, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
     const left = { teams: [strangersTeamId], primaryTeam: strangersTeamId };
     expect(directory.users.get(bob.user.id)).toMatchObject(left);
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 404 });

@@ -127,7 +127,7 @@ test.each(['GET /metrics', 'PUT /metrics/a', 'DELETE /metrics/a'])(
     const { ask, tokens } = await openRegistry();
     const [method = '', path = ''] = route.split(' ');
     const stranger = { authorization: `Bearer ${tokens.stranger}` };
-    expect((await ask(method, path, { kind: 'gauge' }, stranger)).status).toBe(404);
+    expect((await ask(method, path, { kind: 'gauge' }, stranger)).status).toBe(403);
     expect((await ask(method, path, { kind: 'gauge' }, { authorization: '' })).status).toBe(401);
   },
 );

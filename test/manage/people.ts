@@ -50,10 +50,10 @@ export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
   const person: PeopleFixture['person'] = async (name, role = 'User', teams = [team.id]) => {
     const email = `${name.toLowerCase()}@example.com`;
     const user = await createUser(directory, { email, name, role, teams, passwordHash: 'none' });
-    return { user, token: await tokenOf(user) };
+    return { user, token: await userToken(user) };
   };
 
-  function tokenOf({ id, role, teams, primaryTeam }: User): Promise<string> {
+  function userToken({ id, role, teams, primaryTeam }: User): Promise<string> {
     const subject = { sub: id, client_id: clientId, scope: 'openid flagmeter', role, team: [...teams] };
     return issueAccessToken(settings, { ...subject, primaryTeam });
   }
@@ -67,7 +67,7 @@ export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
     tom: await person('Tom', 'Admin', [strangersTeamId]),
     person,
     freshToken: async (who) => ({
-      token: who === undefined ? await fixture.freshToken() : await tokenOf(who.user),
+      token: who === undefined ? await fixture.freshToken() : await userToken(who.user),
     }),
     as: (who, method, path, body) => call(method, path, body, who?.token),
     async slowly(who, method, path, body, headers = { authorization: `Bearer ${who.token}` }) {

@@ -35,8 +35,8 @@ test("a token from a team's sign-in client reaches that team alone, whatever els
     const ask = (id: string) => callWith(`Bearer ${token}`, 'GET', `/teams/${id}`);
     return [(await ask(evil.id)).status, (await ask(team.id)).status];
   };
-  expect(await statusesWith(await clientOf(evil.id))).toEqual([200, 404]);
-  expect(await statusesWith(await clientOf(team.id))).toEqual([404, 200]);
+  expect(await statusesWith(await clientOf(evil.id))).toEqual([200, 403]);
+  expect(await statusesWith(await clientOf(team.id))).toEqual([403, 200]);
   expect(await statusesWith('flagmeter-cli')).toEqual([200, 200]);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createClient } from '../../src/accounts/clients.ts';
+import { patchTeam } from '../../src/accounts/teams.ts';
 import { deleteUser } from '../../src/accounts/users.ts';
 import { openPeopleFixture } from './people.ts';
 
@@ -24,10 +25,10 @@ describe('making a team', () => {
     const { call, as, ada, bob, eve } = await openPeopleFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);
-    expect(await call('GET', `/teams/${json.id}`)).toMatchObject({ status: 404 });
+    expect(await call('GET', `/teams/${json.id}`)).toMatchObject({ status: 403 });
     const { items } = (await as(ada, 'GET', `/teams/${json.id}/members`)).json;
     expect(items.map(({ id }: { id: string }) => id)).toEqual([ada.user.id, bob.user.id]);
-    expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 404 });
+    expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 403 });
   });
 
   test('leaves out an Admin who is deleted at the same moment', async () => {
@@ -58,6 +59,38 @@ describe('making a team', () => {
     const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
     expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
     expect(refused.json.detail).toBe('Cannot have more than 100 teams of one user');
+  });
+
+  test('is limited for an API key and the teams that come of it, whoever is asked to create them', async () => {
+    const { call, as, ada, team, directory, tokenOf } = await openPeopleFixture();
+    await patchTeam(directory, team.id, { plan: 'free' });
+    const made = [];
+    for (const name of ['A', 'B', 'C'])
+      made.push((await call('POST', '/teams', { name, plan: 'free' })).json.id);
+    const over = { status: 403, json: { code: 'plan_limit' } };
+    const refused = await call('POST', '/teams', { name: 'D' });
+    expect(refused).toMatchObject(over);
+    expect(refused.json.detail).toBe('The plan free allows no more than 3 teams created by a team');
+    const { allowances } = (await call('GET', `/teams/${team.id}/limits`)).json;
+    expect(allowances).toContainEqual(expect.objectContaining({ what: 'teams', used: 3, allowed: 3 }));
+    const child = await tokenOf('Admin', made[0]);
+    expect(await call('POST', '/teams', { name: 'D' }, child)).toMatchObject(over);
+    expect(await as(ada, 'POST', '/teams', { name: 'D' })).toMatchObject({ status: 201 });
+    expect(await as(ada, 'DELETE', `/teams/${made[0]}`)).toMatchObject({ status: 204 });
+    expect(await call('POST', '/teams', { name: 'D' })).toMatchObject({ status: 201 });
+  });
+
+  test('is limited for an Admin of another team than the first', async () => {
+    const { as, tom, directory, strangersTeamId } = await openPeopleFixture();
+    await patchTeam(directory, strangersTeamId, { plan: 'free' });
+    const statuses = [];
+    for (const name of ['A', 'B', 'C', 'D']) {
+      const { status, json } = await as(tom, 'POST', '/teams', { name });
+      statuses.push(status);
+      // A new team has no allowance of its own.
+      if (status === 201) await as(tom, 'PATCH', `/users/${tom.user.id}`, { primaryTeam: json.id });
+    }
+    expect(statuses).toEqual([201, 201, 201, 403]);
   });
 
   test.each([[{}], [{ name: '' }], [{ name: 'a', plan: 'gold' }], [{ name: 'a', id: 'x' }]])(

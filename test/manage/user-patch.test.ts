@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { hasTemporaryPassword } from '../../src/accounts/temporary-password.ts';
 import { isOnList } from '../../src/auth/invalidation.ts';
 import { startSession } from '../../src/auth/sessions.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';
@@ -48,7 +49,7 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'ada', { password: 'new password' }, 400, 'invalid_body'],
   // Other users, where one of the two is no Admin.
   ['eve', 'ada', { name: 'Ad' }, 403, 'forbidden'],
-  ['tom', 'eve', { name: 'Eva' }, 404, 'not_found'],
+  ['tom', 'eve', { name: 'Eva' }, 403, 'not_in_team'],
 ];
 
 /** Hashed once: it takes long. */
@@ -144,6 +145,27 @@ test('a password is hashed only when the change will be made', async () => {
 });
 
 describe('a new password', () => {
+  test('is temporary when an Admin or an API key sets it, until the user sets another', async () => {
+    const { as, ada, eve, directory } = await open();
+    const isTemporary = () => hasTemporaryPassword(directory.users.get(eve.user.id)!);
+    const path = `/users/${eve.user.id}`;
+    for (const admin of [ada, undefined]) {
+      const password = `from ${admin?.user.name ?? 'a program'}`;
+      expect(await as(admin, 'PATCH', path, { password })).toMatchObject({ status: 200 });
+      expect(isTemporary()).toBe(true);
+      const own = { password: 'old password', currentPassword: password };
+      expect(await as(eve, 'PATCH', path, own)).toMatchObject({ status: 200 });
+      expect(isTemporary()).toBe(false);
+    }
+  });
+
+  test('that a release without temporary passwords has set is not temporary', async () => {
+    const { as, ada, eve, directory } = await open();
+    await as(ada, 'PATCH', `/users/${eve.user.id}`, { password: 'from the Admin' });
+    const user = directory.users.get(eve.user.id)!;
+    expect(hasTemporaryPassword({ ...user, passwordHash: await oldPassword })).toBe(false);
+  });
+
   const change = { password: 'new password', currentPassword: 'old password' };
 
   test('signs the user out everywhere', async () => {

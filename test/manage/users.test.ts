@@ -31,12 +31,14 @@ describe('making a user', () => {
     expect(await verifyPassword('pass word', passwordHash)).toBe(true);
   });
 
-  test('in a team that the caller is not in is answered like a team that does not exist', async () => {
+  test('in a team that the caller is not in is refused', async () => {
     const { as, ada, team, strangersTeamId } = await openPeopleFixture();
-    for (const id of [strangersTeamId, 'team_none']) {
-      const answer = await as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
-      expect(answer).toMatchObject({ status: 404, json: { detail: 'There is no such team' } });
-    }
+    const answerIn = (id: string) => as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
+    expect(await answerIn(strangersTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+    expect(await answerIn('team_none')).toMatchObject({
+      status: 404,
+      json: { detail: 'There is no such team' },
+    });
   });
 
   test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
@@ -116,7 +118,7 @@ describe('making a user', () => {
     const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [strangersTeamId] });
     await as(tom, 'DELETE', `/teams/${strangersTeamId}/members/${bob.user.id}`);
     late.arrive();
-    expect(await late.answer).toMatchObject({ status: 404 });
+    expect(await late.answer).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
   });
 });
 
@@ -142,14 +144,16 @@ describe('seeing users', () => {
     );
   });
 
-  test('a user who shares no team with the caller looks like a missing one', async () => {
-    const { as, ada, tom } = await openPeopleFixture();
-    for (const method of ['GET', 'PATCH', 'DELETE']) {
-      const hidden = await as(ada, method, `/users/${tom.user.id}`, {});
-      expect(hidden).toMatchObject({ status: 404, json: { code: 'not_found' } });
-      expect(await as(ada, method, '/users/user_none', {})).toEqual(hidden);
-    }
-  });
+  test.each(['GET', 'PATCH', 'DELETE'])(
+    '%s of a user who shares no team with the caller is refused',
+    async (method) => {
+      const { as, ada, tom } = await openPeopleFixture();
+      const refused = await as(ada, method, `/users/${tom.user.id}`, {});
+      expect(refused).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+      const missing = await as(ada, method, '/users/user_none', {});
+      expect(missing).toMatchObject({ status: 404, json: { code: 'not_found' } });
+    },
+  );
 
   test('/users/me is the user that the token was issued to', async () => {
     const { as, eve, call, team, clock } = await openPeopleFixture();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
 import { afterAll, describe, expect, test } from 'vitest';
 import { filesOfTarball } from '../../scripts/package/tarball-files.ts';
+import { checkPublicUrls } from '../../src/commands/public-urls.ts';
 import { loadConfig } from '../../src/config.ts';
 import { cleanUp, startBinary, stop } from '../support/binary.ts';
 import { root } from './fixture.ts';
@@ -47,7 +48,7 @@ describe('the Containerfile', () => {
     expect(JSON.parse(textOf('CMD'))).toEqual(['serve', '--existing']);
   });
 
-  test('sets variables that there are', () => {
+  test('sets variables that there are, and leaves the public URL to whoever runs it', () => {
     const variables = file.getENVs().flatMap((each) => each.getProperties());
     const env = Object.fromEntries(variables.map((each) => [each.getName(), each.getValue() ?? '']));
     const read = loadConfig({ argv: [], env, readFile: () => '' });
@@ -55,6 +56,7 @@ describe('the Containerfile', () => {
       data: JSON.parse(textOf('VOLUME'))[0],
       listen: '0.0.0.0:8080',
     });
+    expect(() => checkPublicUrls(read)).toThrow('without --auth-url');
   });
 
   test('sees by its health check whether the service is alive', async () => {

@@ -13,7 +13,8 @@ trap 'podman rm --all --force --time=0 > /dev/null 2>&1 || true' EXIT
 # Without the limits podman would raise them, which not every root may.
 run() {
   podman run --network=none --ulimit=nofile=4096:4096 --ulimit=nproc=4096:4096 --no-healthcheck \
-    --read-only --cap-drop=all --security-opt=no-new-privileges --volume=flagmeter:/var/lib/flagmeter "$@"
+    --read-only --cap-drop=all --security-opt=no-new-privileges --volume=flagmeter:/var/lib/flagmeter \
+    --env=FLAGMETER_AUTH_URL="${url-http://127.0.0.1:8080}" "$@"
 }
 inside() { podman exec --env=FLAGMETER_CLIENT_ID="${id-}" --env=FLAGMETER_CLIENT_SECRET="${secret-}" flagmeter bash -c "$(cat "$here/talk.sh"); $1"; }
 health() { podman exec flagmeter "${check[@]}" && echo healthy; }
@@ -26,6 +27,7 @@ podman build --isolation=chroot --pull=never --format=docker --tag=flagmeter --f
 say said-by-useradd "$(grep -E '^(user|group)add' "$scratch/build" || true)"
 readarray -t check < <(podman image inspect --format '{{range .HealthCheck.Test}}{{println .}}{{end}}' flagmeter | sed '1d;$d')
 
+say without-a-url "$(url='' run --rm flagmeter 2>&1 | grep -m 1 '^Cannot')"
 say without-a-store "$(run --rm flagmeter 2>&1 | grep -m 1 '^Cannot')"
 run --rm flagmeter init --admin-email you@example.com --json > "$scratch/credentials" 2> "$scratch/init"
 id=$(field clientId < "$scratch/credentials") secret=$(field clientSecret < "$scratch/credentials")

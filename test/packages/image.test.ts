@@ -25,6 +25,7 @@ needing('mmdebstrap', 'podman').it(
 /** What `image.sh` has to say, in its order. */
 const expected = {
   'said-by-useradd': '',
+  'without-a-url': expect.stringContaining('FLAGMETER_AUTH_URL'),
   'without-a-store': expect.stringContaining('Cannot find a store in /var/lib/flagmeter'),
   ready: 'HTTP/1.1 200 OK',
   health: 'healthy',

@@ -2,10 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { checkPublicUrls } from '../../src/commands/public-urls.ts';
 import { loadConfig } from '../../src/config.ts';
 import { freshDirectory, requireBinary } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
-import { epoch, packagesOf } from './fixture.ts';
+import { epoch, packagesOf, root } from './fixture.ts';
 
 const { describe } = needing('dpkg');
 
@@ -74,9 +75,21 @@ describe('the packages of an executable', () => {
     execFileSync('md5sum', ['--check', '--strict', '-'], { cwd: installed, input: sums, stdio: 'pipe' });
   });
 
+  test.each([
+    'operations.md',
+    'alerts/flagmeter.yml',
+    'dashboards/flagmeter.json',
+    ...readdirSync(join(root, 'docs/examples/proxy')).map((name) => `examples/proxy/${name}`),
+  ])('have docs/%s of the project', (path) => {
+    const text = textIn(join(root, 'docs'), path);
+    expect(textIn(unpacked, `docs/${path}`)).toBe(text);
+    expect(textIn(installed, `usr/share/doc/flagmeter/${path}`)).toBe(text);
+  });
+
   test('the example configuration has settings that there are', () => {
     const readFile = (path: string) => textIn(installed, path);
     const read = loadConfig({ argv: ['--config', 'etc/flagmeter/flagmeter.json'], env: {}, readFile });
+    expect(() => checkPublicUrls(read)).not.toThrow();
     expect(read).toMatchObject({ data: '/var/lib/flagmeter', listen: '127.0.0.1:8080' });
   });
 

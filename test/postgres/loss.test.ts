@@ -37,7 +37,7 @@ async function sessions(): Promise<{ pid: number; state: string; wait: string | 
 
 async function whenWaiting(event: string): Promise<number> {
   const waiting = async () => (await sessions()).find(({ wait }) => wait === event)?.pid;
-  await expect.poll(waiting, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(waiting).toBeDefined();
   return (await waiting()) as number;
 }
 
@@ -98,7 +98,7 @@ describe('a session that is lost', () => {
     postgres.set({ synchronous_standby_names: "''" });
     await postgres.start();
     // It had committed here, and its standby did not have it.
-    await expect.poll(() => counted(connection).catch(() => undefined), { timeout: 10_000 }).toBe(1n);
+    await expect.poll(() => counted(connection).catch(() => undefined)).toBe(1n);
   });
 });
 
@@ -112,9 +112,7 @@ describe('a deadline', () => {
       code: 'unknown_outcome',
       message: expect.stringContaining('300 ms'),
     });
-    await expect
-      .poll(async () => (await sessions()).map(({ pid }) => pid), { timeout: 5000 })
-      .not.toContain(session?.pid);
+    await expect.poll(async () => (await sessions()).map(({ pid }) => pid)).not.toContain(session?.pid);
     expect((await connection.query({ text: 'SELECT 1' })).rowCount).toBe(1);
   });
 
@@ -149,7 +147,7 @@ describe('a deadline', () => {
       code: 'unknown_outcome',
     });
     await expect(connection.query(insert)).rejects.toMatchObject({ code: 'unknown_outcome' });
-    await expect.poll(sessions, { timeout: 5000 }).toEqual([]);
+    await expect.poll(sessions).toEqual([]);
     postgres.set({ synchronous_standby_names: "''" });
     await postgres.reload();
     expect(await counted(connection)).toBe(2n);
@@ -166,7 +164,7 @@ describe('a deadline', () => {
       postgres.resume();
     }
     const answers = () => connection.query({ text: 'SELECT 1' }).then(({ rowCount }) => rowCount, String);
-    await expect.poll(answers, { timeout: 10_000 }).toBe(1);
+    await expect.poll(answers).toBe(1);
   });
 });
 

@@ -57,10 +57,10 @@ it('leaves no process and no file behind when the process that started it is kil
   const [folder, processes] = JSON.parse(said) as [string, number[]];
   expect(processes.length).toBeGreaterThan(3);
   child.kill('SIGKILL');
-  await expect.poll(() => existsSync(folder), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => existsSync(folder)).toBe(false);
   // The entry of a process that has ended stays until init collects it.
   const left = () => processes.filter((id) => existsSync(`/proc/${id}`));
-  await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(left).toEqual([]);
 });
 
 describe('a primary and its standby', () => {

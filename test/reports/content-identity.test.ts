@@ -5,7 +5,7 @@ import {
   type MessageIdentity,
   type MessageSender,
 } from '../../src/ingest/message-identity.ts';
-import { identityOfReport } from '../../src/reports/content-identity.ts';
+import { identityOfReport, isDistinct } from '../../src/reports/content-identity.ts';
 import { decodeMetrics } from '../../src/reports/json-metrics.ts';
 import { decodeUsage } from '../../src/reports/json-usage.ts';
 
@@ -16,8 +16,8 @@ function senderOf(application: number, key: number, environment: number): Messag
 }
 
 const sender = senderOf(7, 5, 2);
-const hex = (identity: MessageIdentity | undefined) =>
-  identity?.map((word) => word.toString(16).padStart(8, '0')).join('-');
+const hex = (identity: MessageIdentity) =>
+  identity.map((word) => word.toString(16).padStart(8, '0')).join('-');
 const usage = (json: string, by = sender) => hex(identityOfReport(by, decodeUsage(json)));
 const metrics = (json: string, by = sender) => hex(identityOfReport(by, decodeMetrics(json)));
 
@@ -78,15 +78,19 @@ describe('of a usage report', () => {
   });
 
   test.each([
-    ['says when its process started, and its time is finer than a second', `${head},${started}`, true],
-    ['has its time in whole seconds', `${head.replace('.125', '')},${started}`, false],
-    ['has its time in whole seconds, written finer', `${head.replace('.125', '.000000')},${started}`, false],
-    ['does not say when its process started', head, false],
-  ])('%s: told from others %#', (_, fields, told) => {
-    expect([usage, metrics].map((read) => read(`{${fields},"stats":[]}`) !== undefined)).toEqual([
-      told,
-      told,
-    ]);
+    ['12:00:00Z', false],
+    ['12:00:00.125Z', false],
+    ['12:00:00.125000000Z', false],
+    ['12:00:00.1250001Z', true],
+    ['12:00:00.125001Z', true],
+    ['12:00:00.000100Z', true],
+  ])('at %s tells it from all others: %s', (time, told) => {
+    const json = `{"appKey":"k","environment":"e","time":"2026-01-31T${time}","stats":[]}`;
+    expect([decodeUsage(json), decodeMetrics(json)].map(isDistinct)).toEqual([told, told]);
+  });
+
+  test('differs without the start of the process', () => {
+    expect(usage(full.replace('"processStartTime":"2026-01-01T00:00:00Z",', ''))).not.toBe(usage(full));
   });
 });
 
@@ -115,7 +119,7 @@ test('no application and no key can pass for another', () => {
       identityOfReport(by, decodeMetrics(empty)),
       identityOfKey('usage', by, 'a'),
     ];
-    for (const each of all) expect(each?.slice(0, 2)).toEqual([application, key]);
+    for (const each of all) expect(each.slice(0, 2)).toEqual([application, key]);
   }
 });
 

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countedAt } from '../../src/reports/counted-at.ts';
-import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
+import { bucketOf, bucketWidth, minuteOf } from '../../src/store/blocks.ts';
+import { horizonsAt } from '../../src/store/retention.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12);
 
@@ -33,12 +35,44 @@ describe('a report is counted', () => {
       width: day,
       start: noon - 91.5 * 24 * hour,
     },
-    { what: 'at the epoch when it is from before', time: -5_000_000, at: 0, width: day, start: 0 },
+    {
+      what: 'in its day while that is kept',
+      time: noon - 1826.5 * 24 * hour,
+      width: day,
+      start: noon - 1826.5 * 24 * hour,
+    },
+    ...[noon - 1826.5 * 24 * hour - 1, 0, -5_000_000].map((time) => ({
+      what: `in the oldest day that is kept for 24 hours, when its time is ${time}`,
+      time,
+      at: noon - 1825.5 * 24 * hour,
+      width: day,
+      start: noon - 1825.5 * 24 * hour,
+    })),
   ])('$what', ({ time, at = time, width, start }) => {
     expect(countedAt(time, now, retention)).toEqual({
       bucket: bucketOf(width, start / 60_000),
       minute: Math.floor(at / 60_000),
       at,
+      moved: at !== time,
     });
+  });
+
+  test('where it stays for at least 24 hours if its time had to be moved', () => {
+    const days = fc.integer({ min: 1, max: 36_500 });
+    const nows = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) });
+    const midnight = fc.constantFrom(-1, 0, 1).map((ms) => Date.UTC(2026, 1, 1) + ms);
+    fc.assert(
+      fc.property(days, fc.oneof(nows, midnight), fc.integer(), (keepDays, clock, time) => {
+        const daysMs = keepDays * 24 * hour;
+        const kept = { minutesMs: hour, hoursMs: 24 * hour, daysMs };
+        const { bucket, at, moved } = countedAt(time, clock, kept);
+        expect(moved).toBe(at !== time);
+        expect(at).toBeLessThanOrEqual(clock);
+        if (moved) {
+          const later = horizonsAt(clock + 24 * hour - 1, kept);
+          expect(minuteOf(bucket)).toBeGreaterThanOrEqual(later.days);
+        }
+      }),
+    );
   });
 });

@@ -21,6 +21,7 @@ interface Sent {
 
 const transport: ReportTransport<Sent, number | ApiError> = {
   transport: 'grpc',
+  address: () => '192.0.2.1',
   userAgent: () => 'sdk/1',
   idempotencyKey: ({ idempotencyKey }) => idempotencyKey,
   read: ({ body }) => (typeof body === 'function' ? body() : body),
@@ -29,6 +30,13 @@ const transport: ReportTransport<Sent, number | ApiError> = {
   accept: (statCount) => statCount,
   refuse: (refusal) => refusal,
 };
+
+/** A field that no report has, of a length that takes three bytes. */
+function unknownField(length: number): Buffer {
+  const content = length - 5;
+  const field = [0xfa, 0x01, (content & 0x7f) | 0x80, ((content >> 7) & 0x7f) | 0x80, content >> 14];
+  return Buffer.concat([Buffer.from(field), Buffer.alloc(content)]);
+}
 
 describe.each(kinds)('a report by $operation.service', ({ operation, route, message }) => {
   const sender = { transport: 'grpc', userAgent: 'sdk/1' };
@@ -44,6 +52,16 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     expect(reports.reports).toEqual([]);
     return reports;
   }
+
+  test('of more than 64 KiB is decoded in another thread', async () => {
+    const padded = (length: number) => Buffer.concat([message, unknownField(length - message.length)]);
+    const reports = new RecordingReports();
+    expect(await take(reports, { body: padded(65_536) })).toBe(route === 'usage' ? 2 : 1);
+    expect(reports.decoded).toHaveLength(0);
+    expect(await take(reports, { body: padded(65_537) })).toBe(route === 'usage' ? 2 : 1);
+    expect(reports.decoded).toHaveLength(1);
+    expect(reports.reports[1]).toMatchObject({ report: concerned });
+  });
 
   test('that is taken is not refused', async () => {
     const reports = new RecordingReports();

@@ -226,15 +226,6 @@ describe('a usage message', () => {
     );
   const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 
-  it.each([2, 3, 4, 5, 6, 7, 8, 9])('is refused with a negative count in field %i of an entry', (field) => {
-    expect(codeOf(() => withStat(bytes(field * 8), minusOne))).toBe('invalid_count');
-  });
-
-  it.each([1, 2, 3, 4])('is refused with a negative count in field %i of a variant', (field) => {
-    const variant = bytesField(2, Buffer.concat([bytes(field * 8), minusOne]));
-    expect(codeOf(() => withStat(bytesField(11, variant)))).toBe('invalid_count');
-  });
-
   it('may have names that objects have a meaning for; of two alike the later one counts', () => {
     const variant = (checks: number) =>
       bytesField(11, joinFields(bytesField(1, '__proto__'), bytesField(2, numberField(1, checks))));

@@ -19,6 +19,7 @@ import { readStore, refresh } from '../fixtures/stores/fill.ts';
 import { expectMore, urls } from '../fixtures/stores/fill-more.ts';
 import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
+import { lasting } from '../support/lasting.ts';
 import { startLocal } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -46,7 +47,7 @@ describe('a data directory of every layout that there ever was', () => {
     const service = await startLocal({ data, clock, credentials: stored.credentials, args: urls });
     const answers = await readStore(service.http, stored);
     for (const [path, answer] of Object.entries(stored.answers))
-      expect(answers[path], path).toMatchObject(answer as object);
+      expect(answers[path], path).toMatchObject(lasting(path, answer as object));
     expect(await refresh(service.http, stored)).toBe(200);
     await expectMore(service.http, stored);
     await service.stop();
@@ -72,7 +73,7 @@ describe('a data directory of every layout that there ever was', () => {
     const service = await startLocal({ data: target, clock, credentials: stored.credentials, args: urls });
     const answers = await readStore(service.http, stored);
     for (const [path, answer] of Object.entries(stored.answers))
-      expect(answers[path], path).toMatchObject(answer as object);
+      expect(answers[path], path).toMatchObject(lasting(path, answer as object));
     await service.stop();
   });
 });

@@ -118,7 +118,7 @@ describe('lockDataDirectory', () => {
     mkdirSync(readOnly);
     chmodSync(readOnly, 0o500);
     expect(() => lockDataDirectory(readOnly)).toThrow(
-      `Cannot use the data directory ${readOnly}: this user may not write there`,
+      `Cannot use the data directory ${readOnly}: permission denied`,
     );
   });
 });

@@ -3,11 +3,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { givenPassword } from './given-password.ts';
 
 /** The compiled executable, as `npm run build` leaves it. */
 export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
 
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 
 /** How a process ended. */
 export interface Exit {
@@ -86,7 +87,8 @@ export function requireBinary(binary = binaryPath): string {
  * @throws {Error} when the binary refuses, with what it said
  */
 export async function prepare(data: string, binary = binaryPath): Promise<Credentials> {
-  const args = ['init', '--data', data, '--admin-email', 'bench@localhost', '--json'];
+  const admin = ['--admin-email', 'bench@localhost', ...givenPassword(freshDirectory())];
+  const args = ['init', '--data', data, '--json', ...admin];
   const options = { cwd: freshDirectory(), env: cleanEnvironment() };
   const { stdout } = await promisify(execFile)(requireBinary(binary), args, options);
   return JSON.parse(stdout) as Credentials;

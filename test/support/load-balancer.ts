@@ -1,4 +1,4 @@
-import { type Behind, example, type ProxyKind, type RunningProxy, runProxy } from './proxy-program.ts';
+import { type Behind, example, type RunningProxy, runProxy } from './proxy-program.ts';
 
 /** An example of the papers with the addresses of a test: nothing else in it is changed. */
 function adapt(text: string, nodes: readonly Behind[]): string {
@@ -21,12 +21,14 @@ const configurations = {
   nginx: (nodes: readonly Behind[]): string => adapt(example('cluster/nginx.conf'), nodes),
 } as const;
 
+export type BalancerKind = keyof typeof configurations;
+
 /**
  * Starts a load balancer with the example of the papers for several machines.
  * @throws {Error} with what it said, when it does not listen
  */
 export function startBalancer(
-  kind: ProxyKind,
+  kind: BalancerKind,
   folder: string,
   nodes: readonly Behind[],
 ): Promise<RunningProxy> {

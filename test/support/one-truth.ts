@@ -18,8 +18,8 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
     let target: Target;
     let access: string;
     let open: readonly ReportTransport[];
-    /** Finer than a second, so that the same report can be told from others. */
-    const time = `${new Date().toISOString().slice(0, 19)}.125Z`;
+    /** Finer than a millisecond, so that the same report can be told from others. */
+    const time = `${new Date().toISOString().slice(0, 19)}.125250Z`;
     const usage = { ...usageReport, time };
     const metrics = {
       ...metricsReport,
@@ -86,7 +86,7 @@ const expected = {
       { metric: 'errors', sum: 6 },
       { metric: 'visits', count: 2, sum: 8 },
       { metric: 'queue', last: 0.1 },
-      { metric: 'depth', count: 1, sum: 3, last: 3 },
+      { metric: 'depth', count: 2, sum: 5, min: 2, max: 3, last: 3 },
       { metric: 'size', feature: 'search', variant: 'small', last: 1 },
       { metric: 'size', feature: 'search', variant: 'large', last: 1e300 },
     ],

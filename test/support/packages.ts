@@ -2,8 +2,13 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
+/** Debian's Chromium, unless CHROMIUM names another. */
+export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
 /** Debian's packages that some tests need, and whether each is there. */
 const packages = {
+  caddy: hasProgram('caddy'),
+  chromium: existsSync(chromiumPath),
   cpio: hasProgram('cpio'),
   dpkg: hasProgram('dpkg-deb'),
   fish: hasProgram('fish'),
@@ -36,6 +41,9 @@ const isLeftOut = (name: Package) => process.env['CI'] === undefined && !package
 
 /** The packages whose tests are skipped, because they are not installed. */
 export const skipped: readonly Package[] = (Object.keys(packages) as Package[]).filter(isLeftOut);
+
+/** Command that installs packages on Debian. */
+export const installCommand = (names: readonly Package[]) => `apt-get install ${names.join(' ')}`;
 
 /** Servers are where only root looks for programs. */
 function hasProgram(name: string): boolean {

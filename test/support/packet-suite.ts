@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { badPackets } from '../fixtures/packets/bad.ts';
 import { goodPackets } from '../fixtures/packets/good.ts';
+import { packetsInPart } from '../fixtures/packets/in-part.ts';
 import { allowedOrigins, type Fills, sendPacket } from '../fixtures/packets/request.ts';
 import { type Credentials, createApplication, createKey, manage, token } from './binary.ts';
 
@@ -43,6 +44,8 @@ interface Report {
   }[];
 }
 
+const countedPackets = [...goodPackets, ...packetsInPart];
+
 /** Sends every fixture to a service, and reads back what it counted. */
 export function describePackets(name: string, start: () => Promise<Target>): void {
   describe(`telemetry of ${name}`, () => {
@@ -84,14 +87,14 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(await read('measurements')).toMatchObject({ metrics: [] });
     });
 
-    test.each(goodPackets)('accepts $name', async (packet) => {
+    test.each(countedPackets)('accepts $name', async (packet) => {
       const answer = await sendPacket(url(), packet, application.fills);
       expect(answer).toMatchObject({ status: 202, text: '' });
     });
 
     test('has counted exactly what it accepted', async () => {
       const expected = new Map<string, [number, number, number]>();
-      for (const [feature, variant, ...counts] of goodPackets.flatMap((packet) => packet.counts)) {
+      for (const [feature, variant, ...counts] of countedPackets.flatMap((packet) => packet.counts)) {
         const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
         expected.set(`${feature}/${variant}`, [
           sums[0] + counts[0],
@@ -108,12 +111,20 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
     });
 
+    test('has noted each packet with a value that cannot be counted', async () => {
+      const { entries } = (await read('ingest')) as { entries: readonly { code: string; count: number }[] };
+      const notes = entries.filter(({ code }) => code === 'value_dropped');
+      expect(notes.reduce((sum, { count }) => sum + count, 0)).toBe(
+        packetsInPart.filter(({ noted }) => noted).length,
+      );
+    });
+
     test('has kept sum, last, least and greatest of every metric', async () => {
       const expected = new Map<
         string,
         { sum: number; count: number; last: number; min: number; max: number }
       >();
-      for (const [metric, value] of goodPackets.flatMap((packet) => packet.metrics)) {
+      for (const [metric, value] of countedPackets.flatMap((packet) => packet.metrics)) {
         const known = expected.get(metric);
         expected.set(metric, {
           sum: (known?.sum ?? 0) + value,

@@ -39,7 +39,7 @@ const settings = {
 };
 
 const everyone = 'host all all all trust\nhost replication all all trust\n';
-const readyWithinMs = 30_000;
+const readyWithinMs = 60_000;
 
 /** A PostgreSQL of its own. Nothing of it outlives this process. */
 export class Postgres {

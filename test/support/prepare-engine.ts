@@ -1,9 +1,19 @@
-import type { Credentials } from './binary.ts';
+import { type Credentials, freshDirectory } from './binary.ts';
+import { givenPassword } from './given-password.ts';
 import { runBinary } from './run-binary.ts';
 
 /** Prepares an engine by the compiled executable; gives the first credentials. */
 export async function prepareEngine(url: string): Promise<Credentials> {
-  const args = ['engine', 'init', '--engine', url, '--admin-email', 'ada@example.com', '--json'];
+  const args = [
+    'engine',
+    'init',
+    '--engine',
+    url,
+    '--admin-email',
+    'ada@example.com',
+    '--json',
+    ...givenPassword(freshDirectory()),
+  ];
   const { code, stdout, stderr } = await runBinary(args);
   if (code !== 0) throw new Error(`engine init ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as Credentials;

@@ -13,7 +13,9 @@ export interface Behind {
   readonly grpc: string;
 }
 
-export type ProxyKind = 'haproxy' | 'nginx';
+export const proxyKinds = ['haproxy', 'nginx', 'caddy'] as const;
+
+export type ProxyKind = (typeof proxyKinds)[number];
 
 export interface RunningProxy {
   readonly port: number;
@@ -51,6 +53,16 @@ const prepare = {
     writeFileSync(join(folder, 'nginx.conf'), `${around}${own}}\n`);
     return ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf')];
   },
+  caddy(folder: string, text: string): string[] {
+    const file = join(folder, 'Caddyfile');
+    const own = text
+      .replaceAll('/etc/caddy/flagmeter.crt', tls('cert'))
+      .replaceAll('/etc/caddy/flagmeter.key', tls('key'))
+      .replaceAll('/etc/caddy/flagmeter-ca.crt', tls('cert'))
+      .replace(/^\{$/m, '{\n\tadmin off\n\tauto_https off\n\tdefault_bind 127.0.0.1');
+    writeFileSync(file, own);
+    return ['caddy', 'run', '--adapter', 'caddyfile', '--config', file];
+  },
 } as const;
 
 /**
@@ -63,12 +75,13 @@ export async function runProxy(kind: ProxyKind, folder: string, text: string): P
   mkdirSync(own, { recursive: true });
   const here = text
     .replace('bind :443', `bind 127.0.0.1:${port}`)
-    .replace('listen 443', `listen 127.0.0.1:${port}`);
+    .replace('listen 443', `listen 127.0.0.1:${port}`)
+    .replace('flags.example.com:443', `https://:${port}`);
   const [command = '', ...args] = prepare[kind](own, here);
   const path = `${process.env['PATH']}:/usr/sbin`;
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, PATH: path },
+    env: { ...process.env, PATH: path, XDG_CONFIG_HOME: own, XDG_DATA_HOME: own },
   });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

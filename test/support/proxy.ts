@@ -1,6 +1,6 @@
 import { type Behind, example, type ProxyKind, type RunningProxy, runProxy } from './proxy-program.ts';
 
-const files = { haproxy: 'proxy/haproxy.cfg', nginx: 'proxy/nginx.conf' } as const;
+const files = { haproxy: 'proxy/haproxy.cfg', nginx: 'proxy/nginx.conf', caddy: 'proxy/Caddyfile' } as const;
 
 /** How the example of the papers is changed. */
 export interface ProxyChanges {
@@ -33,8 +33,13 @@ export function startProxy(
 /** Does what the comments say: their lines take the place of those that speak without TLS. */
 function withTls(text: string): string {
   return text
-    .replace(/^ *(?:proxy_pass http:|grpc_pass grpc:|server flagmeter 127).*$/gm, '')
-    .replace(/^( *)#(?=proxy_|grpc_|server )/gm, '$1')
+    .replace(
+      /^\s*(?:proxy_pass http:|grpc_pass grpc:|server flagmeter 127|reverse_proxy @grpc h2c:).*$/gm,
+      '',
+    )
+    .replace(/^(\s*)#(?=proxy_|grpc_|server |reverse_proxy|tls_|\t|\})/gm, '$1')
+    .replace('reverse_proxy http:', 'reverse_proxy https:')
+    .replaceAll('tls_server_name flags.example.com', 'tls_server_name localhost')
     .replaceAll('_name flags.example.com', '_name localhost')
     .replaceAll('verifyhost flags.example.com', 'verifyhost localhost');
 }

@@ -2,9 +2,13 @@ import type { KeyHolder } from '../../src/accounts/key-holder.ts';
 import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { ApiError, ErrorCode } from '../../src/errors.ts';
-import type { ClaimedSender, PipelineDeps } from '../../src/ingest/pipeline.ts';
+import type { SentBody } from '../../src/http/sent-body.ts';
+import type { ClaimedSender } from '../../src/ingest/pipeline.ts';
 import type { LedgerSource } from '../../src/ledger/ledger.ts';
+import { condense } from '../../src/reports/condense.ts';
+import { type FormatName, formats } from '../../src/reports/formats.ts';
 import type { ReportKind, ReportKinds, TransportSource } from '../../src/reports/kinds.ts';
+import { LongReport } from '../../src/reports/long-report.ts';
 import type { MetricsReport, Report, UsageReport } from '../../src/reports/report.ts';
 
 type Sender = TransportSource & { readonly idempotencyKey?: string };
@@ -21,6 +25,8 @@ export interface Told {
 export class RecordingReports implements ReportKinds {
   readonly reports: { readonly report: Report; readonly sender: Sender }[] = [];
   readonly told: Told[] = [];
+  /** The formats of what would have been decoded in another thread. */
+  readonly decoded: FormatName[] = [];
   /** Thrown at every report. */
   refusal: unknown;
   /** Thrown before a report is read. */
@@ -33,9 +39,17 @@ export class RecordingReports implements ReportKinds {
     clock: systemClock,
     monitor: { admits: () => true, admitsOf: () => true },
     usage: { refusal: () => undefined },
-    rates: { take: () => 0 },
+    rates: { take: () => 0, owe: () => {}, wait: () => 0 },
     health: { ready: true },
     bodies: new LargeBodies(1e9),
+    unknown: { take: () => 0, owe: () => {}, wait: () => 0 },
+    decoder: {
+      inTurn: (_: string, work: () => Promise<unknown>) => work(),
+      decode: async (body: SentBody, format: FormatName) => {
+        this.decoded.push(format);
+        return condense(formats[format].decode(body.unpack()));
+      },
+    },
     collect: () => {
       if (this.closed !== undefined) throw this.closed;
     },
@@ -54,13 +68,15 @@ export class RecordingReports implements ReportKinds {
         });
       },
     },
-  } as unknown as PipelineDeps;
+  } as unknown as ReportKinds['deps'];
 
   #kind<R extends Report>(route: ReportKind<R>['route']): ReportKind<R> {
     return {
       route,
       resolve: ({ appKey }) => ({ holder: holderOf(appKey), environment: { number: 1 } as never }),
-      count: async (report, _, source, key) => {
+      prepare: async () => {},
+      count: async (message, _, source, key) => {
+        const report = (message instanceof LongReport ? message.report : message) as unknown as R;
         if (this.refusal !== undefined) throw this.refusal;
         this.reports.push({
           report,

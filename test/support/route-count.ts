@@ -1,10 +1,20 @@
-import { parseExposition } from './exposition.ts';
+import { randomUUID } from 'node:crypto';
+import type { Started } from './binary.ts';
 
-/** How many requests of some routes a running service has answered, by its own count. */
-export async function requestsOf(http: string, route: (pattern: string) => boolean): Promise<number> {
-  const text = await (await fetch(`http://${http}/metrics`)).text();
-  const counted = parseExposition(text).samples.filter(
-    ({ name, labels }) => name === 'flagmeter_http_requests_total' && route(labels['route'] ?? ''),
-  );
-  return counted.reduce((sum, { value }) => sum + value, 0);
+/** What a service needs for its requests to be counted: its log then has each of them. */
+export const countingRequests = ['--log-level', 'debug', '--log-format', 'json'];
+
+/**
+ * How many requests of some routes a running service has answered, by its log. `GET /metrics` would give the same text for a
+ * second.
+ */
+export async function requestsOf(
+  service: Pick<Started, 'http' | 'stderr'>,
+  route: (pattern: string) => boolean,
+): Promise<number> {
+  const mark = randomUUID();
+  await fetch(`http://${service.http}/healthz`, { headers: { 'x-request-id': mark } });
+  while (!service.stderr().includes(mark)) await new Promise(setImmediate);
+  const routes = service.stderr().matchAll(/"msg":"request".*?"route":"([^"]*)"/g);
+  return Array.from(routes).filter(([, pattern = '']) => route(pattern)).length;
 }

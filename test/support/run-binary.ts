@@ -15,7 +15,7 @@ export function runProgram(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  timeout = 20_000,
+  timeout = 60_000,
 ): Promise<Ended> {
   const options = {
     cwd: freshDirectory(),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { newPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { bindListeners } from '../../src/commands/bound-listeners.ts';
@@ -68,10 +69,11 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     ...(options.args ?? []),
   ];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
+  const adminPassword = newPassword(randomBytes); // Given, so that it need not be replaced at the first sign-in.
   const accounts = options.accounts ?? openAccountStore(data);
   const credentials =
     options.credentials ??
-    (await prepareStore(accounts, { adminEmail: 'admin@localhost', clock, randomBytes }));
+    (await prepareStore(accounts, { adminEmail: 'admin@localhost', adminPassword, clock, randomBytes }));
   const lines: string[] = [];
   const log = createLog('debug', (line) => void lines.push(line), clock);
   const fatal = (reason: string) => {

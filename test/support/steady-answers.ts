@@ -1,7 +1,7 @@
-/** What moves on by itself. */
-const moving = ['completeThrough', 'lastUsedAt'];
+/** Changes without a request: the start of a range is rounded to the hour once its minutes are rolled up. */
+const moving = ['completeThrough', 'from', 'lastUsedAt'];
 
-/** Answers of the management API without what moves on by itself. */
+/** Answers of the management API without the values that change without a request. */
 export function steadyAnswers(answers: unknown): unknown {
   return JSON.parse(JSON.stringify(answers, (key, value) => (moving.includes(key) ? undefined : value)));
 }

@@ -40,7 +40,7 @@ test('what passes for a plain packet is one by the schema, too', () => {
 
 test('every packet within the bounds is a plain one', () => {
   const short = fc.string({ minLength: 1, maxLength: 256 });
-  const counts = fc.array(fc.integer({ min: 0, max: 2_147_483_647 }), { minLength: 1, maxLength: 3 });
+  const counts = fc.array(fc.integer({ min: 0, max: 2_147_483_647 }), { maxLength: 3 });
   const whole = fc.record(
     {
       k: short,
@@ -65,7 +65,6 @@ test.each([
   ['no key', { e: 'e' }],
   ['an empty key', { k: '', e: 'e' }],
   ['a list of features', { k: 'k', e: 'e', f: [] }],
-  ['no counts', { k: 'k', e: 'e', f: { a: { on: [] } } }],
   ['four counts', { k: 'k', e: 'e', f: { a: { on: [1, 2, 3, 4] } } }],
   ['a fraction', { k: 'k', e: 'e', f: { a: { on: [0.5] } } }],
   ['a count over the bound', { k: 'k', e: 'e', f: { a: { on: [2_147_483_648] } } }],

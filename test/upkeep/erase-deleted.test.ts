@@ -6,6 +6,7 @@ import { finishDeletion } from '../../src/accounts/deletions.ts';
 import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
 import { LargeBodies } from '../../src/admission/large-bodies.ts';
 import { RateLimits } from '../../src/admission/rate-limits.ts';
+import { UnknownSenders } from '../../src/admission/unknown-senders.ts';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import type { Batch } from '../../src/commit/batch.ts';
 import { CommitFailed, type Committer } from '../../src/commit/committer.ts';
@@ -203,6 +204,7 @@ test('an id whose body arrives after its application was deleted is not minted',
       collect: () => intake.collect(),
       bodies: new LargeBodies(1e9),
       rates: new RateLimits(0, 0),
+      unknown: new UnknownSenders(0),
       instances: new Instances({ usage: usageEngine, randomBytes, ...life }),
       ledger: new Ledger({ store: usage, clock, laneOf }),
       maxBody: 1000,

@@ -18,7 +18,18 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{- /* The server refuses to listen on all addresses without it. The settings in `config` have the names of flags or of keys. */}}
+{{- define "flagmeter.auth-url" -}}
+{{- $url := coalesce (get .Values.config "auth-url") (get .Values.config "authUrl") }}
+{{- required "config.auth-url: the public URL that browsers use, such as https://flags.example.com" $url }}
+{{- end }}
+
+{{- define "flagmeter.base-url" -}}
+{{- coalesce (get .Values.config "base-url") (get .Values.config "baseUrl") (include "flagmeter.auth-url" .) }}
+{{- end }}
+
 {{- define "flagmeter.config" -}}
+{{- $_ := include "flagmeter.auth-url" . }}
 {{- $set := dict "data" "/var/lib/flagmeter" "listen" "0.0.0.0:8080" "grpc-listen" "0.0.0.0:8081" }}
 {{- if .Values.engine.existingSecret }}
 {{- $set = merge $set (dict "engine-file" "/run/secrets/engine/url" "engine-key-file" "/run/secrets/engine/key") }}

@@ -1,3 +1,5 @@
+import { replaceActive } from '../../active-characters.ts';
+
 /** Text that is HTML. Only `html` makes it, so nothing gets into a page unescaped. */
 export class Html {
   readonly text: string;
@@ -11,7 +13,7 @@ export class Html {
 /** What can stand in a template: a list is joined, and nothing is nothing. */
 type Part = string | number | Html | readonly Html[] | undefined;
 
-/** A template of HTML, in which every text is escaped; also within quoted attributes. */
+/** A template of HTML, in which every text is escaped, also within quoted attributes. Active characters are replaced. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const texts = strings.map((string, at) => string + textOf(parts[at]));
   return new Html(texts.join(''));
@@ -21,7 +23,8 @@ function textOf(part: Part): string {
   if (part === undefined) return '';
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(({ text }) => text).join('');
-  return String(part).replace(/[&<>"']/g, (character) => escapes[character]!);
+  const shown = replaceActive(String(part), () => '\ufffd');
+  return shown.replace(/[&<>"']/g, (character) => escapes[character]!);
 }
 
 const escapes: Readonly<Record<string, string>> = {

@@ -56,7 +56,6 @@ ${content}
       'content-security-policy': policy(formTargets),
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
       ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
     },

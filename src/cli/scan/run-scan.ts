@@ -24,7 +24,7 @@ export async function runScan(argv: readonly string[], context: Context): Promis
   const api = connect(context, given);
   const { id } = await findApplication(api, given.value('app') ?? '');
   const features = (await api.list(['applications', String(id), 'features'])).map(featureOf);
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const calls = [...usualCalls, ...given.all('call')];
   const scanned = scan(sourceFiles(given.operand, tally), features, calls);
   if (given.has('sarif')) printJson(context, sarifOf(scanned.findings));
@@ -38,7 +38,7 @@ export async function runScan(argv: readonly string[], context: Context): Promis
 
 function checkDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new UsageError(`Cannot scan ${path}: it is no directory`);
+  throw new UsageError(`Cannot scan ${path}: not a directory`);
 }
 
 function featureOf({ name, declared, archived, lastSeenAt }: Item): KnownFeature {
@@ -59,11 +59,12 @@ const columns: readonly Column[] = [
 
 function print(context: Context, { findings, inCode }: Scanned, tally: FileTally): void {
   if (findings.length > 0) printTable(context, columns, findings.map(rowOf));
-  const { files, binary, large, unreadable } = tally;
+  const { files, binary, large, unreadable, ignoreFiles } = tally;
   const left = [
     binary > 0 && `${binary} binary`,
     large > 0 && `${large} over 1 MiB`,
     unreadable > 0 && `${unreadable} unreadable`,
+    ignoreFiles > 0 && `the rules of ${ignoreFiles} .gitignore`,
   ].filter(Boolean);
   const without =
     left.length === 0 ? '' : `, without ${new Intl.ListFormat('en-GB').format(left as string[])}`;

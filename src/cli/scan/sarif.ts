@@ -1,4 +1,5 @@
 import { version } from '../../../package.json' with { type: 'json' };
+import { printable } from '../printable.ts';
 import type { Finding, FindingKind } from './scan.ts';
 
 const rules: Readonly<
@@ -64,8 +65,14 @@ function resultOf(finding: Finding): object {
 }
 
 /** A finding in a sentence. */
-function messageOf({ kind, name, declared, lastSeenAt, nearest }: Finding): string {
+function messageOf({ kind, name: found, declared, lastSeenAt, nearest }: Finding): string {
+  const name = plain(found);
   if (kind === 'not_in_code') return `${name} was last seen at ${lastSeenAt}, but is nowhere in the code`;
-  const hint = nearest === null ? '' : `; the nearest known one is ${nearest}`;
+  const hint = nearest === null ? '' : `; the nearest known one is ${plain(nearest)}`;
   return `${name} was never seen${declared ? ', though it is declared' : ''}${hint}`;
+}
+
+/** A name in a message, in which brackets would make a link (SARIF 2.1.0 §3.11.6). Whoever sends packets chooses names. */
+function plain(name: string): string {
+  return printable(name).replace(/[\\[\]]/g, '\\$&');
 }

@@ -1,6 +1,7 @@
-import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { readRegular } from './read-regular.ts';
 
 /** A larger file is hardly written by people. */
 export const maxFileBytes = 1024 * 1024;
@@ -21,6 +22,8 @@ export interface FileTally {
   binary: number;
   large: number;
   unreadable: number;
+  /** Ignore files that were not applied: links, special files, and those that are large or unreadable. */
+  ignoreFiles: number;
 }
 
 /** The rules of a `.gitignore`, and the directory that they are for. */
@@ -42,10 +45,10 @@ export function* sourceFiles(
   const isBelow = `${top}${sep}`.startsWith(`${workingDirectory}${sep}`);
   const base = isBelow ? workingDirectory : top;
   const waiting: { readonly path: string; readonly rules: readonly Rules[] }[] = [
-    { path: top, rules: rulesAbove(top) },
+    { path: top, rules: rulesAbove(top, tally) },
   ];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const rules = withRulesOf(next.path, next.rules);
+    const rules = withRulesOf(next.path, next.rules, tally);
     const folders: string[] = [];
     for (const entry of entriesOf(next.path, tally)) {
       const path = join(next.path, entry.name);
@@ -69,16 +72,13 @@ function entriesOf(path: string, tally: FileTally): Dirent[] {
 
 function* readSource(path: string, base: string, tally: FileTally): Generator<SourceFile> {
   try {
-    const { size } = statSync(path);
-    if (size > maxFileBytes) tally.large += 1;
+    const bytes = readRegular(path, maxFileBytes);
+    if (bytes === 'large') tally.large += 1;
+    else if (bytes.subarray(0, sniffed).includes(0)) tally.binary += 1;
     else {
-      const bytes = readFileSync(path);
-      if (bytes.subarray(0, sniffed).includes(0)) tally.binary += 1;
-      else {
-        tally.files += 1;
-        tally.bytes += bytes.length;
-        yield { path: slashed(relative(base, path)), text: bytes.toString() };
-      }
+      tally.files += 1;
+      tally.bytes += bytes.length;
+      yield { path: slashed(relative(base, path)), text: bytes.toString() };
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -87,22 +87,30 @@ function* readSource(path: string, base: string, tally: FileTally): Generator<So
 }
 
 /** The rules of the directories above, from the top of the repository on. */
-function rulesAbove(directory: string): readonly Rules[] {
+function rulesAbove(directory: string, tally: FileTally): readonly Rules[] {
   const above: string[] = [];
   for (let at = directory; !existsSync(join(at, '.git')); at = dirname(at)) {
     if (dirname(at) === at) return [];
     above.unshift(dirname(at));
   }
-  return above.reduce<readonly Rules[]>((rules, each) => withRulesOf(each, rules), []);
+  return above.reduce<readonly Rules[]>((rules, each) => withRulesOf(each, rules, tally), []);
 }
 
-function withRulesOf(directory: string, rules: readonly Rules[]): readonly Rules[] {
-  const file = join(directory, '.gitignore');
+function withRulesOf(directory: string, rules: readonly Rules[], tally: FileTally): readonly Rules[] {
+  const text = ignoreText(join(directory, '.gitignore'), tally);
+  return text === undefined ? rules : [...rules, { directory, ignore: ignore().add(text) }];
+}
+
+/** The text of an ignore file; `undefined` when there is none, or it is not applied. */
+function ignoreText(path: string, tally: FileTally): string | undefined {
   try {
-    return [...rules, { directory, ignore: ignore().add(readFileSync(file, 'utf8')) }];
-  } catch {
-    return rules;
+    const bytes = readRegular(path, maxFileBytes);
+    if (bytes !== 'large') return bytes.toString();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   }
+  tally.ignoreFiles += 1;
+  return undefined;
 }
 
 /** The rules nearest to the file decide, as far as they say anything. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { allTables } from '../../engine/copy.ts';
 import { RecordCodec } from '../../engine/record-codec.ts';
@@ -8,6 +7,7 @@ import type { EngineKey } from '../../postgres/engine-key.ts';
 import { storedSecret } from '../../postgres/engine-secret.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
 import { newLogId } from '../../postgres/log-id.ts';
+import { isPresent } from '../../presence.ts';
 import type { AccountStore } from '../../store/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../store/copy-state.ts';
 import { openDigestSecret } from '../../store/instances.ts';
@@ -78,7 +78,7 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
 
 /** The move that was begun with a directory. A directory that was never begun with is left as it is. */
 function begunIn(data: string): Adoption | undefined {
-  if (!existsSync(join(data, 'spool/data.mdb'))) return undefined;
+  if (!isPresent(join(data, 'spool/data.mdb'))) return undefined;
   const spool = new Spool(data, randomUUID);
   try {
     return readAdoption(spool.store);

@@ -8,6 +8,7 @@ import { type BoundListeners, bindListeners } from '../bound-listeners.ts';
 export interface WantedAddresses {
   readonly listen: string | undefined;
   readonly grpcListen: string | undefined;
+  readonly authUrl: string | undefined;
 }
 
 /** The listeners of a demo, and its settings. */
@@ -22,11 +23,11 @@ const free = '127.0.0.1:0';
 /**
  * Listens at the addresses that were asked for. Without any, a usual one that is taken is replaced by a free port, so that a
  * demo can run beside a server.
- * @throws {UsageError} for what is no address
+ * @throws {UsageError} for an address that is not valid, or that needs a public URL
  * @throws {Error} when an address cannot be used
  */
 export async function bindDemo(
-  { listen, grpcListen }: WantedAddresses,
+  { listen, grpcListen, authUrl }: WantedAddresses,
   data: string,
   log: Log,
 ): Promise<BoundDemo> {
@@ -38,7 +39,8 @@ export async function bindDemo(
   ] as const;
   let failure: unknown;
   for (const [http, grpc] of choices) {
-    const argv = ['--data', data, '--listen', http, '--grpc-listen', grpc];
+    const listening = ['--data', data, '--listen', http, '--grpc-listen', grpc];
+    const argv = authUrl === undefined ? listening : [...listening, '--auth-url', authUrl];
     const config = loadConfig({ argv, env: {}, readFile: () => '' });
     try {
       return { config, bound: await bindListeners({ config, engine, clock: systemClock, log }) };

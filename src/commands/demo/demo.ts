@@ -13,7 +13,7 @@ import { createLog, type Log } from '../../log.ts';
 import type { Terminal } from '../../terminal.ts';
 import { shareLogFormat } from '../../worker-log.ts';
 import { builtIn } from '../built-in.ts';
-import { urlOf } from '../listeners.ts';
+import { publicUrls } from '../public-urls.ts';
 import { demoCommand } from '../server-commands.ts';
 import { startService } from '../service.ts';
 import { listenToSignals, type Signals } from '../signals.ts';
@@ -68,7 +68,11 @@ async function runIn(place: ThrowAway, running: Running): Promise<number> {
   const stopping = new AbortController();
   void signals.toldToStop.then(() => stopping.abort());
   try {
-    const wanted = { listen: given.value('listen'), grpcListen: given.value('grpc-listen') };
+    const wanted = {
+      listen: given.value('listen'),
+      grpcListen: given.value('grpc-listen'),
+      authUrl: given.value('auth-url'),
+    };
     const listening = await bindDemo(wanted, place.data, log);
     try {
       return await serveOn(listening, place, running, stopping.signal);
@@ -88,7 +92,9 @@ async function serveOn(
   running: Running,
   stopping: AbortSignal,
 ): Promise<number> {
-  const { seed, log, signals } = running;
+  const { seed, log, signals, terminal } = running;
+  if (terminal.interactive)
+    terminal.err('Filling the store with 90 days of sample data: this takes some seconds\n');
   const { credentials, accounts, shop, story } = await fillStore(
     config,
     seed,
@@ -98,9 +104,11 @@ async function serveOn(
   const parts = { ...builtIn(), config, accounts, clock: systemClock, randomBytes, log, fatal: signals.fail };
   const service = await startService(parts, bound);
   place.lock.coverFiles();
-  const url = urlOf(bound.listeners, 'metrics', false);
+  const { listener } = bound.listeners[0]!;
   const grpc = authority(bound.grpc.host, bound.grpc.port);
-  const stopTraffic = startTraffic({ url, grpc, shop, story, clock: systemClock });
+  const nearby = `http://${authority(listener.host, listener.port)}`;
+  const stopTraffic = startTraffic({ url: nearby, grpc, shop, story, clock: systemClock });
+  const { api: url } = publicUrls(config, bound.listeners);
   tellReady({ ...credentials, url, grpc, data: config.data }, running);
   const code = await signals.toldToStop;
   stopTraffic();

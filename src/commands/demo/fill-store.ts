@@ -1,4 +1,5 @@
 import type { DirectorySources } from '../../accounts/directory.ts';
+import { newPassword } from '../../accounts/passwords.ts';
 import { type FirstCredentials, prepareData } from '../../accounts/prepare.ts';
 import type { Config } from '../../config.ts';
 import { type AccountStore, openAccountStore } from '../../store/accounts.ts';
@@ -31,7 +32,13 @@ export async function fillStore(
   { clock, randomBytes }: DirectorySources,
   stopping: AbortSignal,
 ): Promise<FilledStore> {
-  const credentials = await prepareData(config.data, { adminEmail: 'demo@localhost', clock, randomBytes });
+  const credentials = await prepareData(config.data, {
+    adminEmail: 'demo@localhost',
+    // Given, so that it need not be replaced: the store is as short-lived as the terminal that shows it.
+    adminPassword: newPassword(randomBytes),
+    clock,
+    randomBytes,
+  });
   const accounts = openAccountStore(config.data);
   const usage = openUsageStore(config.data);
   try {

@@ -2,13 +2,13 @@
  * Sends usage, and traces of requests, to an OpenTelemetry collector. Only `connectCollector` loads the packages, and nothing calls it
  * when no collector is configured.
  */
-import { readFileSync } from 'node:fs';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { version } from '../../../package.json' with { type: 'json' };
 import type { RequestTraces } from '../../http/traced.ts';
+import { readTextFile } from '../../text-file.ts';
 import type { TraceDelivery } from '../../webhooks/deliverer.ts';
 import type { Core } from '../core.ts';
 import { readHeaders } from './headers.ts';
@@ -57,7 +57,7 @@ export function connectCollector(core: Core, endpoint: string): Collector {
 
 function headersIn(file: string): Record<string, string> {
   try {
-    return readHeaders(readFileSync(file, 'utf8'));
+    return readHeaders(readTextFile(file));
   } catch (error) {
     throw new Error(`Cannot use --otlp-headers-file ${file}: ${(error as Error).message}`);
   }

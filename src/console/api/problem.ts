@@ -15,6 +15,16 @@ export class ApiProblem extends Error {
   }
 }
 
+/** Whether the reader cannot see something: it does not exist, or belongs to a team of others. */
+export function isHidden(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 404 || isOfOthers(error));
+}
+
+/** Whether something belongs to a team that the reader is not in. */
+export function isOfOthers(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === 'not_in_team';
+}
+
 /** A request that got no answer: the browser is offline, or the server is not there. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';

@@ -1,16 +1,30 @@
 import type { ComponentChildren } from 'preact';
 import { environmentAddress } from '../address.ts';
+import { isOfOthers } from '../api/problem.ts';
 import type { ApplicationShown } from '../applications.tsx';
 import { root } from '../settings.ts';
 import { useTitle } from '../title.ts';
 
-/** An address that leads nowhere, or to something that the user may not see: the two look alike. */
-export function NotFound({ children }: { readonly children?: ComponentChildren }) {
-  useTitle('Not found');
+interface NotFoundProps {
+  readonly children?: ComponentChildren;
+  /** Why the API did not show it, if it was asked. */
+  readonly error?: unknown;
+}
+
+/** An address that leads nowhere, or to something of a team that the reader is not in. */
+export function NotFound({ children, error }: NotFoundProps) {
+  const heading = isOfOthers(error) ? 'Not in your teams' : 'Not found';
+  useTitle(heading);
   return (
     <section class="notice">
-      <h1>Not found</h1>
-      {children ?? <p>This page does not exist, or it belongs to a team that you are not a member of.</p>}
+      <h1>{heading}</h1>
+      {children ?? (
+        <p>
+          {isOfOthers(error)
+            ? 'This belongs to a team that you are not a member of. An Admin of that team can add you.'
+            : 'This page does not exist.'}
+        </p>
+      )}
       <p>
         <a href={`${root}/`}>All applications</a>
       </p>

@@ -25,7 +25,7 @@ export function CheckedPlace({ children }: { readonly children: ComponentChildre
   }
   if (id === undefined) return <>{children}</>;
   const application = listed ?? single.data;
-  if (application === undefined) return single.error === undefined ? null : <NotFound />;
+  if (application === undefined) return single.error === undefined ? null : <NotFound error={single.error} />;
   if (environment !== undefined && !application.environments.some(({ name }) => name === environment))
     return <NoEnvironment application={application} environment={environment} />;
   return <>{children}</>;

@@ -1,3 +1,5 @@
+import { csvText } from '../../csv-text.ts';
+
 /** A cell: numbers stay numbers, and what is absent is empty. */
 export type CsvValue = string | number | boolean | null | undefined;
 
@@ -19,8 +21,5 @@ export function downloadCsv(name: string, csv: string): void {
 
 function cell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
-  if (typeof value !== 'string') return String(value);
-  // A spreadsheet would run a text that begins so as a formula. Names come from outside.
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return typeof value === 'string' ? csvText(value) : String(value);
 }

@@ -6,6 +6,7 @@ import { withQuery } from '../api/client.ts';
 import { type ApplicationShown, applications } from '../applications.tsx';
 import { useKeys } from '../keys.ts';
 import { type Place, placeOf } from '../place.ts';
+import { safeText } from '../safe-text.ts';
 import { root } from '../settings.ts';
 import { pageTitle } from '../title.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -152,6 +153,6 @@ function useDocumentTitle(place: Place, application: ApplicationShown | undefine
     const label = tabs.find(({ page }) => page === place.page)?.label;
     const settings = place.page === 'settings' || place.page === 'application' ? 'Settings' : undefined;
     const parts = [named || label || settings, place.environment, application?.name, 'flagmeter'];
-    document.title = parts.filter(Boolean).join(' · ');
+    document.title = safeText(parts.filter(Boolean).join(' · '));
   }, [named, place.page, place.environment, application?.name]);
 }

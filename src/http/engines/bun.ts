@@ -1,11 +1,12 @@
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
-import { readTls } from '../tls.ts';
+import { cipherSuites, readTls } from '../tls.ts';
 import type { Engine, ListenOptions, Pieces, Reply } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
 import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared } from './bun-request.ts';
 import { type Answer, routesFor, strayPath } from './bun-routes.ts';
 import { connectedAddress } from './connected-address.ts';
+import { type EveryReply, headersOfEveryReply, withHeaders } from './every-reply.ts';
 import { linger } from './limits.ts';
 import { resolvable } from './plain-path.ts';
 
@@ -16,8 +17,9 @@ import { resolvable } from './plain-path.ts';
 export const bunEngine: Engine = {
   name: 'bun',
   async listen(options) {
-    const { addressOf = connectedAddress, secondMs } = options;
-    const life = { closing: false, deadlines: new BodyDeadlines(secondMs), addressOf };
+    const { addressOf = connectedAddress, secondMs, headers } = options;
+    const every = headersOfEveryReply(headers);
+    const life = { closing: false, deadlines: new BodyDeadlines(secondMs), addressOf, every };
     const server = await serve(options, life);
     const close = (graceMs: number) => {
       life.closing = true;
@@ -30,24 +32,24 @@ export const bunEngine: Engine = {
 /** @param life the state of the server, which changes while it serves */
 async function serve(
   { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
-  life: Shared & { readonly closing: boolean },
+  life: Shared & { readonly closing: boolean; readonly every: EveryReply },
 ): Promise<Server> {
   const pair = tls && readTls(tls);
   const own = tls !== undefined && takesOver !== true ? await freePort(host, port) : port;
   const answer: Answer = (raw, server, path) => {
     const request = new BunRequest(raw, server, path ?? '', life);
     const fault = path === undefined ? resolvable : request.fault();
-    if (fault !== undefined) return respond(request, problem(fault), true);
+    if (fault !== undefined) return respond(request, problem(fault), life, true);
     const reply = dispatch(request);
     return reply instanceof Promise
-      ? reply.then((late) => respond(request, late, life.closing))
-      : respond(request, reply, life.closing);
+      ? reply.then((late) => respond(request, late, life))
+      : respond(request, reply, life);
   };
   try {
     return Bun.serve({
       hostname: host,
       port: own,
-      ...(pair && { tls: pair }),
+      ...(pair && { tls: { ...pair, ciphers: cipherSuites } }),
       development: false,
       // Outside of development Bun would share the port with any other listener. With TLS it has to be shared: renewed
       // files need a new listener on the same port, because `reload` ignores `tls`.
@@ -58,7 +60,7 @@ async function serve(
       idleTimeout: 30,
       routes: routesFor(busyPaths, answer),
       fetch: (raw, server) => answer(raw as RawRequest, server, strayPath((raw as RawRequest).url)),
-      error: () => new Response(null, { status: 500 }),
+      error: () => new Response(null, { status: 500, headers: life.every }),
     });
   } catch (error) {
     throw await bindFailure(host, port, error as Error);
@@ -73,13 +75,18 @@ async function stop(server: Server, graceMs: number): Promise<void> {
 }
 
 /** @param closing tells the client that the connection is not kept */
-function respond(request: BunRequest, reply: Reply, closing: boolean): Response {
+function respond(
+  request: BunRequest,
+  answer: Reply,
+  life: { readonly closing: boolean; readonly every: EveryReply },
+  closing = life.closing,
+): Response {
+  const reply = withHeaders(answer, life.every);
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
   if (reply.pieces !== undefined) return respondInPieces(request, reply, reply.pieces, closing);
-  if (closing) reply = { ...reply, headers: { ...reply.headers, connection: 'close' } };
-  if (reply.cookies !== undefined)
-    return new Response(reply.body as Uint8Array<ArrayBuffer>, { ...reply, headers: withCookies(reply) });
-  return new Response(reply.body as Uint8Array<ArrayBuffer>, reply as ResponseInit);
+  const sent = closing ? withHeaders(reply, { connection: 'close' }) : reply;
+  const headers = sent.cookies === undefined ? sent.headers : withCookies(sent);
+  return new Response(sent.body as Uint8Array<ArrayBuffer>, { status: sent.status, headers } as ResponseInit);
 }
 
 /** Bun takes a piece when the socket has room, and closes a connection on which nothing moves for its idle timeout. */

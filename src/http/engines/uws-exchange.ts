@@ -3,6 +3,7 @@ import { problem } from '../problem.ts';
 import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
 import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { BodyInbox } from './body-inbox.ts';
+import { type EveryReply, withHeaders } from './every-reply.ts';
 import { framingFault } from './head.ts';
 import { linger, maxHead } from './limits.ts';
 import { isPlainPath, resolvable } from './plain-path.ts';
@@ -20,6 +21,7 @@ export interface Server {
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
   readonly addressOf: AddressOf;
+  readonly every: EveryReply;
   /** Called once for each exchange, when the reply is sent or the client has gone. */
   finished(): void;
 }
@@ -78,15 +80,16 @@ export class UwsExchange implements Request, Arriving {
   }
 
   answer(dispatch: Dispatch): void {
+    const { every } = this.#server;
     const fault = this.#fault();
     if (fault !== undefined) {
-      this.#replyAndDie(fault);
+      this.#replyAndDie(withHeaders(fault, every));
       return;
     }
     this.#res.onData((chunk, last) => this.#receive(chunk, last));
     const reply = dispatch(this);
-    if (reply instanceof Promise) void reply.then((late) => this.#reply(late));
-    else this.#reply(reply);
+    if (reply instanceof Promise) void reply.then((late) => this.#reply(withHeaders(late, every)));
+    else this.#reply(withHeaders(reply, every));
   }
 
   #addHeader(name: string, value: string): void {

@@ -1,7 +1,7 @@
 /** The parts of uWebSockets.js that are used: the package is optional, and its own types lack some of them. */
 export interface Uws {
   App(): App;
-  SSLApp(options: { cert_file_name: string; key_file_name: string }): App;
+  SSLApp(options: { cert_file_name: string; key_file_name: string; ssl_ciphers: string }): App;
   us_listen_socket_close(socket: ListenSocket): void;
   us_socket_local_port(socket: ListenSocket): number;
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;

@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
-import { readTls, type TlsFiles } from '../tls.ts';
+import { cipherSuites, readTls, type TlsFiles } from '../tls.ts';
 import type { AddressOf, Engine, Listener, ListenOptions } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
 import { connectedAddress } from './connected-address.ts';
+import { type EveryReply, headersOfEveryReply } from './every-reply.ts';
 import { maxHead } from './limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
 import type { App, ListenSocket, Uws } from './uws-types.ts';
@@ -49,7 +50,11 @@ function whyNot({ message }: Error): string {
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {
   if (tls === undefined) return uws.App();
   readTls(tls); // uWebSockets.js fails without a reason.
-  return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  return uws.SSLApp({
+    cert_file_name: tls.certFile,
+    key_file_name: tls.keyFile,
+    ssl_ciphers: cipherSuites,
+  });
 }
 
 /** A listening socket with its requests in flight. */
@@ -63,9 +68,11 @@ class Server {
 
   readonly deadlines: BodyDeadlines;
   readonly addressOf: AddressOf;
+  readonly every: EveryReply;
 
-  constructor(app: App, { dispatch, secondMs, addressOf = connectedAddress }: ListenOptions) {
+  constructor(app: App, { dispatch, secondMs, headers, addressOf = connectedAddress }: ListenOptions) {
     this.#app = app;
+    this.every = headersOfEveryReply(headers);
     this.addressOf = addressOf;
     this.deadlines = new BodyDeadlines(secondMs);
     app.any('/*', (res, req) => {

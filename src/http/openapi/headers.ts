@@ -40,7 +40,10 @@ export const Challenge = {
   component: 'Challenge',
   description: 'Names an error only when the request had a token (RFC 6750 §3).',
   required: true,
-  schema: { enum: ['Bearer', 'Bearer error="invalid_token"'] },
+  schema: {
+    type: 'string',
+    pattern: '^Bearer(?: error="invalid_token"(?:, error_description="[^"]*")?)?$',
+  },
 } as const satisfies Header;
 
 /** Of an answer that pages of any origin may read, and that caches keep. */

@@ -1,3 +1,5 @@
+import { csvText } from '../../csv-text.ts';
+
 /** A value of a row. An object is JSON, also within CSV. */
 export type Cell = string | number | boolean | null | object;
 
@@ -30,18 +32,8 @@ export const styles: Readonly<Record<RowFormat, Style>> = {
   },
 };
 
-const needsQuotes = /[",\r\n]/;
-
-/**
- * Spreadsheets run a cell that begins like this as a formula, also with the full-width signs, and names come from strangers. An
- * apostrophe before it makes it a text. A text that begins with an apostrophe gets another one: so the first one is never data.
- */
-const mayBeFormula = /^[=+\-@\t\r\n'＝＋－＠]/;
-
 function csvCell(value: Cell): string {
   if (typeof value === 'number') return `${value}`;
   if (value === null) return '';
-  const text = typeof value === 'object' ? JSON.stringify(value) : `${value}`;
-  const safe = mayBeFormula.test(text) ? `'${text}` : text;
-  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return csvText(typeof value === 'object' ? JSON.stringify(value) : `${value}`);
 }

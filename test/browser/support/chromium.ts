@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-
-/** Debian's Chromium, unless CHROMIUM names another. */
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+import { chromiumPath as executablePath } from '../../support/packages.ts';
 
 /** Starts a real browser. @throws {Error} when there is none: it says how to get it */
 export function launchChromium(): Promise<Browser> {

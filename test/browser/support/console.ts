@@ -111,10 +111,23 @@ export async function openConsole(
 
 /** Fills in the sign-in page, and waits for the console. */
 export async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await submitSignIn(page, email, password);
+  await page.locator('main#main').waitFor(); // The sign-in page has a `main` without an id.
+}
+
+/** Signs in with a temporary password, replaces it by another, and waits for the console. */
+export async function signInFirst(page: Page, email: string, given: string, own: string): Promise<void> {
+  await submitSignIn(page, email, given);
+  await page.getByLabel('New password', { exact: true }).fill(own);
+  await page.getByLabel('New password again').fill(own);
+  await page.getByRole('button', { name: 'Save and continue' }).click();
+  await page.locator('main#main').waitFor();
+}
+
+async function submitSignIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.locator('main#main').waitFor(); // The sign-in page has a `main` without an id.
 }
 
 function watch(context: BrowserContext, complaints: string[], expected?: RegExp): void {

@@ -3,7 +3,7 @@ import type { PageServer } from './pages.ts';
 
 /** A page that loads the snippet as `flags`, and everything that went wrong on it. */
 export async function openWithSnippet(
-  browser: Browser,
+  browser: Pick<Browser, 'newPage'>,
   pages: PageServer,
   from: string,
   options: object,

@@ -28,7 +28,7 @@ const files = {
 };
 
 function read(directory: string) {
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   return { paths: Array.from(sourceFiles(directory, tally), ({ path }) => path).sort(), tally };
 }
 
@@ -66,7 +66,14 @@ test('binary and large files are left out and counted, and links are not followe
   execFileSync('mkfifo', [join(directory, 'pipe.ts')]);
   const { paths, tally } = read(directory);
   expect(paths).toEqual(['empty.ts', 'fits.ts']);
-  expect(tally).toEqual({ files: 2, bytes: maxFileBytes, binary: 1, large: 1, unreadable: 0 });
+  expect(tally).toEqual({
+    files: 2,
+    bytes: maxFileBytes,
+    binary: 1,
+    large: 1,
+    unreadable: 0,
+    ignoreFiles: 0,
+  });
 });
 
 test('a directory that is in no repository has the rules that are in it', () => {
@@ -80,7 +87,7 @@ test('a directory that is in no repository has the rules that are in it', () => 
 test('a text that is no UTF-8 is read all the same', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'old.php'), Buffer.from("// Größe\nisEnabled('checkout')", 'latin1'));
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const [file] = sourceFiles(directory, tally);
   expect(file?.text).toContain("isEnabled('checkout')");
 });
@@ -93,7 +100,28 @@ test.each([
   ['../src', 'src', ['app/main.ts']],
 ])('paths of %s, seen from %s, are those that a caller would name', (operand, from, expected) => {
   const directory = repository({ 'src/app/main.ts': 'a' });
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0 };
+  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const files = sourceFiles(operand, tally, join(directory, from));
   expect(Array.from(files, ({ path }) => path)).toEqual(expected);
+});
+
+test.each<[string, (path: string) => void]>([
+  ['a link to a device', (path) => symlinkSync('/dev/zero', path)],
+  ['a link to a file', (path) => symlinkSync('rules', path)],
+  ['a FIFO', (path) => execFileSync('mkfifo', [path])],
+  ['a directory', (path) => mkdirSync(path)],
+  ['larger than a source file', (path) => writeFileSync(path, '#'.repeat(maxFileBytes + 1))],
+])('an ignore file that is %s is not applied, and counted', (_, make) => {
+  const directory = repository({ 'src/main.ts': 'a', 'src/rules': '*' });
+  make(join(directory, 'src/.gitignore'));
+  const { paths, tally } = read(directory);
+  expect(paths).toContain('src/main.ts');
+  expect(tally).toMatchObject({ ignoreFiles: 1, unreadable: 0 });
+  expect(read(join(directory, 'src')).tally).toMatchObject({ ignoreFiles: 1 });
+});
+
+test('an ignore file above the scanned directory is read as carefully', () => {
+  const directory = repository({ 'src/main.ts': 'a' });
+  symlinkSync('/dev/zero', join(directory, '.gitignore'));
+  expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], tally: { ignoreFiles: 1 } });
 });

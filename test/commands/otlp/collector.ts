@@ -47,7 +47,8 @@ export interface Usage {
   readonly metrics: ReadonlyMap<string, Metric>;
 }
 
-const hex = (text: string) => Buffer.from(text, 'base64').toString('hex');
+/** The first span of a trace has no parent. */
+const hex = (text = '') => Buffer.from(text, 'base64').toString('hex');
 
 /** Attributes by their keys. */
 export function valuesOf(

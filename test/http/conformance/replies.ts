@@ -11,7 +11,7 @@ function numbersIn(body: Buffer): (number | undefined)[] {
 }
 
 /** What every engine must do with connections and replies. */
-export function replies({ open, ask }: Target): void {
+export function replies({ open, ask, start }: Target): void {
   describe.concurrent('a connection', () => {
     it('stays open for the next request', async () => {
       const client = await open();
@@ -40,6 +40,28 @@ export function replies({ open, ask }: Target): void {
       const client = await open();
       client.write(get('/slow') + get('/accept'));
       expect(await client.ended).toBe('closed');
+    });
+  });
+
+  describe.concurrent('the headers of every reply', () => {
+    it.each([
+      ['an empty reply', get('/accept')],
+      ['a body', post('/echo', 'x')],
+      ['a path that no route has', get('/nowhere')],
+      ['another method', 'PATCH /echo HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['a preflight', 'OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n'],
+      ['a path that could be resolved', get('/a/../b')],
+      ['a head that is ambiguous', 'POST /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+      ['a body that is too large', declare('/echo', 100_000_000)],
+    ])('are in that to %s', async (_, request) => {
+      const server = await start({ headers: { 'strict-transport-security': 'max-age=1' } });
+      const client = await open(server.port);
+      client.write(request);
+      const { headers } = await client.read(request.split(' ')[0]);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('strict-transport-security')).toBe('max-age=1');
+      client.close();
+      await server.stop();
     });
   });
 

@@ -27,7 +27,10 @@ function textOf(format: RowFormat, rows: readonly (readonly (readonly Cell[])[])
 
 /** Texts in which what matters to CSV and to spreadsheets is frequent. */
 const text = fc.string({
-  unit: fc.oneof(fc.constantFrom('=', '+', '-', '@', "'", '"', ',', '\r', '\n', '\t', '＝'), fc.string()),
+  unit: fc.oneof(
+    fc.constantFrom('=', '+', '-', '@', "'", '"', ',', '\r', '\n', '\t', '＝', ';', '|'),
+    fc.string(),
+  ),
   maxLength: 6,
 });
 const cells = fc.tuple(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.option(text));
@@ -43,8 +46,9 @@ test('CSV gives back every text and number, and no cell of text can be run as a 
       );
       expect(head).toEqual(['name', 'amount', 'note']);
       for (const [at, [name, amount, note]] of read.entries()) {
-        for (const each of [name, note]) expect(each).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/);
-        const unmarked = [name, note].map((each) => each!.replace(/^'/, ''));
+        for (const each of [name, note])
+          expect(each).not.toMatch(/^[\t\r\n]|(?<=^|[;|\t\r\n])[\s"]*[=+\-@＝＋－＠]/);
+        const unmarked = [name, note].map((each) => each!.replace(/(?<=^|[;|\t\r\n])'/g, ''));
         expect([unmarked[0], unmarked[1]]).toEqual([rows[at]![0], rows[at]![2] ?? '']);
         expect(Number(amount)).toBe(Number(`${rows[at]![1]}`));
       }

@@ -26,6 +26,12 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     path: path.replace(/\?.*/, ''),
   }),
   'POST /applications not_found': withBody({ name: 'Shop', teamId: 'none' }),
+  'POST /applications not_in_team': async ({ stranger }) => ({
+    body: { name: 'Shop', teamId: stranger.primaryTeam },
+  }),
+  'POST /users not_in_team': async ({ stranger }) => ({
+    body: { name: 'Ada', email: 'x@example.com', teams: stranger.teams },
+  }),
   'POST /users not_found': withBody({ name: 'Ada', email: 'x@example.com', teams: ['none'] }),
   [`GET ${features}/:feature not_found`]: afterPath('-none'),
   [`GET ${features}/:feature/comparison not_found`]: async (_world, { path }) => ({
@@ -102,15 +108,21 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     const path = await freeApplication(world);
     return { again: (time) => ({ path: `${path}/metrics/metric-${time}` }) };
   },
-  'POST /teams plan_limit': async ({ sign, stranger }) => ({
-    authorization: `Bearer ${await sign(stranger)}`,
-    again: () => ({}),
-  }),
+  'POST /teams plan_limit': async ({ send, sign, stranger }) => {
+    const authorization = `Bearer ${await sign(stranger)}`;
+    await send(authorization, 'PATCH', `/api/v2/teams/${stranger.primaryTeam}`, { plan: 'free' });
+    return { authorization, body: { name: 'Shop', plan: 'free' }, again: () => ({}) };
+  },
   'PUT /teams/:id/members/:userId plan_limit': async (world) => {
     const lot = await freeLot(world);
     return { again: () => ({ path: memberOf(world, lot) }) };
   },
   'POST /teams/:id/api-keys plan_limit': inFreeTeam('api-keys'),
+  'POST /teams/:id/clients invalid_name': withBody({
+    name: 'Flagmeter Console',
+    type: 'public',
+    redirectUris: ['https://shop.example/callback'],
+  }),
   'POST /teams/:id/clients plan_limit': inFreeTeam('clients'),
   'POST /teams/:id/webhooks plan_limit': inFreeTeam('webhooks'),
   'POST /users plan_limit': async (world) => {

@@ -6,7 +6,7 @@ import { useLocation } from 'preact-iso';
 import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { isHidden } from '../../api/problem.ts';
 import { useThing } from '../../api/thing.ts';
 import { refreshApplications } from '../../applications.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -28,7 +28,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
   const thing = useThing<Application>(resource('applications', id));
   const { data: application, error, conflict, version } = thing;
   if (application === undefined) {
-    if (error instanceof ApiProblem && error.status === 404) return <NotFound />;
+    if (isHidden(error)) return <NotFound error={error} />;
     return error === undefined ? (
       <p class="quiet">Loading …</p>
     ) : (

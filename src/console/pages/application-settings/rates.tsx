@@ -22,7 +22,8 @@ export function Rates({ application, thing }: ApplicationProps) {
     <section class="settings-part">
       <h2>Rates</h2>
       <p class="quiet">
-        What comes faster is answered 429, and senders try again later. 0 packets a second is no limit.
+        What comes faster is answered 429, and senders try again later. The server's own rate is the maximum;
+        0 packets a second means that rate.
       </p>
       {isAdmin() ? (
         <Form

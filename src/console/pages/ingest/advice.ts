@@ -9,6 +9,7 @@ type OfOtherRoutes =
   | 'invalid_query'
   | 'unauthorized'
   | 'forbidden'
+  | 'not_in_team'
   | 'plan_limit'
   | 'not_found'
   | 'method_not_allowed'
@@ -47,28 +48,16 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
     todo: 'Generate the client from the .proto files of this server.',
   },
   invalid_body: {
-    means: 'The body lacks a field, or one has the wrong type.',
+    means: 'The body is not an object, or lacks a field that it must have.',
     todo: 'The answer to the sender names the place. Compare with the OpenAPI document of the metrics host.',
   },
   invalid_name: {
     means: 'A name is empty, too long or has control characters.',
     todo: 'Use names of 1 to 256 bytes without control characters.',
   },
-  invalid_count: {
-    means: 'A count is not a whole number from 0 to 2,147,483,647.',
-    todo: 'Send whole counts: this is a mistake in the sender.',
-  },
-  invalid_number: {
-    means: 'A measured number is not finite.',
-    todo: 'Leave a measurement out when there is no number.',
-  },
   invalid_time: {
-    means: 'A time is not written as RFC 3339.',
+    means: 'The time of a report is missing or cannot be read.',
     todo: 'Send times like 2026-01-31T12:00:00Z.',
-  },
-  invalid_hash: {
-    means: 'The hash of a user is not a whole number.',
-    todo: 'Send hashes as whole numbers of at most 256 digits.',
   },
   invalid_idempotency_key: {
     means: 'The Idempotency-Key cannot be read.',
@@ -163,9 +152,28 @@ export const advice: Readonly<Record<LedgerCode, Advice>> = {
     means: 'Metrics came without a value and were left out.',
     todo: 'Send value, or variantValues for a metric of a feature.',
   },
+  value_dropped: {
+    means:
+      'Values that cannot be counted were left out: not finite, negative, fractional, too large or of the wrong type.',
+    todo: 'Send counts as whole numbers from 0 to 2,147,483,647, and leave a measurement out when there is no number.',
+  },
+  time_moved: {
+    means:
+      'Reports came from the future, or from before all that is kept. They count now, or in the oldest day.',
+    todo: 'Set the clock of the sender.',
+  },
+  time_zone_missing: {
+    means: 'Times of reports have no zone. They were read as UTC.',
+    todo: 'Send times like 2026-01-31T12:00:00Z.',
+  },
   field_unknown: {
     means: 'Packets have a field that is not known.',
     todo: 'Check its spelling: the fields are k, e, f, m, i and u.',
+  },
+  possible_repeat: {
+    means:
+      'Messages resemble others of the last ten minutes. They were counted: processes of one host report alike.',
+    todo: 'Where they are retries, send an Idempotency-Key or a time finer than a millisecond.',
   },
   repeated: {
     means: 'The same message came again. It was counted once.',

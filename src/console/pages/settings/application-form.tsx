@@ -8,7 +8,7 @@ import type { Application, Team } from './shapes.ts';
 import { TeamField } from './team-field.tsx';
 
 /** Fields by codes of refusals. */
-export const applicationCodes = { plan_limit: 'name', not_found: 'teamId' };
+export const applicationCodes = { plan_limit: 'name', not_found: 'teamId', not_in_team: 'teamId' };
 
 /** What a new application is asked for. */
 export function ApplicationFields() {

@@ -77,7 +77,7 @@ function AddMember({ team, members, onAdded }: AddMemberProps) {
     <Form
       submit="Add to the team"
       done="The user is a member"
-      codes={{ not_found: 'user', plan_limit: 'user' }}
+      codes={{ not_found: 'user', not_in_team: 'user', plan_limit: 'user' }}
       onSubmit={async (data) => {
         await call('PUT', resource('teams', team.id, 'members', String(data.get('user'))));
         onAdded();

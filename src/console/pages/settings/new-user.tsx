@@ -39,7 +39,7 @@ export function NewUser({ label, teams, onDone }: NewUserProps) {
         label="E-mail address"
         required
         autocomplete="off"
-        hint="They sign in with it, and with a password that is generated."
+        hint="They sign in with it and a generated password, and then choose their own."
       />
       <RoleField />
       <TeamField teams={teams} value={teams[0]?.id} />

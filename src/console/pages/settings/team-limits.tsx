@@ -42,8 +42,8 @@ export function Limits({ team, change }: LimitsProps) {
       {isAdmin() && <Plan key={data.plan} limits={data} change={change} />}
       <h3>Set by the service</h3>
       <p class="quiet">
-        The operator sets these when the service starts. An application can have a rate of its own, in its
-        settings.
+        The operator sets these when the service starts. An application can have a lower rate of its own, in
+        its settings.
       </p>
       <Table
         caption="What the settings of the service allow"

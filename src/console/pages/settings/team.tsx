@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso';
 import { address, useQuery } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { isHidden } from '../../api/problem.ts';
 import { useThing } from '../../api/thing.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { ConflictDialog } from '../../parts/conflict.tsx';
@@ -29,7 +29,7 @@ export function Team() {
 function OneTeam({ id }: { readonly id: string }) {
   const thing = useThing<ShownTeam>(resource('teams', id));
   const { data: team, error, conflict, version } = thing;
-  if (error instanceof ApiProblem && error.status === 404) return <NotFound />;
+  if (isHidden(error)) return <NotFound error={error} />;
   if (team === undefined) {
     return <Reason error={error} onRetry={() => void thing.reload()} />;
   }

@@ -43,7 +43,7 @@ export function UserDialog({ id, onClose }: UserDialogProps) {
             label="New password"
             type="password"
             autocomplete="new-password"
-            hint="Empty: it stays. A new one has 8 characters at least, and signs the user out everywhere."
+            hint="Leave it empty to keep the password. A new one has at least 8 characters and signs the user out. They choose their own at the next sign-in."
           />
         </Form>
       )}

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso';
 import { teamAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { isHidden } from '../../api/problem.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Reason } from '../../parts/reason.tsx';
@@ -23,7 +23,7 @@ export interface WebhookPageProps {
 export function WebhookPage({ team, id }: WebhookPageProps) {
   const path = resource('teams', team, 'webhooks', id);
   const { data: webhook, error } = usePoll<Webhook>(path, 15_000);
-  if (error instanceof ApiProblem && error.status === 404) return <NotFound />;
+  if (isHidden(error)) return <NotFound error={error} />;
   if (webhook === undefined) return <Reason error={error} />;
   const change = async (body: object) => {
     await call('PATCH', path, { body });

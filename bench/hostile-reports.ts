@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { cleanUp, createApplication, createKey } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { load } from './load.ts';
+import { round } from './numbers.ts';
+import { ingestMix, packetsOf, requestText } from './packets.ts';
+import { cpuSeconds, mainThreadSeconds, peakRssMb } from './process-stats.ts';
+import { type Service, startService } from './service.ts';
+
+const quiet = { rate: 100, connections: 8 };
+
+/** What an application feels of reports that are small to send and large to decode. */
+export const hostileReports: Benchmark = {
+  summary: "an application's latency beside senders of reports that are small to send and large to decode",
+  usage: '[--json] [--connections 16] [--kilobytes 16] [--seconds 10] [--small] [--binary dist/flagmeter]',
+  async run(args) {
+    const defaults = { connections: 16, kilobytes: 16, seconds: 10 };
+    const options = readOptions(args, defaults, { connections: 2, seconds: 0.5 });
+    try {
+      const shapes = [await measure('nothing', true, () => Buffer.alloc(0), { ...options, connections: 0 })];
+      for (const [name, make] of shapesOf(options.small)) {
+        for (const known of [true, false]) {
+          note(`${name}, ${known ? 'with' : 'without'} a key`);
+          shapes.push(await measure(name, known, make, options));
+        }
+      }
+      print(options.json, shapes);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+interface Measured {
+  readonly name: string;
+  readonly known: boolean;
+  /** Of the other application's packets. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly peakRssMb: number;
+  /** Cores that the process used, and its main thread. */
+  readonly cores: number;
+  readonly mainCores: number;
+  /** What the hostile senders were answered. */
+  readonly answers: Readonly<Record<string, number>>;
+}
+
+type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & {
+  readonly binary: string;
+};
+type MakeRequest = (key: string) => Buffer;
+
+/** Whole requests, by what is in their bodies. */
+function shapesOf(small: boolean): ReadonlyMap<string, MakeRequest> {
+  const part = small ? 1 / 10 : 1;
+  return new Map([
+    ['2 000 000 empty entries', emptyEntries(2_000_000 * part)],
+    ['300 000 names', jsonReport((at) => `{"feature":"feature-${at}"}`, 100_000 * part)],
+    ['1 400 000 empty objects', jsonReport(() => '{}', 1_390_000 * part)],
+    [
+      '350 000 users',
+      jsonReport((at) => `{"feature":"f${at}","uniqueUserHashes":[${hashes(at)}]}`, 350 * part),
+    ],
+  ]);
+}
+
+const hashes = (feature: number) =>
+  Array.from({ length: 1_000 }, (_, n) => Math.imul(feature * 1_000 + n + 1, 0x9e3779b1));
+
+function jsonReport(entry: (at: number) => string, count: number): MakeRequest {
+  const stats = Array.from({ length: count }, (_, at) => entry(at)).join(',');
+  return (key) => {
+    const head = `{"appKey":"${key}","environment":"Production","time":"${new Date().toISOString()}","stats":[`;
+    const body = gzipSync(`${head}${stats}]}`);
+    return post('/api/usage/stats', 'application/json', body);
+  };
+}
+
+/** A `FeatureStat` that has its key, its environment, and entries with nothing in them. */
+function emptyEntries(count: number): MakeRequest {
+  return (key) => {
+    const text = (field: number, value: string) =>
+      Buffer.concat([Buffer.from([(field << 3) | 2, value.length]), Buffer.from(value)]);
+    const message = Buffer.concat([
+      text(1, key),
+      text(2, 'Production'),
+      Buffer.alloc(2 * count, Buffer.from([0x22, 0])),
+    ]);
+    const frame = Buffer.alloc(5);
+    frame.writeUInt32BE(message.length, 1);
+    return post(
+      '/Usage.Usage/SendStats',
+      'application/grpc-web+proto',
+      gzipSync(Buffer.concat([frame, message])),
+    );
+  };
+}
+
+function post(path: string, type: string, body: Buffer): Buffer {
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+async function measure(
+  name: string,
+  known: boolean,
+  make: MakeRequest,
+  { connections, kilobytes, seconds, binary }: Options,
+): Promise<Measured> {
+  const hostile = await startService(binary, ['--rate', '10000']);
+  const neighbour = await neighbourOf(hostile);
+  const request = make(known ? hostile.key : 'x'.repeat(40));
+  const [host, port] = hostile.http.split(':') as [string, string];
+  const address = { host, port: Number(port) };
+  const ending = new AbortController();
+  const before = { all: cpuSeconds(hostile.pid), main: mainThreadSeconds(hostile.pid) };
+  const began = performance.now();
+  const sending = Promise.all(
+    Array.from({ length: connections }, () => sendPaced(address, request, kilobytes * 1000, ending.signal)),
+  );
+  const requests = packetsOf(ingestMix, neighbour.key).map((packet) => requestText(packet, hostile.http));
+  const report = await load({
+    ...address,
+    ...quiet,
+    requests,
+    seconds,
+    warmupSeconds: Math.min(1, seconds / 5),
+  });
+  const took = (performance.now() - began) / 1000;
+  ending.abort();
+  const answers: Record<string, number> = {};
+  for (const answer of (await sending).flat()) answers[answer] = (answers[answer] ?? 0) + 1;
+  if (Object.keys(report.errors).length > 0) note(`not accepted: ${JSON.stringify(report.errors)}`);
+  const measured = {
+    ...{ name, known, answers },
+    p50Ms: round(report.p50, 1),
+    p99Ms: round(report.p99, 1),
+    peakRssMb: round(peakRssMb(hostile.pid), 0),
+    cores: round((cpuSeconds(hostile.pid) - before.all) / took, 2),
+    mainCores: round((mainThreadSeconds(hostile.pid) - before.main) / took, 2),
+  };
+  hostile.kill('SIGKILL');
+  await hostile.exit;
+  return measured;
+}
+
+async function neighbourOf(service: Service): Promise<Service> {
+  const applicationId = await createApplication(service.http, service.accessToken, { name: 'quiet' });
+  const { key } = await createKey(service.http, service.accessToken, applicationId, 'Frontend');
+  return { ...service, applicationId, key };
+}
+
+/** Sends a request again and again on one connection, so many bytes a second on average. @returns what it was answered */
+async function sendPaced(
+  address: { host: string; port: number },
+  request: Buffer,
+  bytesPerSecond: number,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const answers: string[] = [];
+  const every = (request.length / bytesPerSecond) * 1000;
+  while (!signal.aborted) {
+    const began = performance.now();
+    const socket = connect(address).on('error', () => {});
+    const over = Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    socket.write(request);
+    const [answer] = await Promise.race([over, aborted(signal)]);
+    socket.destroy();
+    if (answer !== undefined) answers.push(statusIn(answer));
+    await Promise.race([pause(Math.max(0, every - (performance.now() - began))), aborted(signal)]);
+  }
+  return answers;
+}
+
+function aborted(signal: AbortSignal): Promise<[undefined]> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve([undefined]);
+    else signal.addEventListener('abort', () => resolve([undefined]), { once: true });
+  });
+}
+
+/** The HTTP status, or the status in the trailers of gRPC-Web. */
+function statusIn(answer: Buffer | boolean): string {
+  if (typeof answer === 'boolean') return 'closed';
+  const text = answer.toString('latin1');
+  return /grpc-status: \d+/.exec(text)?.[0] ?? text.split(' ')[1]!;
+}
+
+function print(json: boolean, shapes: readonly Measured[]): void {
+  const rows = shapes.map(({ name, known, p50Ms, p99Ms, cores, mainCores, ...rest }) => [
+    name === 'nothing' ? name : `${name}, ${known ? 'with' : 'without'} a key`,
+    `${p50Ms}`,
+    `${p99Ms}`,
+    `${rest.peakRssMb} MiB`,
+    `${cores} (${mainCores})`,
+    JSON.stringify(rest.answers),
+  ]);
+  show(json, { shapes }, [['beside', 'p50 ms', 'p99 ms', 'resident', 'cores (main)', 'answers'], ...rows]);
+}

@@ -1,0 +1,58 @@
+/**
+ * `npm test`: lints, builds, and runs every project of tests. A failing project does not stop the ones after it, and the end lists
+ * every failed, retried and skipped test. Arguments choose files, as those of vitest do.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isGreen, type Outcome, type Step, summarize } from './summary.ts';
+
+const root = join(import.meta.dirname, '../..');
+const files = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'flagmeter-tests-'));
+
+function run(name: string, command: string, args: readonly string[]): Step {
+  console.log(`\n== ${name}`);
+  const path = join(folder, `${name}.ndjson`);
+  const { status } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, OUTCOMES: path },
+  });
+  return { name, exitCode: status ?? 1, outcomes: readOutcomes(path) };
+}
+
+function readOutcomes(path: string): Outcome[] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** Arguments that make vitest run some projects, and report to this run. */
+function testsOf(projects: readonly string[], workers: string): string[] {
+  const reporter = join(import.meta.dirname, 'reporter.ts');
+  return [
+    'run',
+    ...projects.map((project) => `--project=${project}`),
+    ...[`--maxWorkers=${workers}`, '--reporter=default', `--reporter=${reporter}`, '--passWithNoTests'],
+    ...files,
+  ];
+}
+
+/** Most tests of the executable wait for processes, so that more of them than processors go on at once. */
+const overlapping = String(Math.ceil(availableParallelism() * 1.5));
+
+const steps: Step[] = [];
+if (files.length === 0) steps.push(run('lint', 'npm', ['run', '--silent', 'lint']));
+steps.push(run('build', 'npm', ['run', '--silent', 'build']));
+// Without the executable most tests would fail for that reason only.
+if (steps.at(-1)?.exitCode === 0) {
+  steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], '100%')]));
+  steps.push(run('tests on Node', 'vitest', testsOf(['engine', 'system'], overlapping)));
+}
+rmSync(folder, { recursive: true });
+console.log(`\n${summarize(steps)}`);
+process.exitCode = isGreen(steps) ? 0 : 1;

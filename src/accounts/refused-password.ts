@@ -1,0 +1,6 @@
+import { ApiError } from '../errors.ts';
+
+/** @param fault as `passwordFault` gives it */
+export function refusedPassword(fault: string): ApiError {
+  return new ApiError('invalid_body', `Cannot take the password: ${fault}`);
+}

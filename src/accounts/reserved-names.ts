@@ -1,0 +1,47 @@
+import { ApiError } from '../errors.ts';
+
+/** The service's own name, which its pages, its console and its command line show. */
+const ours = 'flagmeter';
+/** In most fonts, an r and an n beside it look like an m. */
+const likeOurs = /flag(?:m|rn)eter/;
+
+/** Letters that look like one of ours, besides those that Unicode normalises to it. */
+const lookAlikes: Readonly<Record<string, string>> = {
+  f: 'ƒꞙϝ',
+  l: 'iıɩιіӏⅼ1|!ǀƖł',
+  a: 'аαɑ4@',
+  g: 'ɡɢցƍ9q',
+  m: 'мʍϻ',
+  e: 'еєεɛҽ3',
+  t: 'тτҭ7+†',
+  r: 'гɾʀᴦ',
+};
+
+const folded = new Map(
+  Object.entries(lookAlikes).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter])),
+);
+
+/**
+ * A name as it looks: without case, accents, spaces, punctuation and characters that are not visible, and with look-alikes
+ * replaced. Only the letters of our own name are replaced; this is not the skeleton of Unicode's UTS #39.
+ */
+function lookOf(name: string): string {
+  const plain = name.normalize('NFKD').toLowerCase();
+  const letters = Array.from(plain, (character) => folded.get(character) ?? character).join('');
+  return letters.replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** Whether a name could be taken for one of the service's own. */
+export function resemblesOurs(name: string): boolean {
+  return likeOurs.test(lookOf(name));
+}
+
+export const reservedName = `Cannot take the name of a sign-in client: it resembles ${ours}, the name of this service`;
+
+/**
+ * Of a client, whose name the sign-in page shows: it must not pose as the console.
+ * @throws {ApiError} `invalid_name`
+ */
+export function checkNotOurs(name: string): void {
+  if (resemblesOurs(name)) throw new ApiError('invalid_name', reservedName);
+}

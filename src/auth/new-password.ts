@@ -1,0 +1,72 @@
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import { actorOf } from '../accounts/actors.ts';
+import { passwordFault } from '../accounts/password-rules.ts';
+import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
+import { draftUserPatch } from '../accounts/users.ts';
+import type { OAuthClient, User } from '../store/records.ts';
+import { type Browser, renewBrowser } from './browser.ts';
+import { maySignIn } from './clients.ts';
+import { endSessionsOf } from './sessions.ts';
+import type { SignInSettings } from './sign-in.ts';
+import { type CurrentSignIn, currentSignIn, startSignIn } from './sign-ins.ts';
+
+/** A form in which a user who is signed in with a temporary password has typed their own. */
+export interface TypedPassword {
+  readonly password: string;
+  readonly again: string;
+  /** Of the peer. */
+  readonly address: string;
+  readonly browser: Browser;
+}
+
+export type NewPasswordResult =
+  | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
+  /** `fault` is for the user. */
+  | { readonly outcome: 'refused'; readonly user: User; readonly fault: string }
+  /** The user may not use this client. */
+  | { readonly outcome: 'not-a-member'; readonly user: User }
+  /** The browser is not signed in, or the password is not temporary any more. */
+  | { readonly outcome: 'over' };
+
+/**
+ * Replaces the temporary password of the user of a browser, which is signed in with the new one.
+ * @throws {ApiError} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
+ */
+export async function replacePassword(
+  settings: SignInSettings,
+  typed: TypedPassword,
+  client: OAuthClient,
+): Promise<NewPasswordResult> {
+  const { directory, passwords, randomBytes } = settings;
+  const { password, again, address, browser } = typed;
+  const signIn = await currentSignIn(settings, browser);
+  if (signIn === undefined || !hasTemporaryPassword(signIn.user)) return { outcome: 'over' };
+  const { user } = signIn;
+  if (!maySignIn(user, client)) return { outcome: 'not-a-member', user };
+  const refused = (fault: string) => ({ outcome: 'refused', user, fault }) as const;
+  if (password !== again) return refused('The two passwords differ.');
+  const fault = passwordFault(password, user.email);
+  if (fault !== undefined) return refused(`The password ${fault}.`);
+  if (await passwords.verify(password, user.passwordHash, user.id))
+    return refused('Choose another password than the one that you have signed in with.');
+  const passwordHash = await passwords.hash(password, randomBytes, user.id);
+  return directory
+    .by(actorOf(directory, user.id, address))
+    .change((draft) => exchange(settings, draft, { user, passwordHash, browser }));
+}
+
+/** Drafts the change, unless the password was changed meanwhile. */
+function exchange(
+  { clock, randomBytes }: Pick<SignInSettings, 'clock' | 'randomBytes'>,
+  draft: AccountDraft,
+  given: { readonly user: User; readonly passwordHash: string; readonly browser: Browser },
+): NewPasswordResult {
+  const { user: seen, passwordHash, browser: before } = given;
+  const user = draft.users.get(seen.id);
+  if (user?.passwordHash !== seen.passwordHash) return { outcome: 'over' };
+  const now = clock.now();
+  const patched = draftUserPatch(draft, user, { passwordHash }, now);
+  endSessionsOf({ clock }, draft, user.id);
+  const browser = renewBrowser(before, randomBytes);
+  return { outcome: 'signed-in', browser, signIn: startSignIn(draft, patched, { before, browser, now }) };
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { InvalidToken } from './access-token.ts';
+
+/** How often the log repeats that tokens of another store come in, ms. */
+const repeatMs = 60_000;
+
+/** Counts the access tokens that were refused since the start, by their reason. */
+export class TokenRejections {
+  readonly counts = new Map<InvalidToken['reason'], number>([
+    ['invalid', 0],
+    ['unknown_key', 0],
+  ]);
+  readonly #log: Pick<Log, 'warn'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Pick<Clock, 'monotonic'> }) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  count(reason: InvalidToken['reason']): void {
+    this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
+    const now = this.#clock.monotonic();
+    if (reason !== 'unknown_key' || now - this.#warnedAt < repeatMs) return;
+    this.#warnedAt = now;
+    const hint = 'if the data directory was replaced or restored, clients must get new tokens: sign in again';
+    this.#log.warn('an access token of another store was refused', { hint });
+  }
+}

@@ -1,0 +1,65 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+
+/** A key file has at least this many bytes. */
+const leastBytes = 32;
+const mostBytes = 64 * 1024;
+
+/** What the bytes of a MAC are for: a key that also serves another purpose gives other bytes there. */
+const purpose = 'flagmeter backup 1';
+
+/** The key that backups are authenticated with (HMAC-SHA-256). Whoever lacks it cannot alter a backup without notice. */
+export class BackupKey {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** @param covered what the MAC covers. @returns the MAC as hex */
+  macOf(covered: readonly Buffer[]): string {
+    const hmac = createHmac('sha256', this.#key).update(purpose);
+    for (const part of covered) hmac.update(part);
+    return hmac.digest('hex');
+  }
+
+  /** Compares in constant time. */
+  fits(mac: string, covered: readonly Buffer[]): boolean {
+    const [given, right] = [Buffer.from(mac), Buffer.from(this.macOf(covered))];
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+}
+
+/**
+ * Reads a key file. Every byte of it is the key, but for one newline at its end.
+ * @throws {Error} when it cannot be used, with what to do
+ */
+export function readBackupKey(file: string): BackupKey {
+  const { content, mode } = read(file);
+  if (mode & 0o007)
+    throw new Error(`Cannot use --backup-key-file ${file}: everyone can read it; chmod o= ${file}`);
+  const key = content.at(-1) === 0x0a ? content.subarray(0, -1) : content;
+  if (key.length < leastBytes)
+    throw new Error(
+      `Cannot use --backup-key-file ${file}: it has ${key.length} bytes, and a key has at least ${leastBytes}; openssl rand -hex 32 >${file} makes one`,
+    );
+  return new BackupKey(key);
+}
+
+/** What was given may be the key itself, by mistake: an error does not show it. */
+function read(file: string): { readonly content: Buffer; readonly mode: number } {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    const { mode, size } = fstatSync(descriptor);
+    if (size > mostBytes) throw Object.assign(new Error('too large'), { code: 'EFBIG' });
+    return { content: readFileSync(descriptor), mode };
+  } catch (error) {
+    const { code = 'error' } = error as NodeJS.ErrnoException;
+    throw new Error(
+      `Cannot read --backup-key-file (${code}): it must name a file of at most 64 KiB that this user may read`,
+    );
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

@@ -1,0 +1,38 @@
+import { UsageError, unknownWord } from '../flags.ts';
+import { connect } from './api.ts';
+import { readGiven } from './command.ts';
+import type { Context } from './context.ts';
+import { Failure } from './failure.ts';
+import { findApplication } from './find.ts';
+import { forgetCommand } from './people-commands.ts';
+import { printJson } from './print.ts';
+import { printable } from './printable.ts';
+import { show } from './show.ts';
+
+/**
+ * Forgets an identity of an application. The request names it in the query: a path cannot have every identity.
+ * @throws {UsageError} for wrong arguments
+ * @throws {Failure} when the person declines, or the server refuses or cannot be asked
+ */
+export async function people([word, ...argv]: readonly string[], context: Context): Promise<number> {
+  if (word !== 'forget') throw unknownWord('people', word, ['forget']);
+  const given = readGiven(forgetCommand, argv);
+  const { person, err } = context;
+  if (person === undefined && !given.has('yes'))
+    throw new UsageError(
+      'Cannot forget an identity without --yes: there is no terminal to ask for confirmation',
+    );
+  const api = connect(context, given);
+  const application = await findApplication(api, given.value('app') ?? '');
+  const identity = given.operand;
+  const what = printable(`the identity ${identity} of ${show(application['name'])} at ${api.url}`);
+  if (person !== undefined && !given.has('yes')) {
+    const loses = 'its instance ids and exposures in every environment';
+    const answer = await person.ask(`Forget ${what}: ${loses}? y or n: `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was forgotten');
+  }
+  await api.remove(['applications', String(application['id']), 'identities'], { identity });
+  if (given.has('json')) printJson(context, { identity, forgotten: true });
+  else err(`Forgot ${what}. Totals and counts of unique users are unchanged\n`);
+  return 0;
+}

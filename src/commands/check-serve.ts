@@ -1,0 +1,153 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { checkPrepared } from '../accounts/prepare.ts';
+import { authority, parseAddress } from '../address.ts';
+import { readBackupKey } from '../backup/backup-key.ts';
+import { readCredentials } from '../backup/bucket-credentials.ts';
+import { systemClock } from '../clock.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { checkTlsTime, readTls } from '../http/tls.ts';
+import { readEngineKey } from '../postgres/engine-key.ts';
+import { isDenied, isPresent, permissionDenied } from '../presence.ts';
+import { checkDataFiles } from '../store/data-file.ts';
+import { accountsLayout, checkNotNewer, usageLayout } from '../store/layout.ts';
+import { userOf } from '../store/lock.ts';
+import type { Terminal } from '../terminal.ts';
+import { engineAddress, withEngine } from './engine-connection.ts';
+import { assignHosts } from './listeners.ts';
+import { readHeaders } from './otlp/headers.ts';
+import { checkPublicUrls } from './public-urls.ts';
+
+/** One thing that must be in order: what it is, and its check, which gives a note or throws the fault. */
+type Check = readonly [name: string, check: () => unknown];
+
+/**
+ * `serve --check`: checks what a start would need, lists every fault, and changes nothing.
+ * @returns exit code: 0 when a start would succeed, 1 otherwise
+ * @throws {UsageError} for wrong settings, which end the check: the rest depends on them
+ */
+export async function checkServe(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
+  terminal.out('ok       settings\n');
+  let faults = 0;
+  for (const [name, check] of checksOf(config, terminal)) {
+    try {
+      const note = await check();
+      terminal.out(`ok       ${name}${typeof note === 'string' ? `: ${note}` : ''}\n`);
+    } catch (error) {
+      faults += 1;
+      terminal.out(`problem  ${name}: ${(error as Error).message}\n`);
+    }
+  }
+  if (faults > 0)
+    terminal.err(
+      `Found ${faults} ${faults === 1 ? 'problem' : 'problems'}: the server would not start as it is.\n`,
+    );
+  return faults === 0 ? 0 : 1;
+}
+
+function checksOf(config: Config, terminal: Terminal): readonly Check[] {
+  return [
+    ['public URLs', () => checkPublicUrls(config)],
+    ...filesOf(config, terminal),
+    ...dataChecks(config),
+    ...addressesOf(config),
+    ...engineOf(config),
+  ];
+}
+
+/** Only what is configured. */
+function filesOf(config: Config, { env }: Terminal): readonly Check[] {
+  const { tlsCert, tlsKey, engineKeyFile, backupKeyFile, backupTo, otlpHeadersFile } = config;
+  const checks: Check[] = [];
+  if (tlsCert !== undefined && tlsKey !== undefined)
+    checks.push(['TLS files', () => checkTls({ certFile: tlsCert, keyFile: tlsKey })]);
+  if (engineKeyFile !== undefined)
+    checks.push(['--engine-key-file', () => void readEngineKey(engineKeyFile)]);
+  if (backupKeyFile !== undefined)
+    checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
+  if (otlpHeadersFile !== undefined)
+    checks.push(['--otlp-headers-file', () => void readHeaders(readFileSync(otlpHeadersFile, 'utf8'))]);
+  if (backupTo?.startsWith('s3://'))
+    checks.push(['credentials of the bucket', () => void readCredentials(config.backupS3Credentials, env)]);
+  else if (backupTo !== undefined) checks.push(['--backup-to', () => checkWritable(backupTo)]);
+  return checks;
+}
+
+function checkTls(files: { readonly certFile: string; readonly keyFile: string }): void {
+  checkTlsTime(readTls(files), files, systemClock.now());
+}
+
+function dataChecks({ data, existing }: Config): readonly Check[] {
+  return [
+    ['data directory', () => checkWritable(data)],
+    ['stores', () => checkStores(data, existing)],
+  ];
+}
+
+/** A directory that is missing would be made. */
+function checkWritable(path: string): string | undefined {
+  let at = path;
+  while (!isPresent(at) && at !== dirname(at)) at = dirname(at);
+  try {
+    accessSync(at, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = isDenied(error) ? permissionDenied(at) : (error as Error).message;
+    throw new Error(`Cannot write ${at}: ${why}`);
+  }
+  return at === path ? undefined : `${path} does not exist yet`;
+}
+
+/** Beside a running server its files are not checked: they change meanwhile. */
+async function checkStores(data: string, existing: boolean | undefined): Promise<string | undefined> {
+  if (existing) checkPrepared(data);
+  if (!isPresent(data)) return 'a new store would be made';
+  const user = userOf(data);
+  if (user !== undefined) return `in use by ${user}: stop it before another server starts`;
+  checkDataFiles(data);
+  for (const layout of [accountsLayout, usageLayout]) await checkNotNewer(data, layout);
+  return undefined;
+}
+
+function addressesOf(config: Config): readonly Check[] {
+  const { data, grpcListen } = config;
+  const all = [...assignHosts(config).map(({ address }) => address), grpcListen];
+  return all.map((address) => [`address ${address}`, () => checkAddress(address, data)]);
+}
+
+/** A server that uses the same data directory is expected to hold the address. */
+async function checkAddress(address: string, data: string): Promise<string | undefined> {
+  const { host, port } = parseAddress(address);
+  try {
+    await bindOnce(host, port);
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const user = isPresent(data) ? userOf(data) : undefined;
+    if (code === 'EADDRINUSE' && user !== undefined) return `in use, as the data directory is by ${user}`;
+    const why = code === 'EADDRINUSE' ? 'another process listens there; ss -ltnp shows which' : message;
+    throw new Error(`Cannot listen on ${authority(host, port)}: ${why}`);
+  }
+}
+
+function bindOnce(host: string, port: number): Promise<void> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
+  });
+}
+
+function engineOf({ engine }: Config): readonly Check[] {
+  if (engine === undefined) return [];
+  return [
+    [
+      'PostgreSQL',
+      () =>
+        withEngine(engineAddress(engine), (connection) => connection.query({ text: 'SELECT 1' })).then(
+          () => undefined,
+        ),
+    ],
+  ];
+}

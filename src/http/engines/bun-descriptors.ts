@@ -1,0 +1,111 @@
+import { dlopen, ptr } from 'bun:ffi';
+import { readdirSync, readFileSync } from 'node:fs';
+import { plainAddress } from '../../ip-address.ts';
+import type { Descriptors, Peer } from '../connections/descriptors.ts';
+
+/** Of Linux: `AF_INET`, `AF_INET6`, `IPPROTO_TCP`, `TCP_INFO`, `SHUT_RDWR`. */
+const ipv4 = 2;
+const ipv6 = 10;
+const tcp = 6;
+const tcpInfo = 11;
+const bothWays = 2;
+
+/** Where `struct tcp_info` has the time since the last byte was sent, and the segments with data, in words of four bytes. */
+const lastDataSent = 11;
+const dataSegmentsOut = 39;
+
+/**
+ * The descriptors of this process by the C library, because `Bun.serve` shows no connection before its first request is whole.
+ * @returns `undefined` where the system is another than Linux with glibc
+ */
+export function openDescriptors(): Descriptors | undefined {
+  const limit = openFilesLimit();
+  const libc = limit === undefined ? undefined : openLibc();
+  if (limit === undefined || libc === undefined) return undefined;
+  // With an ArrayBuffer of their own: JavaScriptCore moves the bytes of a small array when it makes one later.
+  const address = new Uint8Array(new ArrayBuffer(28));
+  const length = new Uint32Array(new ArrayBuffer(4));
+  const info = new Uint32Array(new ArrayBuffer(256));
+  const [addressAt, lengthAt, infoAt] = [ptr(address), ptr(length), ptr(info)];
+  // Listing the open files needs one more, which has to be there when all others are taken.
+  let spare = libc.eventfd(0, 0);
+
+  const openFiles = () => {
+    libc.close(spare);
+    try {
+      return readdirSync('/proc/self/fd').map(Number);
+    } finally {
+      spare = libc.eventfd(0, 0);
+    }
+  };
+
+  /** The local port of a socket: 0 once its connection is over. */
+  const portOf = (descriptor: number): number | undefined => {
+    length[0] = address.length;
+    if (libc.getsockname(descriptor, addressAt, lengthAt) !== 0) return undefined;
+    const family = address[0]! | (address[1]! << 8);
+    return family === ipv4 || family === ipv6 ? (address[2]! << 8) | address[3]! : undefined;
+  };
+  const peerOf = (descriptor: number): Peer | undefined => {
+    length[0] = address.length;
+    if (libc.getpeername(descriptor, addressAt, lengthAt) !== 0) return undefined; // The listener itself.
+    const from = textOf(address);
+    info.fill(0);
+    length[0] = info.byteLength;
+    libc.getsockopt(descriptor, tcp, tcpInfo, infoAt, lengthAt);
+    return { descriptor, address: from, answered: info[dataSegmentsOut]! > 0, quietMs: info[lastDataSent]! };
+  };
+  return {
+    limit,
+    next() {
+      const descriptor = libc.eventfd(0, 0);
+      if (descriptor < 0) return limit;
+      libc.close(descriptor);
+      return descriptor;
+    },
+    peersAt(ports) {
+      const peers: Peer[] = [];
+      let others = 0;
+      for (const descriptor of openFiles()) {
+        const port = portOf(descriptor);
+        const peer = port !== undefined && ports.has(port) ? peerOf(descriptor) : undefined;
+        if (peer !== undefined) peers.push(peer);
+        else if (port !== 0) others += 1;
+      }
+      return { others, peers };
+    },
+    shutDown: (descriptor) => void libc.shutdown(descriptor, bothWays),
+  };
+}
+
+function openLibc() {
+  try {
+    return dlopen('libc.so.6', {
+      close: { args: ['i32'], returns: 'i32' },
+      eventfd: { args: ['u32', 'i32'], returns: 'i32' },
+      getpeername: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
+      getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
+      getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },
+      shutdown: { args: ['i32', 'i32'], returns: 'i32' },
+    }).symbols;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bun raises the soft limit to the hard one at its start. */
+function openFilesLimit(): number | undefined {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address in a `sockaddr_in` or a `sockaddr_in6`. */
+function textOf(bytes: Uint8Array): string {
+  if (bytes[0] === ipv4) return bytes.subarray(4, 8).join('.');
+  const groups = Array.from({ length: 8 }, (_, at) => (bytes[8 + 2 * at]! << 8) | bytes[9 + 2 * at]!);
+  return plainAddress(groups.map((group) => group.toString(16)).join(':'))!;
+}

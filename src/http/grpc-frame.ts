@@ -1,0 +1,53 @@
+import { ApiError } from '../errors.ts';
+
+/**
+ * How gRPC frames a message: a flag byte, the length as four bytes, the content. gRPC-Web frames trailers in the same way.
+ * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
+ */
+export const headerBytes = 5;
+
+const compressed = 0x01;
+
+/** Bytes of the frame that begins here. @param beginning at least its header */
+export function frameBytes(beginning: Uint8Array): number {
+  const length = (beginning[1]! << 24) | (beginning[2]! << 16) | (beginning[3]! << 8) | beginning[4]!;
+  return headerBytes + (length >>> 0);
+}
+
+/** Whether the message of a frame is compressed. */
+export function isCompressed(frame: Uint8Array): boolean {
+  return frame[0] !== 0;
+}
+
+/** @throws {ApiError} `invalid_protobuf` unless a body is one whole frame with a message */
+export function checkFrame(body: Uint8Array): void {
+  if (body[0]! <= compressed && body.length >= headerBytes && frameBytes(body) === body.length) return;
+  throw new ApiError(
+    'invalid_protobuf',
+    'The body must be one frame with a message: its flag, length and bytes',
+  );
+}
+
+/** @throws {ApiError} `message_compressed` when a message cannot be inflated. @param encoding its `grpc-encoding` */
+export function inflaterOf(encoding: string | undefined): 'gzip' | 'deflate' {
+  if (encoding === undefined || encoding === 'gzip') return 'gzip';
+  if (encoding === 'deflate') return encoding;
+  throw new ApiError('message_compressed', 'Send the message as it is, or as gzip');
+}
+
+const piece = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/**
+ * The bytes of a `-text` body of gRPC-Web: base64, in one or several padded pieces, one after the other.
+ * @throws {ApiError} `invalid_protobuf` when it is not base64
+ */
+export function decodeBase64(body: Uint8Array): Uint8Array {
+  const pieces = Buffer.from(body)
+    .toString('latin1')
+    .split(/(?<==)(?=[^=])/);
+  if (!pieces.every((each) => each.length % 4 === 0 && piece.test(each))) {
+    throw new ApiError('invalid_protobuf', 'The body must be base64, padded');
+  }
+  return Buffer.concat(pieces.map((each) => Buffer.from(each, 'base64')));
+}

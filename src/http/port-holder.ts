@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { plainAddress } from '../ip-address.ts';
+
+/** A process that listens on a port. */
+export interface PortHolder {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** A TCP socket that listens, as `/proc/net/tcp` and `tcp6` list it. */
+export interface Listening {
+  readonly address: string;
+  readonly port: number;
+  readonly inode: string;
+}
+
+/**
+ * The process whose socket keeps an address from being bound. The system shows the sockets of other users to root only.
+ * @param address of IPv4 or IPv6, in the form of `plainAddress`
+ * @returns `undefined` when no process can be found
+ */
+export function portHolder(address: string, port: number): PortHolder | undefined {
+  const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningIn(textOf(path)));
+  const isEvery = (each: string) => each === '0.0.0.0' || each === '::';
+  const inWay = sockets.filter(
+    (socket) =>
+      socket.port === port && (socket.address === address || isEvery(socket.address) || isEvery(address)),
+  );
+  const links = new Set(inWay.map(({ inode }) => `socket:[${inode}]`));
+  if (links.size === 0) return undefined;
+  const pids = entriesOf('/proc').map(Number).filter(Number.isInteger);
+  const pid = pids.sort((a, b) => a - b).find((each) => holds(each, links));
+  return pid === undefined ? undefined : { pid, name: nameOf(pid) };
+}
+
+/** Reads the lines of `/proc/net/tcp` in state 0A, which is LISTEN. */
+export function listeningIn(text: string): Listening[] {
+  const line = /^\s*\d+: ([\dA-F]+):([\dA-F]{4}) [\dA-F]+:[\dA-F]{4} 0A(?: +\S+){5} +(\d+)/gm;
+  return Array.from(text.matchAll(line), ([, address = '', port = '', inode = '']) => ({
+    address: addressOf(address),
+    port: Number.parseInt(port, 16),
+    inode,
+  }));
+}
+
+/** The kernel writes each group of four bytes as a number of the machine, which is little-endian. */
+function addressOf(hex: string): string {
+  const bytes = Buffer.from(hex, 'hex').swap32();
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16));
+  return plainAddress(groups.join(':'))!;
+}
+
+function holds(pid: number, links: ReadonlySet<string>): boolean {
+  return entriesOf(`/proc/${pid}/fd`).some((fd) => links.has(linkOf(`/proc/${pid}/fd/${fd}`)));
+}
+
+/** The name of a process, which it may choose itself. */
+function nameOf(pid: number): string {
+  return textOf(`/proc/${pid}/comm`)
+    .trimEnd()
+    .replaceAll(/[^\x20-\x7e]/g, '?');
+}
+
+// A process may end during the search, and those of other users are not readable.
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,25 @@
+import { plainAddress, withoutZone } from '../../ip-address.ts';
+import { IpNetworks } from '../../ip-networks.ts';
+import type { Request } from '../types.ts';
+
+const loopback = new IpNetworks(['loopback']);
+
+/** What proxies add to a request. */
+const addedByProxies = [
+  'x-forwarded-for',
+  'forwarded',
+  'via',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
+/** Whether a request comes from this machine itself. What a proxy on this machine passes on comes from elsewhere. */
+export function isFromSameMachine(
+  request: Pick<Request, 'remoteAddress' | 'header'>,
+  trusted: Pick<IpNetworks, 'has'>,
+): boolean {
+  if (addedByProxies.some((name) => request.header(name) !== undefined)) return false;
+  const address = plainAddress(withoutZone(request.remoteAddress));
+  return address !== undefined && loopback.has(address) && !trusted.has(address);
+}

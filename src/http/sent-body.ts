@@ -1,0 +1,127 @@
+import { constants, gunzipSync, inflateSync } from 'node:zlib';
+import { ApiError } from '../errors.ts';
+import { inflate, overhead } from './body.ts';
+import { checkFrame, decodeBase64, headerBytes, inflaterOf, isCompressed } from './grpc-frame.ts';
+
+/** Something to undo before a body can be decoded. */
+export type Layer =
+  | { readonly kind: 'gzip' | 'deflate' | 'base64' }
+  /** A frame of gRPC. @see inflaterOf */
+  | { readonly kind: 'frame'; readonly encoding: string | undefined };
+
+/** Bytes of a compressed body that are inflated to find its sender. Keys come first, so these hold it. */
+const peekBytes = 512;
+
+/** Bytes that so little of an honest body inflates to, at most. */
+const maxPeeked = 64 * 1024;
+
+/** A body as it was sent: compressed, as base64, or in a frame whose message is compressed. */
+export class SentBody {
+  readonly bytes: Uint8Array;
+  /** From the outside in. */
+  readonly layers: readonly Layer[];
+  /** Maximum length of the content. */
+  readonly limit: number;
+
+  constructor(bytes: Uint8Array, layers: readonly Layer[], limit: number) {
+    this.bytes = bytes;
+    this.layers = layers;
+    this.limit = limit;
+  }
+
+  /**
+   * Undoes all layers.
+   * @throws {ApiError} `body_too_large`, `invalid_content_encoding`, `invalid_protobuf`, `message_compressed`
+   */
+  unpack(limit = this.limit): Uint8Array {
+    let bytes = this.bytes;
+    this.layers.forEach((layer, at) => {
+      bytes = undo(layer, bytes, roomFor(this.layers.slice(at + 1), limit));
+    });
+    if (bytes.length > limit)
+      throw new ApiError('body_too_large', `A body may have ${limit} bytes at most, inflated`);
+    return bytes;
+  }
+
+  /**
+   * Undoes all layers of a short body. This takes no longer than inflating `length` bytes.
+   * @returns `undefined` when the content is longer than `length`, but may be within its limit
+   * @throws {ApiError} as `unpack`
+   */
+  unpackWithin(length: number): Uint8Array | undefined {
+    if (length >= this.limit) return this.unpack();
+    if (
+      this.bytes.length > roomFor(this.layers, length) ||
+      this.#declared > roomFor(this.layers.slice(1), length)
+    )
+      return undefined;
+    try {
+      return this.unpack(length);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'body_too_large') return undefined;
+      throw error;
+    }
+  }
+
+  /** The beginning of the content, as far as finding its sender takes; nothing when it cannot be unpacked. */
+  beginning(): Uint8Array | undefined {
+    try {
+      return this.layers.reduce(peekInto, this.bytes);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The length that gzip says it inflates to (RFC 1952 §2.3.1), which may be wrong. */
+  get #declared(): number {
+    const { bytes, layers } = this;
+    if (layers[0]?.kind !== 'gzip' || bytes.length < 4) return 0;
+    return new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
+  }
+}
+
+function undo(layer: Layer, bytes: Uint8Array, limit: number): Uint8Array {
+  switch (layer.kind) {
+    case 'base64':
+      return decodeBase64(bytes);
+    case 'frame': {
+      checkFrame(bytes);
+      const message = bytes.subarray(headerBytes);
+      return isCompressed(bytes) ? inflate(message, limit, inflaterOf(layer.encoding)) : message;
+    }
+    default:
+      return inflate(bytes, limit, layer.kind);
+  }
+}
+
+/** Bytes that a body takes while these layers are on it. */
+function roomFor(layers: readonly Layer[], limit: number): number {
+  let room = limit;
+  for (const { kind } of layers.toReversed()) {
+    if (kind === 'frame') room += headerBytes;
+    else if (kind === 'base64') room = 4 * Math.ceil(room / 3) + 16;
+    else room += overhead(room);
+  }
+  return room;
+}
+
+function peekInto(bytes: Uint8Array, layer: Layer): Uint8Array {
+  switch (layer.kind) {
+    case 'base64':
+      return Buffer.from(Buffer.from(bytes.subarray(0, maxPeeked)).toString('latin1'), 'base64');
+    case 'frame': {
+      const message = bytes.subarray(headerBytes);
+      return isCompressed(bytes) ? inflateBeginning(message, inflaterOf(layer.encoding)) : message;
+    }
+    default:
+      return inflateBeginning(bytes, layer.kind);
+  }
+}
+
+function inflateBeginning(bytes: Uint8Array, kind: 'gzip' | 'deflate'): Uint8Array {
+  const begin = { gzip: gunzipSync, deflate: inflateSync }[kind];
+  return begin(bytes.subarray(0, peekBytes), {
+    finishFlush: constants.Z_SYNC_FLUSH,
+    maxOutputLength: maxPeeked,
+  });
+}

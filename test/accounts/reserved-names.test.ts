@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { resemblesOurs } from '../../src/accounts/reserved-names.ts';
+
+describe('a name that resembles the name of the service', () => {
+  test.each([
+    'flagmeter',
+    'Flagmeter Console',
+    'FLAG METER',
+    'flag-meter',
+    'the flagmeter command line',
+    'ﬂagmeter',
+    'ｆｌａｇｍｅｔｅｒ',
+    '𝐟𝐥𝐚𝐠𝐦𝐞𝐭𝐞𝐫',
+    'flаgmeter', // Cyrillic а
+    'flаgмеtеr', // Cyrillic а, м, е, е
+    'fIagmeter', // capital i
+    'f1agm3ter',
+    'flagrneter',
+    'flágmëter',
+    'flag\u200bmeter',
+    'flag\u202emeter',
+    'flag\u00admeter',
+    'fl\u0430gmeter\u2009console',
+  ])('is recognised: %s', (name) => {
+    expect(resemblesOurs(name)).toBe(true);
+  });
+
+  test.each(['Shop', 'Feature meter', 'Flags and meters', 'Grafana', 'ШОП', 'フラグ', 'flag', 'meter'])(
+    'is not: %s',
+    (name) => {
+      expect(resemblesOurs(name)).toBe(false);
+    },
+  );
+
+  test('is recognised whatever is around it and in any case', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.string(),
+        fc.array(fc.boolean()),
+        (before, after, upper) => {
+          const ours = Array.from('flagmeter', (c, at) => (upper[at] ? c.toUpperCase() : c)).join('');
+          expect(resemblesOurs(`${before} ${ours} ${after}`)).toBe(true);
+        },
+      ),
+    );
+  });
+});

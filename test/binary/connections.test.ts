@@ -1,0 +1,135 @@
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { RawClient } from '../http/support/raw-client.ts';
+import { binaryPath, cleanUp, freshDirectory, type Started, startProcess, stop } from '../support/binary.ts';
+
+const enders: (() => void)[] = [];
+afterEach(() => {
+  for (const end of enders.splice(0)) end();
+});
+afterAll(cleanUp);
+
+/** The executable, with this many open files. */
+function serve(files: number, ...args: string[]): Promise<Started> {
+  const data = `${freshDirectory()}/data`;
+  const free = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--ops-listen', '127.0.0.1:0'];
+  const limit = ['--nofile', `${files}:${files}`].join('=');
+  return startProcess('prlimit', [limit, binaryPath, 'serve', '--data', data, ...free, ...args]);
+}
+
+const portOf = ({ line }: Started, name: string) =>
+  Number(new RegExp(`\\b${name}=\\S+:(\\d+)`).exec(line)![1]);
+
+const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+async function isAnswered(client: RawClient): Promise<boolean> {
+  client.write(health);
+  return (await client.read()).status === 200;
+}
+
+/** Clients of 127.0.0.1 that write their part of a request, and connect again whenever they are closed. */
+function flood(port: number, count: number, part: Buffer) {
+  const sockets = new Set<Socket>();
+  const state = { over: false, closed: 0 };
+  const open = () => {
+    if (state.over) return;
+    const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.1' }, () => socket.write(part));
+    sockets.add(socket);
+    socket.resume();
+    socket.on('error', () => {}); // The 'close' event follows.
+    socket.on('close', () => {
+      sockets.delete(socket);
+      state.closed += 1;
+      setImmediate(open);
+    });
+  };
+  for (let at = 0; at < count; at += 1) open();
+  enders.push(() => {
+    state.over = true;
+    for (const socket of sockets) socket.destroy();
+  });
+  return { closed: () => state.closed };
+}
+
+const tls = ['cert', 'key'].flatMap((name) => [
+  `--tls-${name}`,
+  fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url)),
+]);
+
+/** The beginning of a ClientHello of 512 bytes. */
+const halfHandshake = Buffer.from('1603010200010001fc0303', 'hex');
+
+const halfHead = Buffer.from('POST /api/frontend/telemetry HTTP/1.1\r\nHost: x\r\nX-A: ');
+
+test.each([
+  ['half a head', 'http', [], halfHead],
+  [
+    'half a body',
+    'http',
+    [],
+    Buffer.from('POST /api/frontend/telemetry HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'),
+  ],
+  ['a request, and then nothing', 'http', [], Buffer.from(health)],
+  ['nothing', 'http', [], Buffer.alloc(0)],
+  ['half a handshake of TLS', 'http', tls, halfHandshake],
+  ['half a preface of HTTP/2', 'grpc', [], Buffer.from('PR')],
+])(
+  'an address that sends %s on all connections it can get keeps no other one waiting',
+  async (_, name, args, part) => {
+    const service = await serve(400, ...args);
+    const flooding = flood(portOf(service, name), 800, part);
+    const ops = portOf(service, 'ops');
+    for (let round = 0; round < 4; round += 1) {
+      const other = await RawClient.open(ops, '127.0.0.2');
+      expect(await isAnswered(other)).toBe(true);
+      other.close();
+      const before = flooding.closed();
+      while (flooding.closed() < before + 200) await new Promise(setImmediate);
+    }
+    expect(service.stderr()).toContain('closed surplus connections');
+    await stop(service);
+  },
+);
+
+test('half-sent requests do not close a connection in use of the same address', async () => {
+  const service = await serve(400);
+  const used = await RawClient.open(portOf(service, 'http'));
+  enders.push(() => used.close());
+  expect(await isAnswered(used)).toBe(true);
+  const flooding = flood(portOf(service, 'http'), 800, halfHead);
+  while (flooding.closed() < 2_000) expect(await isAnswered(used)).toBe(true);
+  await stop(service);
+});
+
+test('an address has --max-connections-per-address connections, unless it is that of a trusted proxy', async () => {
+  const service = await serve(400, '--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2');
+  const port = portOf(service, 'http');
+  const open = (from: string, count: number) =>
+    Promise.all(Array.from({ length: count }, () => RawClient.open(port, from)));
+  const proxy = await open('127.0.0.2', 30);
+  const client = await open('127.0.0.3', 30);
+  enders.push(() => [...proxy, ...client].forEach((each) => void each.close()));
+  const left = new Set(client);
+  await new Promise<void>((resolve) => {
+    for (const each of client)
+      void each.ended.then(() => {
+        left.delete(each);
+        if (left.size === 5) resolve();
+      });
+  });
+  for (const each of proxy) expect(await isAnswered(each)).toBe(true);
+  for (const each of left) expect(await isAnswered(each)).toBe(true);
+  await stop(service);
+});
+
+test('0 is no limit of an address', async () => {
+  const service = await serve(400, '--max-connections-per-address', '0');
+  const clients = await Promise.all(
+    Array.from({ length: 200 }, () => RawClient.open(portOf(service, 'http'))),
+  );
+  enders.push(() => clients.forEach((each) => void each.close()));
+  for (let round = 0; round < 3; round += 1)
+    expect(await Promise.all(clients.map(isAnswered))).not.toContain(false);
+  await stop(service);
+});

@@ -1,0 +1,55 @@
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { binaryPath, cleanUp, freshDirectory, prepare } from '../support/binary.ts';
+import { runBinary, runProgram } from '../support/run-binary.ts';
+
+afterAll(cleanUp);
+
+const asOther = ['--reuid=65534', '--regid=65534', '--clear-groups', binaryPath];
+const ports = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+
+test.runIf(process.getuid?.() === 0).each([
+  ['init', ['--admin-email', 'admin@example.com']],
+  ['serve', ports],
+  ['serve', ['--existing', ...ports]],
+  ['backup', ['--to', 'backup']],
+  ['verify', []],
+  ['compact', []],
+  ['admin', ['reset-password', '--email', 'admin@example.com']],
+  ['keys', ['rotate']],
+])(
+  '%s on the data directory of another user reports the owner, and not a missing store',
+  async (command, args) => {
+    const directory = freshDirectory();
+    chmodSync(directory, 0o755);
+    const data = join(directory, 'data');
+    await prepare(data);
+    const env = { TMPDIR: '/tmp' };
+    const words =
+      command === 'admin' || command === 'keys'
+        ? [args[0]!, '--data', data, ...args.slice(1)]
+        : ['--data', data, ...args];
+    const { code, stderr } = await runProgram('setpriv', [...asOther, command, ...words], env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Cannot (read|use) .*: permission denied \(\S+ belongs to root\)/m);
+  },
+);
+
+test.runIf(process.getuid?.() === 0)('a backup of another user is not taken for a missing one', async () => {
+  const directory = freshDirectory();
+  chmodSync(directory, 0o755);
+  const [data, file] = [join(directory, 'data'), join(directory, 'backup')];
+  await prepare(data);
+  expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
+  const target = join(directory, 'target');
+  mkdirSync(target);
+  chmodSync(target, 0o777);
+  const restore = ['restore', '--from', file, '--data', target];
+  const { code, stderr } = await runProgram('setpriv', [...asOther, ...restore], { TMPDIR: '/tmp' });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `Cannot read ${file}: permission denied (it belongs to root)\n`,
+  });
+  expect(existsSync(join(target, 'accounts'))).toBe(false);
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../src/http/bind-failure.ts';
+import { type Binary, cleanUp, freshDirectory, startBinary } from '../support/binary.ts';
+import { startBalancer } from '../support/load-balancer.ts';
+import { needing } from '../support/needing.ts';
+import { startProxy } from '../support/proxy.ts';
+import { byHttp1, byHttp2 } from '../support/proxy-clients.ts';
+import { type Behind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
+
+/** The examples of docs/examples while no server can be reached: pages must be able to read what the proxy answers. */
+
+const origin = 'https://shop.example';
+const path = '/api/frontend/telemetry';
+const preflight = {
+  method: 'OPTIONS',
+  headers: {
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'content-type',
+  },
+};
+const packet = { method: 'POST', headers: { origin, 'content-type': 'application/json' }, body: '{}' };
+
+let service: Binary;
+let nowhere: Behind;
+
+beforeAll(async () => {
+  service = await startBinary();
+  const [http, grpc] = await Promise.all([freePort('127.0.0.1', 0), freePort('127.0.0.1', 0)]);
+  nowhere = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}` };
+});
+afterAll(cleanUp);
+
+/** What a browser reads of an answer. */
+function readable({ headers }: { headers: object }): Record<string, unknown> {
+  const kept = Object.entries(headers).filter(([name]) => /^(access-control-|vary$)/.test(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value).toLowerCase()]));
+}
+
+const protocols = [
+  ['HTTP/1.1', byHttp1],
+  ['HTTP/2', byHttp2],
+] as const;
+
+function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
+  let away: RunningProxy;
+  let up: RunningProxy;
+  beforeAll(async () => {
+    [away, up] = await Promise.all([start(nowhere), start(service)]);
+  });
+  afterAll(async () => {
+    await Promise.all([away?.stop(), up?.stop()]);
+  });
+
+  test.each(protocols)('answers preflights over %s as the server does', async (_, send) => {
+    const [own, real] = [await send(away.port, path, preflight), await send(up.port, path, preflight)];
+    expect([own.status, real.status]).toEqual([204, 204]);
+    expect(readable(own)).toEqual(readable(real));
+    expect(readable(own)).toMatchObject({ 'access-control-allow-origin': origin, vary: 'origin' });
+  });
+
+  test.each(protocols)('answers packets over %s with a 503 that pages can read', async (_, send) => {
+    const answer = await send(away.port, path, packet);
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
+    expect(readable(answer)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
+  });
+
+  test('allows no page to read anything else', async () => {
+    const refused = await byHttp1(up.port, path, {
+      ...packet,
+      headers: { 'content-type': 'application/json' },
+    });
+    for (const answer of [
+      await byHttp1(away.port, '/api/v2/applications', { headers: { origin } }),
+      await byHttp1(away.port, '/api/v2/applications', preflight),
+      await byHttp1(up.port, '/api/v2/applications', { headers: { origin } }),
+      refused,
+    ])
+      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  test('leaves the answers of the server as they are', async () => {
+    const answer = await byHttp1(up.port, path, packet);
+    expect(answer).toMatchObject({ status: 400, headers: { 'access-control-allow-origin': origin } });
+    expect(answer.headers).not.toHaveProperty('retry-after');
+  });
+}
+
+for (const kind of proxyKinds)
+  needing(kind).describe(`${kind} without its server`, () => {
+    testBehind((server) => startProxy(kind, freshDirectory(), server));
+  });
+
+for (const kind of ['haproxy', 'nginx'] as const)
+  needing(kind).describe(`${kind} without its nodes`, () => {
+    testBehind((node) => startBalancer(kind, freshDirectory(), [node]));
+  });

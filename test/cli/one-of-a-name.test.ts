@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { Api } from '../../src/cli/api.ts';
+import { checkOnlyOne } from '../../src/cli/one-of-a-name.ts';
+import { administrator } from './administrator.ts';
+
+const admin = administrator();
+const { run, api } = admin;
+
+describe('a second application of the same name', () => {
+  it('is refused in a team, with the id of the first', async () => {
+    const name = admin.fresh();
+    const first = JSON.parse((await run(`apps create ${name} --json`)).out);
+    await expect(run(`apps create ${name}`)).rejects.toMatchObject({
+      exitCode: 6,
+      message: `The team already has an application ${name} (${first.id}); use it, or choose another name`,
+    });
+    await expect(run(`apps update ${admin.application} --name ${name}`)).rejects.toMatchObject({
+      exitCode: 6,
+    });
+  });
+
+  it('may be in another team', async () => {
+    const items = [{ id: 'app_1', name: 'Shop', teamId: 'team_1' }];
+    const me = { primaryTeam: 'team_2' };
+    const api = { list: async () => items, call: async () => me } as unknown as Api;
+    await checkOnlyOne(api, 'Shop', {});
+    await checkOnlyOne(api, 'Shop', { id: 'app_1' });
+    await expect(checkOnlyOne(api, 'Shop', { teamId: 'team_1' })).rejects.toThrow('(app_1)');
+  });
+
+  it('that is there already is told apart by its id, and can be renamed', async () => {
+    const [name, other] = [admin.fresh(), admin.fresh()];
+    const { id } = (await api('POST', '/applications', 201, { name })) as { id: string };
+    const twin = (await api('POST', '/applications', 201, { name })) as { id: string };
+    await expect(run(`envs list --app ${name}`)).rejects.toThrow(
+      `Cannot tell which application is meant by ${name}: use one of ${id}, ${twin.id}`,
+    );
+    await run(`apps update ${twin.id} --rate 5`);
+    await run(`apps update ${twin.id} --name ${other}`);
+    expect((await run(`envs list --app ${name}`)).out).toContain('Production');
+  });
+});

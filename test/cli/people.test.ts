@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { people } from '../../src/cli/people.ts';
+import { administrator } from './administrator.ts';
+import { type ContextOptions, testContext } from './fixture.ts';
+
+const admin = administrator();
+const { api } = admin;
+
+async function run(command: string, options: ContextOptions = {}) {
+  const env = { FLAGMETER_URL: admin.running.url, FLAGMETER_TOKEN: admin.access };
+  const context = testContext({ clock: admin.running.clock, ...options, env });
+  const code = await people(command.split(' '), context);
+  return { code, ...context.output, questions: context.questions };
+}
+
+/** Counts a packet of an identity in Production, and reads what is kept of it. */
+async function seen(identity: string) {
+  const path = `/applications/${admin.application}`;
+  await api('PATCH', path, 200, { acceptClientIdentities: true });
+  const { key } = (await api('POST', `${path}/keys`, 201, { type: 'Frontend' })) as { key: string };
+  const packet = { k: key, e: 'Production', u: identity, f: { checkout: { on: [1] } } };
+  const { status } = await fetch(`${admin.running.url}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { origin: 'https://shop.example', 'content-type': 'application/json' },
+    body: JSON.stringify(packet),
+  });
+  expect(status).toBe(202);
+  return async () => {
+    const query = `${path}/identities/${encodeURIComponent(identity)}/exposures?environment=Production`;
+    return ((await api('GET', query, 200)) as { exposures: unknown[] }).exposures;
+  };
+}
+
+describe('people forget', () => {
+  it.each(['user-7', 'ann/1', 'a%2Fb', '…'])('removes what is kept of %j', async (identity) => {
+    const kept = await seen(identity);
+    expect(await kept()).toHaveLength(1);
+    const { code, err } = await run(`forget ${identity} --app ${admin.application} --yes`);
+    expect([code, err]).toEqual([0, expect.stringContaining(`Forgot the identity ${identity} of Shop`)]);
+    expect(await kept()).toEqual([]);
+  });
+
+  it('takes an identity that no path can hold, and prints JSON', async () => {
+    const { out } = await run(`forget .. --app ${admin.application} --yes --json`);
+    expect(JSON.parse(out)).toEqual({ identity: '..', forgotten: true });
+  });
+
+  it('asks a person first, and forgets nothing without a yes', async () => {
+    const kept = await seen('user-8');
+    const refused = run(`forget user-8 --app ${admin.application}`, { answers: ['n'] });
+    await expect(refused).rejects.toThrow('Nothing was forgotten');
+    expect(await kept()).toHaveLength(1);
+    const { questions } = await run(`forget user-8 --app ${admin.application}`, { answers: ['y'] });
+    expect(questions).toEqual([expect.stringContaining('in every environment? y or n: ')]);
+    expect(await kept()).toEqual([]);
+  });
+
+  it.each([
+    ['forget user-9 --app Shop', /without --yes/],
+    ['forget --app Shop --yes', /without IDENTITY/],
+    ['forget user-9 --yes', /without --app/],
+    ['forgot', /forget/],
+  ])('refuses %j', async (command, why) => {
+    await expect(run(command)).rejects.toThrow(why);
+  });
+});

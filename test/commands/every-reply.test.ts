@@ -1,0 +1,38 @@
+import { afterAll, expect, test } from 'vitest';
+import { cleanUp } from '../support/binary.ts';
+import { readOpenApi } from '../support/openapi.ts';
+import { freePort } from '../support/postgres-program.ts';
+import { startLocal } from '../support/service.ts';
+
+afterAll(cleanUp);
+
+const documents = ['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi.json'];
+const others = ['/', '/settings', '/snippet.js', '/healthz', '/readyz', '/metrics', '/nowhere', '//', '/%zz'];
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+test('every route of every listener answers every method with nosniff, and the public ones with HSTS', async () => {
+  const ops = `127.0.0.1:${await freePort()}`;
+  const url = 'https://flags.example.com';
+  const urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];
+  const service = await startLocal({ args: [...urls, '--ops-listen', ops] });
+  const paths = new Set(others);
+  for (const document of documents) {
+    const text = await (await fetch(`http://${service.http}${document}`)).json();
+    for (const name of readOpenApi(text as object).operations.keys())
+      paths.add(name.split(' ')[1]!.replaceAll(/[{}]/g, ''));
+  }
+  expect(paths.size).toBeGreaterThan(60);
+  for (const [listener, hsts] of [
+    [service.http, 'max-age=31536000'],
+    [ops, null],
+  ] as const)
+    for (const path of paths)
+      for (const method of methods) {
+        const answer = await fetch(`http://${listener}${path}`, { method, redirect: 'manual' });
+        const { headers } = answer;
+        await answer.arrayBuffer();
+        const seen = [headers.get('x-content-type-options'), headers.get('strict-transport-security')];
+        expect(seen, `${method} ${path}`).toEqual(['nosniff', hsts]);
+      }
+  await service.stop();
+});

@@ -1,0 +1,105 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { nobodysPasswordHash } from '../../src/accounts/passwords.ts';
+import { Failure } from '../../src/cli/failure.ts';
+import {
+  answerPasswordRequests,
+  askForPassword,
+  forgetPasswordRequests,
+  type PasswordRequest,
+} from '../../src/commands/password-requests.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const request = { email: 'admin@example.com', passwordHash: nobodysPasswordHash, isTemporary: true };
+
+/** Waits by calling the server, and by an hour of the clock where that is wanted. */
+function deps(server: () => Promise<void> | void, stepMs = 100) {
+  let now = 0;
+  return {
+    clock: { monotonic: () => now },
+    randomBytes: (length: number) => Buffer.alloc(length, 7),
+    async pause() {
+      now += stepMs;
+      await server();
+    },
+  };
+}
+
+test('a server that runs is asked, and its directory is left as it was', async () => {
+  const data = temporaryDirectory();
+  const asked: PasswordRequest[] = [];
+  const seen: string[] = [];
+  const server = async () => {
+    for (const file of readdirSync(data)) seen.push(readFileSync(join(data, file), 'utf8'));
+    await answerPasswordRequests(data, async (each) => void asked.push(each));
+  };
+  await askForPassword(data, request, deps(server));
+  expect(asked).toEqual([request]);
+  expect(seen[0]).toBe(JSON.stringify(request));
+  expect(readdirSync(data)).toEqual([]);
+});
+
+test('the reason of a refusal is that of the server, with its exit code', async () => {
+  const data = temporaryDirectory();
+  const server = () =>
+    answerPasswordRequests(data, async () => {
+      throw new Failure('notFound', 'Cannot find admin@example.com');
+    });
+  const refused = askForPassword(data, request, deps(server));
+  await expect(refused).rejects.toMatchObject({ message: 'Cannot find admin@example.com', exitCode: 5 });
+});
+
+test('a request that no server takes is withdrawn', async () => {
+  const data = temporaryDirectory();
+  await expect(
+    askForPassword(
+      data,
+      request,
+      deps(() => {}),
+    ),
+  ).rejects.toMatchObject({
+    message: `The server that uses ${data} does not answer: stop it first`,
+    exitCode: 7,
+  });
+  expect(readdirSync(data)).toEqual([]);
+});
+
+const file = `reset-password.${'07'.repeat(16)}.request`;
+
+test.each([
+  ['not JSON', (path: string) => writeFileSync(path, 'x')],
+  ['too large', (path: string) => writeFileSync(path, ' '.repeat(5000))],
+  ['of another shape', (path: string) => writeFileSync(path, '{}')],
+  [
+    'with another hash',
+    (path: string) =>
+      writeFileSync(
+        path,
+        JSON.stringify({ ...request, passwordHash: '$argon2id$v=19$m=4000000,t=9,p=1$a$b' }),
+      ),
+  ],
+  ['a directory', (path: string) => mkdirSync(path)],
+  ['a link', (path: string) => symlinkSync('/etc/hostname', path)],
+])('a request that is %s is refused, and the next one is done', async (_, make) => {
+  const data = temporaryDirectory();
+  make(join(data, file));
+  let done = 0;
+  const reset = async () => {
+    done += 1;
+  };
+  await answerPasswordRequests(data, reset);
+  expect(done).toBe(0);
+  const other = `reset-password.${'08'.repeat(16)}.request`;
+  writeFileSync(join(data, other), JSON.stringify(request));
+  await answerPasswordRequests(data, reset);
+  expect(done).toBe(1);
+});
+
+test('what a killed command left behind is removed, and other files stay', () => {
+  const data = temporaryDirectory();
+  for (const name of [file, `${file}.tmp`, file.replace('request', 'answer'), 'other'])
+    writeFileSync(join(data, name), '');
+  forgetPasswordRequests(data);
+  expect(readdirSync(data)).toEqual(['other']);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { reload } from '../../src/commands/reload.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import { createLog, type LogLevel } from '../../src/log.ts';
+
+/** Reloads from one file to another, and says what came of it. */
+async function reloaded(before: object, after: string, renewTls = async () => false) {
+  const load = (text: string) => loadConfig({ argv: ['--config', 'file'], env: {}, readFile: () => text });
+  let level: LogLevel = 'info';
+  let rates: readonly number[] = [];
+  let trusted: string | undefined;
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog(
+    () => level,
+    (line) => void lines.push(JSON.parse(line)),
+    { now: () => 0 },
+  );
+  const parts = {
+    bound: {
+      renewTls,
+      trust(wanted: { trustedProxies?: string }) {
+        trusted = wanted.trustedProxies;
+      },
+    },
+    log,
+    setLogLevel(wanted: LogLevel) {
+      level = wanted;
+    },
+    setRates({ rate, burst, apiRate, tokenRate }: Config) {
+      rates = [rate, burst, apiRate, tokenRate];
+    },
+  };
+  const config = await reload(load(JSON.stringify(before)), () => load(after), parts);
+  return { config, level, rates, trusted, lines };
+}
+
+test('a changed rate and log level take effect, and what needs a restart is named', async () => {
+  const rated = { rate: 7, apiRate: 8, tokenRate: 9 };
+  const after = JSON.stringify({ ...rated, logLevel: 'debug', listen: ':9999', trustedProxies: '10.0.0.1' });
+  const { config, level, rates, trusted, lines } = await reloaded({ rate: 5 }, after);
+  expect(trusted).toBe('10.0.0.1');
+  expect(level).toBe('debug');
+  expect(rates).toEqual([7, 14, 8, 9]);
+  expect(config).toMatchObject({ rate: 7, burst: 14, logLevel: 'debug', listen: '127.0.0.1:8080' });
+  expect(lines).toEqual([
+    expect.objectContaining({
+      msg: 'the configuration is read again',
+      reloaded: expect.arrayContaining([
+        '--rate',
+        '--api-rate',
+        '--token-rate',
+        '--log-level',
+        '--trusted-proxies',
+      ]),
+      afterRestart: ['--listen'],
+    }),
+  ]);
+});
+
+test.each([
+  ['an unknown key', '{"rat":7}', 'Unknown key rat'],
+  ['text that is not JSON', '{', 'must be valid JSON'],
+  ['a value out of bounds', '{"rate":-1}', 'must be a whole number'],
+])('a file with %s changes nothing, and is reported', async (_, after, reason) => {
+  const { config, rates, lines } = await reloaded({ rate: 5 }, after);
+  expect(config.rate).toBe(5);
+  expect(rates).toEqual([]);
+  expect(lines).toEqual([
+    expect.objectContaining({ level: 'error', reason: expect.stringContaining(reason) }),
+  ]);
+});
+
+test('TLS files that cannot be used change nothing', async () => {
+  const { config, lines } = await reloaded({ rate: 5 }, '{"rate":7}', async () => {
+    throw new Error('Cannot read the certificate');
+  });
+  expect(config.rate).toBe(5);
+  expect(lines).toHaveLength(1);
+});

@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { listenGrpc } from '../../src/grpc/listener.ts';
+import { IpNetworks } from '../../src/ip-networks.ts';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+test.each([
+  ['the address with the most connections', undefined, 1],
+  ['the oldest connection, when the most are those of a trusted proxy,', new IpNetworks(['127.0.0.1']), 0],
+])('%s makes room for another', async (_, trusted, loser) => {
+  const parts = { clock: systemClock, maxReport: 65_536, onError: () => {} };
+  const room = { maxConnections: 3, ...(trusted && { trusted }) };
+  const listener = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts, ...room });
+  closers.push(() => listener.close(0));
+  const sockets: Socket[] = [];
+  closers.push(() => sockets.forEach((socket) => void socket.destroy()));
+  const connectFrom = async (localAddress: string) => {
+    const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress }).resume();
+    sockets.push(socket);
+    await once(socket, 'connect');
+  };
+  await connectFrom('127.0.0.2');
+  for (let at = 0; at < 3; at += 1) await connectFrom('127.0.0.1');
+  const first = await Promise.race(sockets.map((socket, at) => once(socket, 'close').then(() => at)));
+  expect(first).toBe(loser);
+});

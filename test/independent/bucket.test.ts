@@ -1,0 +1,287 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { AwsClient } from 'aws4fetch';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Bucket } from '../../src/backup/bucket.ts';
+import { readCredentials } from '../../src/backup/bucket-credentials.ts';
+import { bucketDestination, upload } from '../../src/backup/bucket-destination.ts';
+import { makeScheduled } from '../../src/backup/make-scheduled.ts';
+import { readBackup } from '../../src/backup/read-backup.ts';
+import { filledDirectory, steady } from '../backup/data-directory.ts';
+import { cleanUp, type Started, startBinary, stop } from '../support/binary.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { knownCredentials, startS3Server } from './s3-server.ts';
+import { type Arrived, startSignatureCheck } from './signature-check.ts';
+
+const credentials = knownCredentials;
+const never = new AbortController().signal;
+
+let server: Started;
+let check: Awaited<ReturnType<typeof startSignatureCheck>>;
+let endpoint = '';
+
+beforeAll(async () => {
+  server = await startS3Server('backups');
+  check = await startSignatureCheck(server.http, { ...credentials, region: 'us-east-1' });
+  endpoint = check.endpoint;
+});
+
+afterAll(async () => {
+  check.close();
+  await stop(server);
+  cleanUp();
+});
+
+function bucketAt(address = endpoint, more: object = {}): Bucket {
+  return new Bucket({
+    name: 'backups',
+    settings: { endpoint: address, region: 'us-east-1' },
+    credentials,
+    signal: never,
+    retriesMs: [],
+    ...more,
+  });
+}
+
+function credentialsFile(): string {
+  const file = join(temporaryDirectory(), 'credentials');
+  writeFileSync(file, '[default]\naws_access_key_id = S3RVER\naws_secret_access_key=S3RVER\n');
+  return file;
+}
+
+async function objectAt(key: string): Promise<Buffer> {
+  const client = new AwsClient({ ...credentials, service: 's3', region: 'us-east-1' });
+  const response = await client.fetch(`http://${server.http}/backups/${key}`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+test('scheduled backups go to a bucket whole, and the oldest are removed', async () => {
+  const data = filledDirectory();
+  const settings = { endpoint, region: 'us-east-1', credentials: credentialsFile() };
+  const destination = bucketDestination('s3://backups/of/shop', settings, data, never);
+  for (const at of [1, 2, 3])
+    await makeScheduled(destination, { data, keep: 2, keyFile: undefined, at: at * 1000 }, steady);
+  const names = [2, 3].map((second) => `flagmeter-1970-01-01T00-00-0${second}Z.backup`);
+  expect([...(await destination.names())].sort()).toEqual(names);
+  const file = join(temporaryDirectory(), 'backup');
+  writeFileSync(file, await objectAt(`of/shop/${names[1]}`));
+  expect(await readBackup(file, {}, steady)).toMatchObject({ at: '1970-01-01T00:00:03.000Z' });
+});
+
+test('a large file is uploaded in parts', async () => {
+  const file = join(temporaryDirectory(), 'large');
+  const content = randomBytes(13 * 2 ** 20);
+  writeFileSync(file, content);
+  await upload(bucketAt(), 'large', file, 5 * 2 ** 20);
+  expect((await objectAt('large')).equals(content)).toBe(true);
+  expect(await bucketAt().keys('lar')).toEqual(['large']);
+});
+
+test.each([
+  ['another access key', { accessKeyId: 'unknown' }, 'us-east-1'],
+  ['another secret', { secretAccessKey: 'a-secret' }, 'us-east-1'],
+  ['another region', {}, 'eu-west-3'],
+])('%s is refused at once, and shown nowhere', async (_, wrong, region) => {
+  const settings = { endpoint, region };
+  const before = check.arrived.length;
+  const wrongly = { credentials: { ...credentials, ...wrong }, settings, retriesMs: [1] };
+  const refused = await bucketAt(endpoint, wrongly)
+    .keys('')
+    .then(() => '', String);
+  expect(refused).toBe(
+    'Error: The bucket answers 403 SignatureDoesNotMatch: the secret does not belong to the access key, or the region is another one',
+  );
+  expect(check.arrived.length).toBe(before + 1);
+});
+
+/** Starts a server that answers requests in turn. @returns its address */
+async function answering(...answers: readonly ((response: ServerResponse) => void)[]) {
+  let calls = 0;
+  const server = createHttpServer((incoming, response) => {
+    incoming.resume();
+    answers[Math.min(calls, answers.length - 1)]!(response);
+    calls += 1;
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise((listening) => server.once('listening', listening));
+  return { http: `127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls };
+}
+
+const listOf = (...keys: readonly string[]) => keys.map((key) => `<Key>${key}</Key>`).join('');
+
+const names = [
+  'plain',
+  'of the shop/a b',
+  'a+b/c&d=e',
+  "it's (1)*!",
+  'ünïcode/雪/👍',
+  'what?x#y',
+  '100%/%41',
+  '~$@:,;_-.',
+  '<tag>',
+];
+
+test.each(names)('requests about %s are signed as AWS does it, and reach it', async (name) => {
+  const signing = { ...credentials, sessionToken: 'a+session/token==', region: 'eu-central-1' };
+  const front = await startSignatureCheck(server.http, signing);
+  onTestFinished(() => void front.close());
+  const settings = { endpoint: `${front.endpoint}/`, region: signing.region };
+  const bucket = bucketAt('', { settings, credentials: signing });
+  const file = join(temporaryDirectory(), 'file');
+  writeFileSync(file, randomBytes(5 * 2 ** 20 + 1));
+  const key = `names/${name}`;
+  await upload(bucket, key, file, 5 * 2 ** 20);
+  expect(await bucket.keys(key)).toEqual([key]);
+  await bucket.remove(key);
+  expect(await bucket.keys(key)).toEqual([]);
+  const made = front.arrived.map(({ method }) => method).join(' ');
+  expect(made).toBe('POST PUT PUT POST GET DELETE GET');
+});
+
+test('a long list comes in pages, whose tokens are signed as well', async () => {
+  const { http } = await answering(
+    (response) =>
+      response.end(`${listOf('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
+    (response) => response.end(listOf('c&#38;&#x26;&lt;d')),
+  );
+  const front = await startSignatureCheck(http, { ...credentials, region: 'us-east-1' });
+  onTestFinished(() => void front.close());
+  expect(await bucketAt(front.endpoint).keys('of shop/')).toEqual(['a&b', 'c&&<d']);
+  const queries = front.arrived.map(({ url }: Arrived) => url.split('?')[1]);
+  expect(queries).toEqual([
+    'list-type=2&prefix=of%20shop%2F',
+    'list-type=2&prefix=of%20shop%2F&continuation-token=x%2B%2F%3D%26%20y',
+  ]);
+});
+
+const error = (status: number, code: string) => (response: ServerResponse) =>
+  void response
+    .writeHead(status, { location: 'http://elsewhere.example/' })
+    .end(`<Error><Code>${code}</Code></Error>`);
+const elsewhere = ': it is in another region, or at another address';
+
+test.each([
+  ['fails', error(500, 'InternalError'), 3, 'The bucket answers 500 InternalError'],
+  ['is too busy', error(503, 'SlowDown'), 3, 'The bucket answers 503 SlowDown'],
+  ['has another time', error(403, 'RequestTimeTooSkewed'), 1, '403 RequestTimeTooSkewed: set the clock'],
+  ['is elsewhere', error(307, 'TemporaryRedirect'), 1, `answers 307 TemporaryRedirect${elsewhere}`],
+  ['has moved', error(301, 'PermanentRedirect'), 1, `answers 301 PermanentRedirect${elsewhere}`],
+  ['is not there', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: make it first, or correct --backup-to'],
+  [
+    'cuts its answer off',
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'content-length': 1000 }).write('<Key>');
+      setImmediate(() => response.destroy());
+    },
+    3,
+    'The bucket cannot be reached',
+  ],
+] as const)('a bucket that %s is told in words', async (_, answer, tries, words) => {
+  const { http, calls } = await answering(answer);
+  await expect(bucketAt(`http://${http}`, { retriesMs: [1, 1] }).keys('')).rejects.toThrow(words);
+  expect(calls()).toBe(tries);
+});
+
+test('an upload of which a part is refused is ended, so that its parts are freed', async () => {
+  const { http } = await answering(
+    (response) => response.end('<UploadId>of+1/2=</UploadId>'),
+    error(403, 'AccessDenied'),
+    (response) => void response.writeHead(204).end(),
+  );
+  const front = await startSignatureCheck(http, { ...credentials, region: 'us-east-1' });
+  onTestFinished(() => void front.close());
+  const file = join(temporaryDirectory(), 'file');
+  writeFileSync(file, 'four');
+  await expect(upload(bucketAt(front.endpoint), 'a key', file, 2)).rejects.toThrow('403 AccessDenied');
+  expect(front.arrived.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'POST /backups/a%20key?uploads=',
+    'PUT /backups/a%20key?partNumber=1&uploadId=of%2B1%2F2%3D',
+    'DELETE /backups/a%20key?uploadId=of%2B1%2F2%3D',
+  ]);
+});
+
+test('a backup that the bucket refuses takes the place of none, and leaves nothing behind', async () => {
+  const data = filledDirectory();
+  const stored = Array.from({ length: 5 }, (_, at) => `flagmeter-2026-01-0${at + 1}T00-00-00Z.backup`);
+  const list = (response: ServerResponse) => void response.end(listOf(...stored));
+  const { http, calls } = await answering(error(403, 'AccessDenied'), list);
+  const settings = { endpoint: `http://${http}`, region: 'us-east-1', credentials: credentialsFile() };
+  const destination = bucketDestination('s3://backups', settings, data, never);
+  await expect(
+    makeScheduled(destination, { data, keep: 1, keyFile: undefined, at: 1000 }, steady),
+  ).rejects.toThrow('403 AccessDenied: these credentials may not list, write and delete there');
+  // One request, to put it: none to remove others.
+  expect(calls()).toBe(1);
+  expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
+});
+
+test('a bucket that hangs is given up, and one that fails for a moment is not', async () => {
+  const hanging = createServer(() => {}).listen(0, '127.0.0.1');
+  onTestFinished(() => void hanging.close());
+  await new Promise((listening) => hanging.once('listening', listening));
+  const address = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
+  await expect(bucketAt(address, { timeoutMs: 50, retriesMs: [1] }).keys('')).rejects.toThrow(
+    'The bucket does not answer within 0.05 s',
+  );
+
+  const { http, calls } = await answering(
+    (response) => void response.writeHead(503).end(),
+    (response) => void response.writeHead(503).end(),
+    (response) => void response.end(listOf('one')),
+  );
+  expect(await bucketAt(`http://${http}`, { retriesMs: [1, 1] }).keys('')).toEqual(['one']);
+  expect(calls()).toBe(3);
+});
+
+test('an upload is ended when the service stops', async () => {
+  const hanging = createServer(() => {}).listen(0, '127.0.0.1');
+  onTestFinished(() => void hanging.close());
+  await new Promise((listening) => hanging.once('listening', listening));
+  const stopping = new AbortController();
+  const address = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
+  const asking = bucketAt(address, { signal: stopping.signal }).keys('');
+  hanging.once('connection', () => stopping.abort());
+  await expect(asking).rejects.toThrow('abort');
+});
+
+test('credentials come from a file or from the environment, and what is missing is named', () => {
+  const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
+  expect(readCredentials(undefined, env)).toEqual({
+    accessKeyId: 'a',
+    secretAccessKey: 'b',
+    sessionToken: 'c',
+  });
+  expect(readCredentials(credentialsFile(), {})).toEqual(credentials);
+  expect(() => readCredentials(undefined, { AWS_ACCESS_KEY_ID: 'a' })).toThrow(
+    'Cannot find the credentials of the bucket in the environment',
+  );
+  expect(() => readCredentials('/nowhere', {})).toThrow('Cannot read the credentials of the bucket: ENOENT');
+});
+
+test('the executable backs itself up to a bucket', async () => {
+  const file = credentialsFile();
+  const bucket = [
+    '--backup-to',
+    's3://backups/executable',
+    '--backup-s3-endpoint',
+    endpoint,
+    '--backup-s3-credentials',
+    file,
+  ];
+  const service = await startBinary({ args: ['--backup-every', '24h', ...bucket] });
+  await expect.poll(() => bucketAt().keys('executable/')).toHaveLength(1);
+  const [key] = await bucketAt().keys('executable/');
+  const restored = join(temporaryDirectory(), 'backup');
+  writeFileSync(restored, await objectAt(key!));
+  expect(await runBinary(['verify', restored])).toMatchObject({ code: 0 });
+  await expect.poll(() => service.stderr()).toContain('"msg":"a backup is made"');
+  expect(readdirSync(service.data).sort()).toEqual(['accounts', 'usage']);
+  await stop(service);
+});

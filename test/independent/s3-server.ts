@@ -1,0 +1,19 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { freshDirectory, type Started, startProcess } from '../support/binary.ts';
+
+/** What the server of the protocol knows requests by. It does not check signatures of version 4: `startSignatureCheck` does. */
+export const knownCredentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+
+/** Starts a server of the S3 protocol with one bucket, as a process of Node: it does not run on Bun. */
+export function startS3Server(bucket: string): Promise<Started> {
+  const s3rver = pathToFileURL(createRequire(import.meta.url).resolve('s3rver')).href;
+  const options = {
+    ...{ address: '127.0.0.1', port: 0, silent: true, directory: freshDirectory() },
+    configureBuckets: [{ name: bucket, configs: [] }],
+  };
+  const script = `import S3rver from '${s3rver}';
+    const { port } = await new S3rver(${JSON.stringify(options)}).run();
+    console.log('s3rver ready http=127.0.0.1:' + port);`;
+  return startProcess('node', ['--input-type=module', '--eval', script]);
+}

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicalInteger, quoteLargeNumbers } from '../../src/ingest/exact-integers.ts';
+
+describe('a canonical integer', () => {
+  test.each([
+    ['0', '0'],
+    ['-0', '0'],
+    ['000', '0'],
+    ['0.000', '0'],
+    ['0e5', '0'],
+    ['7', '7'],
+    ['-12', '-12'],
+    ['007', '7'],
+    ['1e3', '1000'],
+    ['1E+3', '1000'],
+    ['1.0', '1'],
+    ['12.50e1', '125'],
+    ['1200e-2', '12'],
+    ['0.012e3', '12'],
+    ['1e+21', `1${'0'.repeat(21)}`],
+    ['-98765432109876543210987654321', '-98765432109876543210987654321'],
+    ['9'.repeat(256), '9'.repeat(256)],
+    ['1e255', `1${'0'.repeat(255)}`],
+  ])('of %s is %s', (spelled, expected) => {
+    expect(canonicalInteger(spelled)).toBe(expected);
+  });
+
+  test.each([
+    '',
+    '-',
+    '1.5',
+    '1e-1',
+    '0.1',
+    '+1',
+    ' 1',
+    '1 ',
+    '0x10',
+    '1_000',
+    'NaN',
+    'Infinity',
+    '1e256',
+    '1e9999',
+    '9'.repeat(257),
+    '１',
+  ])('is not made of %j', (spelled) => {
+    expect(canonicalInteger(spelled)).toBeUndefined();
+  });
+});
+
+describe('large numbers', () => {
+  test.each([
+    ['[12345678901234567890]', '["12345678901234567890"]'],
+    ['[-12345678901234567890 ,1]', '["-12345678901234567890" ,1]'],
+    ['[9007199254740991,9007199254740992]', '[9007199254740991,"9007199254740992"]'],
+    ['[1e30,1.5,0.1234567890123456789]', '["1e30",1.5,0.1234567890123456789]'],
+    ['{"12345678901234567890":"12345678901234567890"}', '{"12345678901234567890":"12345678901234567890"}'],
+    [
+      '["a\\"12345678901234567890",12345678901234567890]',
+      '["a\\"12345678901234567890","12345678901234567890"]',
+    ],
+    ['["\\\\",12345678901234567890]', '["\\\\","12345678901234567890"]'],
+    ['12345678901234567890', '"12345678901234567890"'],
+  ])('of %s become strings', (text, expected) => {
+    expect(quoteLargeNumbers(text)).toBe(expected);
+  });
+
+  test('keep all their digits, and whatever is around them stays as it is', () => {
+    const value = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.maxSafeInteger(),
+      fc.double({ noNaN: true, noDefaultInfinity: true, max: 1e15, min: -1e15 }),
+    );
+    fc.assert(
+      fc.property(fc.array(value), fc.bigInt(), fc.array(value), (before, large, after) => {
+        const text = `[${JSON.stringify(before)},${large},${JSON.stringify(after)}]`;
+        const [first, middle, last] = JSON.parse(quoteLargeNumbers(text));
+        expect(String(middle)).toBe(String(large));
+        expect([first, last]).toEqual(JSON.parse(JSON.stringify([before, after])));
+      }),
+    );
+  });
+});

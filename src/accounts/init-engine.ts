@@ -18,6 +18,8 @@ export interface EngineInit {
   /** Encrypts the secrets in the engine. */
   readonly key: EngineKey | undefined;
   readonly wanted: Preparation;
+  /** Accepts that a failover may lose commits. */
+  readonly allowAsynchronous?: boolean;
 }
 
 /** A new engine, and what its accounts begin with. */
@@ -33,10 +35,10 @@ export interface InitialisedEngine {
  */
 export async function initEngine(
   connection: Connection,
-  { key, wanted }: EngineInit,
+  { key, wanted, allowAsynchronous }: EngineInit,
 ): Promise<InitialisedEngine> {
   const { randomBytes } = wanted;
-  await checkPlace(connection);
+  await checkPlace(connection, allowAsynchronous);
   const { writes, credentials } = await firstRecords(wanted);
   const codec = new RecordCodec(key);
   const records = writes.filter(({ table, key }) => !isOwn(table, key)).map((write) => codec.encode(write));

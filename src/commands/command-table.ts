@@ -99,6 +99,9 @@ the server first. It takes as much room again for that time, and says what was g
 A URL with a password is seen by other users of the machine when it is an argument: put it into a
 file. An engine that is initialised is left unchanged by engine init, with exit code 1.
 
+engine init and engine adopt refuse a PostgreSQL whose failover can lose commits, such as one with
+asynchronous standbys. With --allow-asynchronous, counts and revocations may be lost at a failover.
+
 engine migrate may run while nodes do: it refuses a step that would leave the program of one behind.
 engine forget-node is for a node whose data directory is lost. One that can be started again ships
 what it has counted by itself.

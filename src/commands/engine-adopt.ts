@@ -27,7 +27,7 @@ export async function engineAdopt(argv: readonly string[], terminal: Terminal): 
   const lock = lockDataDirectory(data);
   try {
     terminal.err(`moving ${data} into ${showEngine(wanted.address)}\n`);
-    const adopted = await move(wanted, progress(terminal));
+    const adopted = await move(wanted, flags.has('allow-asynchronous'), progress(terminal));
     terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
     return 0;
   } finally {
@@ -35,14 +35,18 @@ export async function engineAdopt(argv: readonly string[], terminal: Terminal): 
   }
 }
 
-async function move({ config, address }: EngineSettings, onPart: (uploaded: Uploaded) => void) {
+async function move(
+  { config, address }: EngineSettings,
+  allowAsynchronous: boolean,
+  onPart: (uploaded: Uploaded) => void,
+) {
   const { data, engineKeyFile, maxIdentities: identities, exposureDays } = config;
   const key = engineKeyFile === undefined ? undefined : readEngineKey(engineKeyFile);
   const settings = { ...limitsOf(config), ...retentionOf(config), identities, exposureDays };
   const accounts = (await openPreparedOrCopy(data))!;
   try {
     return await withEngine(address, (connection) =>
-      adopt({ data, accounts, connection, key, settings, randomBytes, onPart }),
+      adopt({ data, accounts, connection, key, settings, allowAsynchronous, randomBytes, onPart }),
     );
   } finally {
     await accounts.lmdb.close();

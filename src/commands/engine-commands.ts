@@ -1,7 +1,7 @@
 import type { Command } from '../cli/command.ts';
 import { jsonFlag } from '../cli/common-flags.ts';
 import { flag } from '../cli/fields.ts';
-import { engineFlags, engineKeyFileFlag } from './engine-flags.ts';
+import { allowAsynchronousFlag, engineFlags, engineKeyFileFlag } from './engine-flags.ts';
 import { passwordFile } from './server-commands.ts';
 
 export const engineInitCommand: Command = {
@@ -12,6 +12,7 @@ export const engineInitCommand: Command = {
     ...engineFlags,
     engineKeyFileFlag,
     passwordFile('admin-password-file'),
+    allowAsynchronousFlag,
     jsonFlag,
   ],
 };
@@ -23,6 +24,7 @@ export const engineAdoptCommand: Command = {
     flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
     ...engineFlags,
     engineKeyFileFlag,
+    allowAsynchronousFlag,
     jsonFlag,
   ],
 };

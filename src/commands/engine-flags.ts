@@ -13,6 +13,11 @@ export const engineFlags: readonly Flag[] = [
   flag('config FILE', 'JSON file that may name the engine', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
+export const allowAsynchronousFlag = flag(
+  'allow-asynchronous',
+  'Accept that a failover may lose counts and revocations',
+);
+
 export const engineKeyFileFlag = flag(
   'engine-key-file FILE',
   'File with the key that secrets are encrypted with',

@@ -28,7 +28,8 @@ export async function engineInit(argv: readonly string[], terminal: Terminal): P
     ...{ adminEmail, signingAlg, clock: systemClock, randomBytes },
     ...(adminPassword === undefined ? {} : { adminPassword }),
   };
-  const { credentials } = await withEngine(address, (connection) => initEngine(connection, { key, wanted }));
+  const init = { key, wanted, allowAsynchronous: flags.has('allow-asynchronous') };
+  const { credentials } = await withEngine(address, (connection) => initEngine(connection, init));
   terminal.out(flags.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));
   return 0;
 }

@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
 import { noEngine, unfit } from './engine-unfit.ts';
+import { type Replication, readReplication } from './replication.ts';
 import { readMissingRights } from './rights.ts';
 import type { QueryResult } from './statement.ts';
 
@@ -31,7 +32,7 @@ export interface EngineSelf {
   readonly encrypted: boolean;
 }
 
-export interface ServerFacts {
+export interface ServerFacts extends Replication {
   readonly version: string;
   readonly major: number;
   /** Its clock. */
@@ -41,9 +42,6 @@ export interface ServerFacts {
   readonly fullPageWrites: string;
   /** The default of this role: nodes set it on in each session. */
   readonly synchronousCommit: string;
-  readonly synchronousStandbys: string;
-  /** `undefined` when this role may not see them. */
-  readonly connectedStandbys: readonly string[] | undefined;
   /** Rights on tables that this role lacks, such as `fm_head (UPDATE)`. */
   readonly missingRights: readonly string[];
 }
@@ -108,10 +106,7 @@ const self = `SELECT id, layout, oldest_layout AS "oldestLayout", created_at AS 
 const server = `SELECT split_part(current_setting('server_version'), ' ', 1) AS version, clock_timestamp() AS now,
   current_setting('server_version_num')::int / 10000 AS major, current_user AS "user", current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS "fullPageWrites",
-  (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit",
-  current_setting('synchronous_standby_names') AS "synchronousStandbys"`;
-
-const standbys = `SELECT application_name AS name, sync_state AS state FROM pg_stat_replication`;
+  (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit"`;
 
 const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
   CASE WHEN state = 'up' AND beat_at < clock_timestamp() - $1 * interval '1 ms' THEN 'silent' ELSE state END AS state,
@@ -154,7 +149,7 @@ export function readEngine(connection: Connection): Promise<EngineReport> {
     if (engine === undefined) throw noEngine();
     const { missing: missingRights } = await readMissingRights(run);
     const facts = await rows<ServerFacts>(server);
-    const seen = await rows<{ name: string | null; state: string | null }>(standbys);
+    const replication = await readReplication(run);
     const all = Promise.all([
       rows<NodeReport>(nodes, silentAfterMs),
       rows<StreamReport>(streams),
@@ -167,11 +162,7 @@ export function readEngine(connection: Connection): Promise<EngineReport> {
       rows<RefusedReport>(refusals),
     ]);
     const found = await all.catch(unfit);
-    const confirming = seen
-      .filter(({ state }) => state === 'sync' || state === 'quorum')
-      .map(({ name }) => name ?? '');
-    const connectedStandbys = seen.some(({ state }) => state === null) ? undefined : confirming;
-    return reportOf(engine, { ...(facts[0] as ServerFacts), connectedStandbys, missingRights }, found);
+    return reportOf(engine, { ...(facts[0] as ServerFacts), ...replication, missingRights }, found);
   });
 }
 

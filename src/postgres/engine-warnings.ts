@@ -1,6 +1,7 @@
 import { maxSkewMs } from './clock-skew.ts';
 import type { EngineReport, NodeReport, ServerFacts } from './engine-report.ts';
 import { oldestServer } from './init-checks.ts';
+import { whyCommitsMayBeLost } from './replication.ts';
 
 /** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
 export function engineWarnings({ server, nodes }: EngineReport, skewMs: number): string[] {
@@ -26,21 +27,20 @@ function ofServer(server: ServerFacts): string[] {
   ];
 }
 
-function ofStandbys({ synchronousStandbys, connectedStandbys }: ServerFacts): string[] {
-  if (synchronousStandbys.trim() === '')
+function ofStandbys(server: ServerFacts): string[] {
+  const { synchronousStandbys, standbys } = server;
+  const reason = whyCommitsMayBeLost(server);
+  if (reason !== undefined)
     return [
-      'No standby confirms commits (synchronous_standby_names is empty): accounts, sessions and invalidations that were answered can be lost in a failover; what was counted is sent again',
+      `A failover can lose accounts, sessions and revocations that were answered: ${reason}. Counts of the last hour are shipped again`,
     ];
-  return [
-    ...when(
-      connectedStandbys?.length === 0,
-      `No standby of synchronous_standby_names (${synchronousStandbys}) is connected: commits wait for it, and so does every change`,
-    ),
-    ...when(
-      /^\s*ANY\s+1\s*\((\s*\*\s*\)|[^)]*,)/i.test(synchronousStandbys),
-      `One of several standbys confirms commits (${synchronousStandbys}): promote only the one that has all of them, as Patroni does with synchronous_mode: quorum`,
-    ),
-  ];
+  if (synchronousStandbys.trim() === '')
+    return ['PostgreSQL has no standby: if its disk is lost, so is what came after the last backup'];
+  const isConfirming = standbys.some(({ state }) => state === null || state === 'sync' || state === 'quorum');
+  return when(
+    !isConfirming,
+    `No standby of synchronous_standby_names (${synchronousStandbys}) is connected: commits wait for it, and so does every change`,
+  );
 }
 
 function ofNode({ name, state, lastBeat, skewMs, shippedUntil }: NodeReport): string[] {

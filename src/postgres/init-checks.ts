@@ -1,6 +1,7 @@
 import type { Connection } from './connection.ts';
 import type { EngineError } from './engine-error.ts';
 import { EngineUnfit } from './engine-unfit.ts';
+import { readReplication, whyCommitsMayBeLost } from './replication.ts';
 
 /** As the server counts: 15 of 15.4. */
 export const oldestServer = 15;
@@ -14,8 +15,15 @@ interface Place {
   readonly user: string;
 }
 
-/** Checks that an engine can be made in a database. @throws {EngineUnfit} it cannot; nothing was changed */
-export async function checkPlace(connection: Pick<Connection, 'query'>): Promise<void> {
+/**
+ * Checks that an engine can be made in a database.
+ * @param allowAsynchronous whether a failover may lose commits
+ * @throws {EngineUnfit} it cannot; nothing was changed
+ */
+export async function checkPlace(
+  connection: Pick<Connection, 'query'>,
+  allowAsynchronous = false,
+): Promise<void> {
   const { rows } = await connection.query<Place>({
     text: `SELECT to_regclass('fm_engine') IS NOT NULL AS "isTaken", current_schema() AS schema,
              has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate", current_user AS "user",
@@ -40,6 +48,15 @@ export async function checkPlace(connection: Pick<Connection, 'query'>): Promise
     throw new EngineUnfit(
       `The role ${user} may not make tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO ${user}, or let it own the database`,
     );
+  if (!allowAsynchronous) await checkReplication(connection);
+}
+
+async function checkReplication(connection: Pick<Connection, 'query'>): Promise<void> {
+  const reason = whyCommitsMayBeLost(await readReplication((statement) => connection.query(statement)));
+  if (reason === undefined) return;
+  throw new EngineUnfit(
+    `A failover of this PostgreSQL can lose counts and revocations that were answered: ${reason}. Name the standbys that may be promoted, and as many as are needed (docs/cluster.md), or accept the loss with --allow-asynchronous. Nothing was changed`,
+  );
 }
 
 const taken = 'The engine is initialised already; nothing was changed';

@@ -8,6 +8,7 @@ import { readEngineKey } from '../../src/postgres/engine-key.ts';
 import { readSecret } from '../../src/postgres/engine-secret.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
+import { primaryAndStandby } from '../support/postgres-pair.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { runEngine } from './engine-fixture.ts';
 
@@ -105,6 +106,23 @@ needing('postgresql').describe('engine init', () => {
     await expect(init()).rejects.toThrow('initialised already; nothing was changed');
     expect(await records()).toEqual(before);
     expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
+  });
+
+  it('refuses asynchronous replication unless that is allowed', async () => {
+    const pair = await primaryAndStandby();
+    try {
+      await pair.beAlone();
+      const to = ['--engine', await pair.database()];
+      await expect(init(...to)).rejects.toThrow(/synchronous_standby_names is empty.*--allow-asynchronous/);
+      pair.primary.set({ synchronous_standby_names: `'ANY 1 (standby_${pair.standby.port}, other)'` });
+      await pair.primary.reload();
+      await expect(init(...to)).rejects.toThrow('needs 1 of 2 standbys');
+      expect((await init(...to, '--allow-asynchronous')).code).toBe(0);
+      const { out } = await runEngine(['status', ...to]);
+      expect(out).toMatch(/^Warning: A failover can lose accounts.*needs 1 of 2 standbys/m);
+    } finally {
+      await pair.close();
+    }
   });
 
   it('refuses an argument that is wrong, and writes nothing', async () => {

@@ -74,11 +74,11 @@ describe('engine status', () => {
     expect(host).toBe(`127.0.0.1:${postgres.port}`);
     expect(heads).toEqual({ control: 1, data: 0 });
     expect(nodes).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining('No standby confirms commits')]);
+    expect(warnings).toEqual([expect.stringContaining('PostgreSQL has no standby')]);
     const { out } = await run('status');
     expect(out).toContain('No node has joined yet');
     expect(out).toMatch(/^ {2}Accounts +version 1$/m);
-    expect(out).toMatch(/^Warning: No standby/m);
+    expect(out).toMatch(/^Warning: PostgreSQL has no standby/m);
   });
 
   it('shows nodes, what they have not shipped, and what is lost', async () => {
@@ -108,7 +108,7 @@ describe('engine status', () => {
     expect(gaps).toMatchObject([{ stream: 's', reason: 'why', from: new Date(through).toISOString() }]);
     expect(refused).toMatchObject({ rows: 1, latest: [{ place: 'counts', reason: 'no number' }] });
     expect(warnings).toEqual([
-      expect.stringContaining('No standby'),
+      expect.stringContaining('PostgreSQL has no standby'),
       expect.stringContaining("clock of node east is 7.0 s behind the engine's"),
       expect.stringContaining('flagmeter engine forget-node south'),
     ]);

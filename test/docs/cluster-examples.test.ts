@@ -58,7 +58,11 @@ test('Patroni promotes only what has every commit, and its parameters are durabl
   const { bootstrap } = parse(textOf('patroni.yml')) as {
     bootstrap: { dcs: { postgresql: { parameters: object } } };
   };
-  expect(bootstrap.dcs).toMatchObject({ synchronous_mode: 'quorum', synchronous_mode_strict: true });
+  expect(bootstrap.dcs).toMatchObject({
+    synchronous_mode: true,
+    synchronous_mode_strict: true,
+    synchronous_node_count: 1,
+  });
   expect(bootstrap.dcs.postgresql.parameters).toMatchObject({ fsync: 'on', synchronous_commit: 'on' });
 });
 

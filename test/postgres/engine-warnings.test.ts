@@ -7,15 +7,18 @@ it.each<[Partial<ServerFacts>, string]>([
   [{ fsync: 'off' }, 'fsync is off'],
   [{ fullPageWrites: 'off' }, 'full_page_writes is off'],
   [{ synchronousCommit: 'off' }, 'synchronous_commit is off by default'],
-  [{ synchronousStandbys: 'ANY 1 (a, b)' }, 'synchronous_mode: quorum'],
-  [{ synchronousStandbys: 'ANY 1 (*)' }, 'synchronous_mode: quorum'],
+  [{ synchronousStandbys: 'ANY 1 (a, b)' }, 'needs 1 of 2 standbys'],
+  [{ synchronousStandbys: '' }, 'no commit waits for the standbys (a)'],
+  [{ synchronousStandbys: '', standbys: [] }, 'PostgreSQL has no standby'],
+  [{ standbys: [{ name: 'c', state: 'async' }] }, 'No standby of synchronous_standby_names'],
 ])('a server with %j is warned about: %s', (facts, warning) => {
   const good: ServerFacts = {
     ...{ version: '15.4', major: 15, now: new Date(0), user: 'u', fsync: 'on', fullPageWrites: 'on' },
     ...{
       synchronousCommit: 'on',
       synchronousStandbys: 'ANY 2 (a, b)',
-      connectedStandbys: ['a'],
+      clusterName: '',
+      standbys: [{ name: 'a', state: 'sync' }],
       missingRights: [],
     },
   };

@@ -47,7 +47,7 @@ export class PostgresPair {
 
   /** From now on each commit waits for the standby. */
   async beSynchronous(): Promise<void> {
-    this.#primary.set({ synchronous_standby_names: "'FIRST 1 (*)'" });
+    this.#primary.set({ synchronous_standby_names: `'FIRST 1 (${nameOf(this.#standby)})'` });
     await this.#primary.reload();
     await until(async () => {
       const rows = await this.#primary.query('SELECT 1 FROM pg_stat_replication WHERE sync_state = $1', [
@@ -120,13 +120,17 @@ async function copyOf(primary: Postgres, options: PostgresOptions): Promise<Post
 
 function follow(standby: Postgres, primary: Postgres): void {
   standby.set({
-    primary_conninfo: `'${connectionInfo(primary)} application_name=standby_${standby.port}'`,
+    primary_conninfo: `'${connectionInfo(primary)} application_name=${nameOf(standby)}'`,
     synchronous_standby_names: "''",
     recovery_target_timeline: "'latest'",
   });
   const signal = join(standby.data, 'standby.signal');
   writeFileSync(signal, '');
   own(signal);
+}
+
+function nameOf({ port }: Postgres): string {
+  return `standby_${port}`;
 }
 
 function connectionInfo({ host, port }: Postgres): string {

@@ -32,6 +32,8 @@ export interface AdoptionDeps {
   readonly connection: Pick<Connection, 'query' | 'transaction'>;
   readonly key: EngineKey | undefined;
   readonly settings: ReplicaSettings;
+  /** Accepts that a failover may lose commits. */
+  readonly allowAsynchronous?: boolean;
   readonly randomBytes: (length: number) => Buffer;
   /** Is told of the usage that has arrived. */
   readonly onPart: (uploaded: Uploaded) => void;
@@ -56,7 +58,7 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
   const begun = begunIn(data);
   const copy = readCopyState(accounts.lmdb);
   checkState(copy, begun, found);
-  if (found === undefined) await checkPlace(connection);
+  if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
   if (begun === undefined && copy !== undefined) return { engine: copy.engine };
   if (begun === undefined && found !== undefined) await checkUnused((asked) => connection.query(asked));
   const spool = new Spool(data, randomUUID);

@@ -1,0 +1,62 @@
+import type { Run } from './statement.ts';
+import { lowerCase, parseSynchronousStandbys } from './synchronous-standbys.ts';
+
+/** How a primary replicates. */
+export interface Replication {
+  /** `synchronous_standby_names`. */
+  readonly synchronousStandbys: string;
+  /** `cluster_name`: under this name a server follows another one by default. */
+  readonly clusterName: string;
+  readonly standbys: readonly Standby[];
+}
+
+/** A standby that is connected. */
+export interface Standby {
+  readonly name: string;
+  /** `async`, `potential`, `sync` or `quorum`; null for a role that may not read `pg_stat_replication`. */
+  readonly state: string | null;
+}
+
+/** Base backups, archives and logical subscribers are never promoted. */
+const text = `SELECT current_setting('synchronous_standby_names') AS "synchronousStandbys",
+    current_setting('cluster_name') AS "clusterName",
+    (SELECT coalesce(json_agg(json_build_object('name', application_name, 'state', sync_state) ORDER BY application_name), '[]')
+      FROM pg_stat_replication AS sender
+      WHERE state IS DISTINCT FROM 'backup' AND application_name NOT IN ('pg_basebackup', 'pg_receivewal')
+        AND NOT EXISTS (SELECT 1 FROM pg_replication_slots WHERE slot_type = 'logical' AND active_pid = sender.pid)
+    ) AS standbys`;
+
+/** Reads how the primary of a session replicates. */
+export async function readReplication(run: Run): Promise<Replication> {
+  return (await run<Replication>({ text })).rows[0]!;
+}
+
+/**
+ * Returns why a promotion may lose commits that were answered; undefined if it cannot. It cannot when each commit waits for every
+ * standby that may be promoted. Otherwise the primary could go on with the others while one is promoted. Without any standby
+ * nothing is promoted.
+ */
+export function whyCommitsMayBeLost(replication: Replication): string | undefined {
+  const { synchronousStandbys: value, standbys } = replication;
+  if (value.trim() === '') {
+    if (standbys.length === 0) return undefined;
+    const names = standbys.map(({ name }) => name).join(', ');
+    return `synchronous_standby_names is empty, so no commit waits for the standbys (${names})`;
+  }
+  const parsed = parseSynchronousStandbys(value);
+  if (parsed === undefined) return `synchronous_standby_names (${value}) cannot be read`;
+  const { needed, names } = parsed;
+  if (names.includes('*'))
+    return `synchronous_standby_names (${value}) accepts any standby, so the old primary can go on with another one than is promoted`;
+  const candidates = candidatesOf(replication, new Set(names));
+  if (candidates <= needed) return undefined;
+  return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can go on without the one that is promoted`;
+}
+
+/** Standbys that can confirm commits: those with names, and those that share a name. The primary does not follow itself. */
+function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
+  const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));
+  const self = lowerCase(clusterName);
+  const isOwn = names.has(self) && !connected.includes(self);
+  return Math.max(names.size - (isOwn ? 1 : 0), connected.length);
+}

@@ -13,8 +13,12 @@ const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mo
 /** The first process inside takes in the orphans of killed servers, which a runtime of JavaScript does not. */
 const reap = ['sh', '-c', '"$@"; exit $?', 'sh'];
 
+/** Signals that end a run early. */
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Runs this program once more, in namespaces of its own.
+ * Runs this program once more, in namespaces and a process group of its own. A signal closes its stdin, which asks it to end: the
+ * signal itself would end the programs between the two, and the exit code with them.
  * @param folder takes everything that it leaves behind, however it ends
  * @returns its exit code
  * @throws {Error} unless the user is root
@@ -24,9 +28,11 @@ export function runEnclosed(args: readonly string[], folder: string): Promise<nu
   const temporary = temporaryIn(folder);
   const command = ['--pdeathsig', 'KILL', 'unshare', ...namespaces, '--propagation', 'private', ...reap];
   const child = spawn('setpriv', [...command, process.execPath, process.argv[1] ?? '', ...args], {
-    stdio: 'inherit',
+    stdio: ['pipe', 'inherit', 'inherit'],
+    detached: true,
     env: { ...process.env, [mark]: '1', TMPDIR: temporary },
   });
+  for (const ending of endings) process.on(ending, () => child.stdin.end());
   return new Promise((ended, failed) => {
     child.once('error', failed);
     child.once('close', (code) => ended(code ?? 1));

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 
 /** What happened in a run, and what must not have happened. */
 export class Journal {
+  readonly folder: string;
   readonly #file: string;
   readonly #began = performance.now();
   readonly #violations: string[] = [];
   readonly #counts = new Map<string, number>();
   #round = 0;
 
+  /** @param folder takes `journal.log` */
   constructor(folder: string) {
+    this.folder = folder;
     this.#file = join(folder, 'journal.log');
   }
 

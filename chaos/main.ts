@@ -1,43 +1,35 @@
 import { requireBinary } from '../test/support/binary.ts';
 import { isEnclosed, runEnclosed } from './enclosure.ts';
+import { Journal } from './journal.ts';
 import { readOptions, usage } from './options.ts';
-import { type Result, run } from './run.ts';
+import { run } from './run.ts';
+import { exitCodes, Verdict } from './verdict.ts';
 
-/** Lets nodes, engine and network fail at random, and says whether everything that was promised held. */
-async function main(args: string[]): Promise<number> {
+/** Injects random faults into nodes, PostgreSQL and network, and reports whether the cluster kept its promises. */
+async function main(args: string[]): Promise<number | undefined> {
   if (args.includes('--help')) {
     process.stdout.write(usage);
-    return 0;
+    return exitCodes.held;
   }
   const options = readOptions(args);
   requireBinary(options.binary);
   const { seed, folder } = options;
   if (!isEnclosed) return runEnclosed([...args, '--seed', String(seed), '--folder', folder], folder);
-  const result = await run(options);
-  process.stdout.write(summary(result, options.seed, options.folder));
-  return result.journal.violations.length === 0 ? 0 : 1;
+  const journal = new Journal(folder);
+  const verdict = new Verdict(journal, `seed ${seed}`);
+  verdict.endWith(process.stdin);
+  verdict.complete(await run(options, journal));
+  return undefined;
 }
 
-function summary({ rounds, journal }: Result, seed: number, folder: string): string {
-  const counts = [...journal.counts].sort().map(([name, count]) => `  ${name.padEnd(50)} ${count}`);
-  const violations = journal.violations.map((text) => `  ${text}`);
-  return [
-    `seed ${seed}, ${rounds} rounds, logs in ${folder}`,
-    ...counts,
-    `${violations.length} violations`,
-    ...violations,
-    '',
-  ].join('\n');
-}
-
-// Servers are waited for by handles that keep no process alive: without this one, it could end before its summary, and with 0.
-process.exitCode = 2;
+process.exitCode = exitCodes.incomplete;
+// The handles of the servers keep no process running, so without this timer the run could end early.
 setInterval(() => {}, 60_000);
 
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: Error) => {
     process.stderr.write(`${error instanceof TypeError ? error.message : (error.stack ?? error.message)}\n`);
-    process.exit(2);
+    process.exit(exitCodes.incomplete);
   },
 );

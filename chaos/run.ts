@@ -3,7 +3,7 @@ import { redirectUri } from './clients/refreshes.ts';
 import { Tokens } from './clients/tokens.ts';
 import { Dice } from './dice.ts';
 import { drawFaults } from './faults/draw.ts';
-import { Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
 import type { Options } from './options.ts';
 import { type Invalidated, Round } from './round.ts';
 import { runRound } from './run-round.ts';
@@ -11,19 +11,12 @@ import { balanced } from './scene/balancer.ts';
 import { Scene } from './scene/scene.ts';
 import { Shops } from './shops.ts';
 
-/** What a run came to. */
-export interface Result {
-  readonly rounds: number;
-  readonly journal: Journal;
-}
-
-/** Opens the scene, and runs rounds until the time is over. */
-export async function run(options: Options): Promise<Result> {
-  const journal = new Journal(options.folder);
+/** Opens the scene, and runs rounds until the time is over. @returns the number of rounds */
+export async function run(options: Options, journal: Journal): Promise<number> {
   journal.note(`seed ${options.seed}, everything is kept in ${options.folder}`);
   const scene = await Scene.open({ ...options, journal });
   try {
-    return { rounds: await runRounds(scene, options, journal), journal };
+    return await runRounds(scene, options, journal);
   } finally {
     closeGrpc();
     await scene.close();

@@ -1,10 +1,10 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { needing } from '../support/needing.ts';
 import { root } from '../support/sources.ts';
+import { rounds } from './rounds.ts';
 
 interface Outcome {
   readonly code: number | string | null | undefined;
@@ -21,15 +21,8 @@ function chaos(...args: string[]): Promise<Outcome> {
   });
 }
 
-/** A machine whose user may not make namespaces has no scene for faults. */
-const allowed = spawnSync('unshare', ['--net', '--mount', '--pid', '--fork', 'true']).status === 0;
-if (!allowed)
-  console.warn('The chaos run needs namespaces of its own; run it as root. Its rounds are left out.');
-
-const rounds = needing('haproxy', 'iproute2', 'nftables', 'postgresql').test;
-
 /** Seeds whose first rounds draw the faults that are named, in a minute or so altogether. */
-(allowed ? rounds : rounds.skip).each([
+rounds.each([
   {
     name: 'one node that is killed, and one whose disk is full',
     args: ['--alone', '--rounds', '2', '--seed', '3'],

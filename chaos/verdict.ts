@@ -1,0 +1,58 @@
+import { writeSync } from 'node:fs';
+import type { Journal } from './journal.ts';
+
+/** Exit codes of a run: every check held, some check found a violation, or the run ended early or failed. */
+export const exitCodes = { held: 0, violated: 1, incomplete: 2 } as const;
+
+const failures = ['uncaughtException', 'unhandledRejection'] as const;
+
+/**
+ * Decides the exit code of this process and prints its summary, however the process ends: by request, by exception, or because
+ * nothing keeps it running. The code is 0 only if the run was completed without a violation.
+ */
+export class Verdict {
+  readonly #journal: Journal;
+  #rounds: number | undefined;
+
+  /** @param title the first words of the summary */
+  constructor(journal: Journal, title: string) {
+    this.#journal = journal;
+    process.on('exit', () => {
+      writeSync(process.stdout.fd, this.#summary(title));
+      process.exitCode = this.#code;
+    });
+    for (const failure of failures) process.on(failure, (error: Error) => this.#end(error.stack ?? failure));
+  }
+
+  /** The run went through all its rounds. */
+  complete(rounds: number): void {
+    this.#rounds = rounds;
+  }
+
+  /** Ends the run when the stream does: the process at its other end asks for it, or is gone. */
+  endWith(stream: NodeJS.ReadStream): void {
+    stream.resume().once('end', () => this.#end('on request'));
+  }
+
+  get #code(): number {
+    if (this.#journal.violations.length > 0) return exitCodes.violated;
+    return this.#rounds === undefined ? exitCodes.incomplete : exitCodes.held;
+  }
+
+  #end(why: string): void {
+    this.#journal.note(`ended early: ${why}`);
+    process.exit();
+  }
+
+  #summary(title: string): string {
+    const { counts, violations } = this.#journal;
+    const rounds = this.#rounds === undefined ? 'incomplete' : `${this.#rounds} rounds`;
+    return [
+      `${title}, ${rounds}, logs in ${this.#journal.folder}`,
+      ...[...counts].sort().map(([name, count]) => `  ${name.padEnd(50)} ${count}`),
+      `${violations.length} violations`,
+      ...violations.map((text) => `  ${text}`),
+      '',
+    ].join('\n');
+  }
+}

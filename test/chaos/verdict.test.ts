@@ -1,0 +1,96 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { binaryPath } from '../support/binary.ts';
+import { root } from '../support/sources.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { rounds } from './rounds.ts';
+
+const bun = join(root, 'node_modules/.bin/bun');
+
+/** The executable, of which some starts of the server fail: `kill` then reports a violation. */
+function failingBinary(folder: string, starts: string): string {
+  const file = join(folder, 'flagmeter');
+  const count = `echo >> ${join(folder, 'starts')}; case $(wc -l < ${join(folder, 'starts')}) in ${starts}) exit 1;; esac`;
+  writeFileSync(file, `#!/bin/sh\nif [ "$1" = serve ]; then ${count}; fi\nexec ${binaryPath} "$@"\n`, {
+    mode: 0o755,
+  });
+  return file;
+}
+
+interface Ending {
+  readonly name: string;
+  /** Which starts of the server fail. */
+  readonly starts: string;
+  /** Ends the run once it has found a violation. */
+  readonly end?: (pid: number) => void;
+}
+
+const endings: readonly Ending[] = [
+  { name: 'completes its rounds', starts: '2' },
+  { name: 'fails with an exception', starts: '[2-9]' },
+  { name: 'receives SIGINT', starts: '2', end: (pid) => process.kill(pid, 'SIGINT') },
+  { name: 'receives SIGTERM', starts: '2', end: (pid) => process.kill(pid, 'SIGTERM') },
+  { name: 'receives SIGHUP', starts: '2', end: (pid) => process.kill(pid, 'SIGHUP') },
+  {
+    name: 'receives SIGINT with its whole process group',
+    starts: '2',
+    end: (pid) => process.kill(-pid, 'SIGINT'),
+  },
+];
+
+rounds.each(endings)(
+  'exits with 1 and the summary if a run with a violation $name',
+  async ({ starts, end }) => {
+    const folder = temporaryDirectory();
+    const binary = failingBinary(folder, starts);
+    const args = ['--alone', '--only', 'kill', '--rounds', '1', '--folder', folder, '--binary', binary];
+    const run = spawn(bun, [join(root, 'chaos/main.ts'), ...args], { detached: true });
+    const closed = once(run, 'close');
+    let [stdout, stderr, isEnded] = ['', '', false];
+    run.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    run.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      if (isEnded || !stderr.includes('VIOLATION')) return;
+      isEnded = true;
+      end?.(run.pid!);
+    });
+    expect({ code: (await closed)[0], stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('VIOLATION'),
+    });
+    expect(stdout).toMatch(/^[1-9]\d* violations\n {2}round 1: kill could not be carried out/m);
+    expect(stdout).toContain(end === undefined && starts === '2' ? ', 1 rounds,' : ', incomplete,');
+  },
+);
+
+describe.each([
+  { found: 'a violation', code: 1, say: "journal.violation('seeded');" },
+  { found: 'none', code: 2, say: '' },
+])('a run that has found $found exits with $code', ({ code, say }) => {
+  it.each([
+    ['its event loop is empty', ''],
+    ['something exits with 0', 'process.exit(0);'],
+    ['an exception is not caught', "setTimeout(() => { throw new Error('seeded'); });"],
+    ['a rejection is not handled', "void Promise.reject(new Error('seeded'));"],
+    ['its parent process has gone', 'verdict.endWith(process.stdin); setInterval(() => {}, 60_000);'],
+  ])('although %s', (_, end) => {
+    const folder = temporaryDirectory();
+    const program = `
+      import { Journal } from '${join(root, 'chaos/journal.ts')}';
+      import { Verdict } from '${join(root, 'chaos/verdict.ts')}';
+      const journal = new Journal('${folder}');
+      const verdict = new Verdict(journal, 'seed 7');
+      ${say}
+      ${end}`;
+    const { status, stdout } = spawnSync(bun, ['-e', program], { encoding: 'utf8', input: '' });
+    expect({ status, stdout }).toEqual({
+      status: code,
+      stdout: expect.stringMatching(/^seed 7, incomplete, /),
+    });
+  });
+});

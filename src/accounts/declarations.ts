@@ -1,4 +1,5 @@
 import type { Write } from '../engine/engine.ts';
+import { LayeredRecords } from '../engine/layered-records.ts';
 import { ApiError } from '../errors.ts';
 import type { AccountRecords } from '../store/accounts.ts';
 import type { Application, AuditEntry } from '../store/records.ts';
@@ -38,15 +39,13 @@ export function declarationsWith<T>(
   applicationId: string,
   pending: ReadonlyMap<string, T | undefined>,
 ): ReadonlyMap<string, T> {
-  if (pending.size === 0) return onDisk;
-  const declared = new Map(onDisk);
   const beginning = declarationKey(applicationId, '');
-  for (const [key, declaration] of pending) {
-    if (!key.startsWith(beginning)) continue;
-    if (declaration === undefined) declared.delete(key.slice(beginning.length));
-    else declared.set(key.slice(beginning.length), declaration);
-  }
-  return declared;
+  const own = new Map<string, T | undefined>();
+  for (const [key, declaration] of pending)
+    if (key.startsWith(beginning)) own.set(key.slice(beginning.length), declaration);
+  if (own.size === 0) return onDisk;
+  const get = (name: string) => (own.has(name) ? own.get(name) : onDisk.get(name));
+  return new LayeredRecords(onDisk, { get, has: (name) => get(name) !== undefined, pending: () => own });
 }
 
 /** What teams have declared, by application and name. */

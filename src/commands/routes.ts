@@ -26,6 +26,7 @@ import { whenCurrent } from '../http/when-current.ts';
 import { description } from '../manage/document.ts';
 import { type ManagementDeps, managementApi } from '../manage/management-api.ts';
 import { SharedResults } from '../manage/shared-results.ts';
+import { SharedSights } from '../manage/shared-sights.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Core } from './core.ts';
 import type { Host } from './listeners.ts';
@@ -124,6 +125,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),
+    sights: new SharedSights(reports),
     forget: (application, identity) => instances.forget(application, identity),
     hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),

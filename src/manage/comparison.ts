@@ -13,7 +13,7 @@ import {
 import { comparedIn, comparisonColumns } from './exports/few-columns.ts';
 import { fewRows, read } from './exports/few-rows.ts';
 import { format, orInRows, rowsWanted } from './exports/format.ts';
-import { type FeatureDeps, look, mustBeKnown, unknownFeature } from './feature-detail.ts';
+import { type FeatureDeps, mustBeKnown, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
 import { range, readReportRange } from './report-range.ts';
 import type { ReportDeps } from './reports.ts';
@@ -71,7 +71,7 @@ themselves, and the checks of one person are not taken for independent ones. The
         const to = Math.min(Math.ceil(last / 1440), today);
         const days = { from: Math.min(Math.floor(first / 1440), to), to };
         const declaration = directory.featuresOf(application.id).get(feature);
-        mustBeKnown(declaration, await look(deps, application, feature));
+        mustBeKnown(declaration, await deps.sights.of(application, feature));
         const task = { environment, feature, days, split: declaration?.split ?? null };
         const { event, base } = query;
         const made = await deps.reports.make(application.teamId, 'comparison', { ...task, event, base });

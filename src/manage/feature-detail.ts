@@ -8,6 +8,7 @@ import type { NoteShown } from './declaration-shape.ts';
 import type { FeatureDetailShown } from './feature-shape.ts';
 import { type Staleness, showFeature } from './features-report.ts';
 import type { ReportingDeps } from './report-pool.ts';
+import type { SharedSights, Sights } from './shared-sights.ts';
 import { type FeatureSight, merge, neverSeen, type Sight } from './sights.ts';
 
 /** What decides after how long silence means something. */
@@ -19,17 +20,11 @@ export interface StalenessDeps extends Pick<ReportingDeps, 'directory'> {
 /** What endpoints of single features work on. */
 export interface FeatureDeps extends ReportingDeps, StalenessDeps {
   readonly accounts: Pick<AccountStore, 'notes'>;
+  /** When features were seen. */
+  readonly sights: SharedSights;
 }
-
-/** When a feature was seen, by the number of the environment. */
-export type Sights = ReadonlyMap<number, FeatureSight>;
 
 export const unknownFeature = 'There is no such feature: it is not declared, and no packet has named it';
-
-/** Reads when a feature was seen. */
-export function look({ reports }: FeatureDeps, application: Application, feature: string): Promise<Sights> {
-  return reports.make(application.teamId, 'sights', { environments: numbersOf(application), feature });
-}
 
 /** @throws {ApiError} `not_found` unless it is declared, or was seen */
 export function mustBeKnown(declaration: FeatureDeclaration | undefined, sights: Sights): void {

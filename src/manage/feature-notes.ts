@@ -5,7 +5,7 @@ import { readTime, timeRule } from './body-time.ts';
 import { NewNote, Note } from './declaration-shape.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
-import { type FeatureDeps, look, mustBeKnown, showNote, unknownFeature } from './feature-detail.ts';
+import { type FeatureDeps, mustBeKnown, showNote, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
 
 /** `/api/v2/applications/{id}/features/{feature}/notes`: what a team writes down about a feature. */
@@ -34,7 +34,7 @@ export const featureNotes: Group<FeatureDeps> = {
         const time = at === undefined ? directory.clock.now() : readTime('at', at);
         mustBeKnown(
           directory.featuresOf(application.id).get(feature),
-          await look(deps, application, feature),
+          await deps.sights.of(application, feature),
         );
         const note = await addNote(directory, application.id, feature, { at: time, environment, text });
         return created(

@@ -22,10 +22,10 @@ export interface FeaturesTask extends Staleness {
   readonly page: PageRequest<string>;
 }
 
-/** One feature to look for. */
+/** Features to look for. */
 export interface SightTask {
   readonly environments: readonly number[];
-  readonly feature: string;
+  readonly features: readonly string[];
 }
 
 /** A page of an application's features, declared or only seen, sorted by name. */
@@ -50,17 +50,19 @@ export function* featuresReport(store: UsageStore, task: FeaturesTask): Reading<
   return cutPage(wanted, page, ({ name }) => name);
 }
 
-/** When one feature was seen, by the number of the environment; those that no packet has named it in are left out. */
+/**
+ * When features were seen, by name and the number of the environment; environments that no packet has named them in are left
+ * out.
+ */
 export function* sightsOf(
   store: UsageStore,
-  { environments, feature }: SightTask,
-): Reading<ReadonlyMap<number, FeatureSight>> {
-  const sights = new Map<number, FeatureSight>();
-  for (const environment of environments) {
-    const sight = (yield* readSights(store, environment, feature)).get(feature);
-    if (sight !== undefined) sights.set(environment, sight);
-  }
-  return sights;
+  { environments, features }: SightTask,
+): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
+  const found = new Map(features.map((feature) => [feature, new Map<number, FeatureSight>()]));
+  for (const environment of environments)
+    for (const [feature, sight] of yield* readSights(store, environment, found))
+      found.get(feature)!.set(environment, sight);
+  return found;
 }
 
 /**

@@ -18,7 +18,6 @@ import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { featureColumns } from './exports/registry.ts';
 import {
   type FeatureDeps,
-  look,
   mustBeKnown,
   numbersOf,
   showDetail,
@@ -92,7 +91,7 @@ export const features: Group<FeatureDeps> = {
         backpressure: tooManyReports,
       },
       async handle({ directory, application, body }, deps: FeatureDeps) {
-        const sights = await look(deps, application, body.name);
+        const sights = await deps.sights.of(application, body.name);
         const feature = await declareFeature(directory, application.id, body);
         const shown = showDetail(deps, application, feature.name, feature, sights);
         const path = ['applications', application.id, 'features', feature.name];
@@ -107,7 +106,7 @@ export const features: Group<FeatureDeps> = {
       answers: { 200: oneTagged(FeatureDetail, 'The feature. Packets and notes do not change its `ETag`.') },
       refuses: { not_found: unknownFeature, backpressure: tooManyReports },
       async handle({ directory, application, params: { feature: name } }, deps: FeatureDeps) {
-        const sights = await look(deps, application, name);
+        const sights = await deps.sights.of(application, name);
         const declaration = directory.featuresOf(application.id).get(name);
         mustBeKnown(declaration, sights);
         const shown = showDetail(deps, application, name, declaration, sights);
@@ -131,7 +130,7 @@ export const features: Group<FeatureDeps> = {
       },
       async handle({ directory, application, request, body, params }, deps: FeatureDeps) {
         const { feature: name } = params;
-        const sights = await look(deps, application, name);
+        const sights = await deps.sights.of(application, name);
         const matched = checked(directory, (draft) => {
           const before = draft.featuresOf(application.id).get(name);
           mustBeKnown(before, sights);

@@ -26,7 +26,7 @@ export function* sendersReport(
   const items: SenderShown[] = [];
   for (const { name, number } of environments) {
     const senders = yield* fromSnapshot(store.lmdb, function* (at) {
-      const sight = (yield* sightsAt(store, number, at, feature)).get(feature);
+      const sight = (yield* sightsAt(store, number, at, new Set([feature]))).get(feature);
       return sight && sendersAt(store, number, sight.ordinal, now, at);
     });
     if (senders === undefined) continue;

@@ -21,24 +21,27 @@ export interface FeatureSight extends Sight {
 /** Records between two pauses. */
 const stride = 128;
 
+/** The names of some features. */
+type Only = Pick<ReadonlySet<string>, 'has'>;
+
 /** The sights of an environment at a moment of their own: see `sightsAt`. */
 export function readSights(
   store: UsageStore,
   environment: number,
-  only?: string,
+  only?: Only,
 ): Reading<ReadonlyMap<string, FeatureSight>> {
   return fromSnapshot(store.lmdb, (at) => sightsAt(store, environment, at, only));
 }
 
 /**
- * Every feature that packets and reports have named in an environment, or `only` the one, without `__other__`. A feature was
+ * Every feature that packets and reports have named in an environment, or `only` some, without `__other__`. A feature was
  * seen when a variant or a metric of it was.
  */
 export function* sightsAt(
   store: UsageStore,
   environment: number,
   at: Snapshot,
-  only?: string,
+  only?: Only,
 ): Reading<ReadonlyMap<string, FeatureSight>> {
   const features = new Map<string, Draft>();
   const seen = yield* readSeries(store, environment, at);
@@ -50,7 +53,7 @@ export function* sightsAt(
       yield;
     }
     const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
-    if (variant === undefined || feature === surplusName || feature !== (only ?? feature)) continue;
+    if (variant === undefined || feature === surplusName || only?.has(feature) === false) continue;
     addTo(features, feature, variant, ordinal, seen[ordinal] ?? neverSeen);
   }
   return features;

@@ -104,7 +104,7 @@ export function* placesAt(
 ): Reading<readonly Place[]> {
   const places: Place[] = [];
   for (const { name, number } of environments) {
-    const sights = yield* sightsAt(store, number, at, only);
+    const sights = yield* sightsAt(store, number, at, only === undefined ? undefined : new Set([only]));
     places.push({ name, number, sights, reporters: sendersAt(store, number, environmentOrdinal, now, at) });
   }
   return places;

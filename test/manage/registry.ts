@@ -19,6 +19,7 @@ import { metrics } from '../../src/manage/metrics.ts';
 import { prometheus } from '../../src/manage/prometheus.ts';
 import type { ReportPool } from '../../src/manage/report-pool.ts';
 import { reports } from '../../src/manage/reports.ts';
+import { SharedSights } from '../../src/manage/shared-sights.ts';
 import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
 import type { Reading } from '../../src/store/snapshot.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
@@ -53,13 +54,15 @@ export async function openRegistry(): Promise<Registry> {
   onTestFinished(() => store.lmdb.close());
   const { write } = createAggregator(store);
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
+  const pool = reportsInThisThread(store);
   const parts = {
     directory,
     authenticate: createBearer(settings),
     freshen: () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(0, 0),
-    reports: reportsInThisThread(store),
+    reports: pool,
+    sights: new SharedSights(pool),
     clock,
     staleAfter: 30,
     accounts: fixture.store,

@@ -18,16 +18,6 @@ export interface Measured {
   readonly p99: number;
 }
 
-/** How fast two nodes confirm and change the accounts, both in this process. */
-export interface ControlFigures {
-  /** Confirmed reads at one node, while nothing changes. */
-  readonly reads: Measured;
-  /** The same while the other node makes about 200 changes a second. */
-  readonly readsWithChanges: Measured;
-  /** Changes of both nodes together. */
-  readonly changes: Measured;
-}
-
 const silent = () => {};
 const log: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
@@ -36,30 +26,49 @@ interface BenchNode {
   close(): Promise<void>;
 }
 
+/** Two nodes in this process. Each measurement takes as long as it was opened for. */
+export interface ControlBench {
+  /** Confirmed reads at one node, while nothing changes. */
+  reads(): Promise<Measured>;
+  /** The same while the other node makes about 200 changes a second. */
+  readsWithChanges(): Promise<Measured>;
+  /** Changes of both nodes together. */
+  changes(): Promise<Measured>;
+  /** The same, each after a confirmed read, as a request over HTTP has it. */
+  changesAfterReads(): Promise<Measured>;
+  close(): Promise<void>;
+}
+
 /**
- * Measures the accounts of an engine.
+ * Opens the accounts of an engine.
  * @param url of an engine that `flagmeter engine init` has made
  * @param callers that wait at each node at the same time
  */
-export async function measureControl(
+export async function openControl(
   url: string,
   { seconds = 5, readers = 64, callers = 16 } = {},
-): Promise<ControlFigures> {
+): Promise<ControlBench> {
   const nodes = [await openNode(url), await openNode(url)] as const;
   const [one, other] = nodes;
-  try {
-    const read = () => one.engine.current();
-    const reads = await measure(readers, seconds, read);
-    const timer = setInterval(() => void change(other.engine, 'timer').catch(silent), 5);
-    const readsWithChanges = await measure(readers, seconds, read);
-    clearInterval(timer);
-    const changes = await measure(2 * callers, seconds, (caller) =>
-      change(nodes[caller % 2]!.engine, `caller ${caller}`),
-    );
-    return { reads, readsWithChanges, changes };
-  } finally {
-    for (const node of nodes) await node.close();
-  }
+  const reads = () => measure(readers, seconds, () => one.engine.current());
+  const changes = (act: (engine: PostgresEngine, key: string) => Promise<void>) =>
+    measure(2 * callers, seconds, (caller) => act(nodes[caller % 2]!.engine, `caller ${caller}`));
+  return {
+    reads,
+    async readsWithChanges() {
+      const timer = setInterval(() => void change(other.engine, 'timer').catch(silent), 5);
+      return await reads().finally(() => clearInterval(timer));
+    },
+    changes: () => changes(change),
+    changesAfterReads: () =>
+      changes(async (engine, key) => {
+        await engine.current();
+        await change(engine, key);
+      }),
+    async close() {
+      for (const node of nodes) await node.close();
+    },
+  };
 }
 
 /** A change like that of a refresh: one record is read and written, another is added. */

@@ -60,7 +60,8 @@ export interface EngineNode {
 
 export interface EngineGap {
   readonly stream: string;
-  readonly from: number;
+  /** Unix ms; `null`: since its stream began. */
+  readonly from: number | null;
   readonly to: number;
   readonly noticed: number;
   readonly reason: string;
@@ -120,7 +121,8 @@ const beatText = `
     (SELECT json_agg(json_build_object('directory', directory, 'name', name, 'version', version, 'state', state,
       'beat', ${ms('beat_at')}, 'applied', applied, 'spoolBytes', spool_bytes, 'oldestUnshipped', oldest_unshipped,
       'through', through) ORDER BY name, directory) FROM fm_node) AS nodes,
-    (SELECT json_agg(gap) FROM (SELECT stream, from_seq AS "from", to_seq AS "to", ${ms('noticed_at')} AS noticed, reason
+    (SELECT json_agg(gap) FROM (SELECT stream, nullif(from_ms, 0) AS "from",
+      coalesce(to_ms, ${ms('noticed_at')}) AS "to", ${ms('noticed_at')} AS noticed, reason
       FROM fm_gap ORDER BY noticed_at DESC LIMIT 20) AS gap) AS gaps,
     (SELECT count(*) FROM fm_gap) AS gap_count,
     (SELECT count(*) FROM fm_refused) AS refused,

@@ -93,6 +93,14 @@ export async function register(session: EngineSession, stream: string, directory
   });
 }
 
+/** Deltas of a stream that are lost. */
+export interface LostDeltas {
+  readonly stream: string;
+  readonly from: number;
+  /** What was answered later is in other deltas, Unix ms. */
+  readonly until: number;
+}
+
 /**
  * Says that deltas are lost, and lets the stream go on behind them: the engine went back to before what is kept here.
  * @param names takes the place of the last lost delta; see `encodeNames`
@@ -100,8 +108,7 @@ export async function register(session: EngineSession, stream: string, directory
  */
 export function skip(
   session: EngineSession,
-  stream: string,
-  from: number,
+  { stream, from, until }: LostDeltas,
   { seq, body, digest }: Pick<SealedDelta, 'seq' | 'body' | 'digest'>,
 ): Promise<boolean> {
   return session.transaction(async (run) => {
@@ -115,10 +122,10 @@ export function skip(
     await run(append(stream, [{ seq, body }]));
     await run({
       name: 'fm-gap',
-      text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, noticed_at, reason)
-             VALUES ($1, $2, $3, $4, now(), 'the engine went back further than deltas are kept')
+      text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, to_ms, noticed_at, reason)
+             VALUES ($1, $2, $3, $4, $5, now(), 'the engine went back further than deltas are kept')
              ON CONFLICT DO NOTHING`,
-      values: [stream, from, seq, fence.rows[0]!.through],
+      values: [stream, from, seq, fence.rows[0]!.through, until],
     });
     return true;
   });

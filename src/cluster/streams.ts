@@ -176,7 +176,7 @@ export class Stream implements KnownStream {
         this.#acknowledged = decision.from - 1;
         return;
       case 'skip':
-        return this.#skip(decision.from, decision.to);
+        return this.#skip(decision.from, decision.to, at);
       case 'setAside':
         return this.#stop('aside', said);
       case 'stop':
@@ -195,10 +195,12 @@ export class Stream implements KnownStream {
       log.info('what an earlier process has counted is shipped', { stream: this.stream, deltas: seq });
   }
 
-  async #skip(from: number, to: number): Promise<void> {
+  async #skip(from: number, to: number, at: number): Promise<void> {
     const { session, spool, log } = this.#deps;
     const body = spool.names(this.stream, to);
-    if (!(await skip(session, this.stream, from, { seq: to, body, digest: digestOf(body) }))) return;
+    const until = spool.deltas(this.stream, to + 1, 1)[0]?.through ?? at;
+    const lost = { stream: this.stream, from, until };
+    if (!(await skip(session, lost, { seq: to, body, digest: digestOf(body) }))) return;
     this.#acknowledged = to;
     this.#gaps += 1;
     log.error('the engine went back further than deltas are kept: these are lost', {

@@ -14,7 +14,7 @@ export function showCluster(status: UsageEngineStatus | undefined): ClusterShown
     nodes: nodes.map(showNode),
     gaps: gaps.map(({ stream, from, to, reason }) => ({
       stream,
-      from: timeOf(from),
+      from: from === null ? null : timeOf(from),
       to: timeOf(to),
       reason,
     })),

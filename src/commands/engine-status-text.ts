@@ -26,12 +26,13 @@ export function statusText(
   return parts.filter((part) => part !== '').join('\n');
 }
 
-function engineText({ engine, server, heads, log, snapshots, streams }: EngineReport, host: string): string {
+function engineText(report: EngineReport, host: string): string {
+  const { engine, server, heads, log, snapshots, streams } = report;
   const snapshot = snapshots.find(({ state }) => state === 'whole');
-  const complete = streams.open[0]?.through;
   return recordText([
     ['Engine', `${engine.id}, layout ${engine.layout}, ${engine.encrypted ? 'with' : 'without'} a key file`],
     ['Server', `PostgreSQL ${server.version} at ${host}`],
+    ['Standbys', standbysText(server)],
     ['Made', at(engine.createdAt)],
     ['Accounts', `version ${heads.control}`],
     ['Log', `position ${heads.data}; ${log.entries} entries of ${bytesText(log.bytes)}`],
@@ -42,8 +43,23 @@ function engineText({ engine, server, heads, log, snapshots, streams }: EngineRe
         : 'none yet',
     ],
     ['Streams', `${streams.open.length} open, ${streams.done} done, ${streams.forgotten} forgotten`],
-    ['Complete', complete === undefined ? 'no node counts' : `reports, until ${at(complete)}`],
+    ['Complete', completeText(report)],
   ]);
+}
+
+function standbysText({ standbys }: EngineReport['server']): string {
+  return (
+    standbys.map(({ name, state }) => (state === null ? name : `${name} (${state})`)).join(', ') || 'none'
+  );
+}
+
+/** What all open streams have shipped is in the reports of each node that has applied it. */
+function completeText({ streams, nodes }: EngineReport): string {
+  const shipped = streams.open[0]?.through;
+  if (shipped === undefined) return 'no node counts';
+  const lagging = nodes.filter(({ isLagging }) => isLagging).map(({ name }) => name);
+  const except = lagging.length > 0 ? `, but not those of ${lagging.join(', ')}` : '';
+  return `reports, until ${at(shipped)}${except}`;
 }
 
 const headings = [
@@ -68,7 +84,8 @@ function nodesText({ nodes }: EngineReport, screen: Screen): string {
 
 function lossText({ gaps, refused }: EngineReport): string {
   const lost = gaps.map(
-    ({ from, to, reason }) => `Lost: ${from === null ? '' : `from ${at(from)} `}to ${at(to)}: ${reason}\n`,
+    ({ from, to, reason }) =>
+      `Lost: ${from === null ? 'until' : `from ${at(from)} to`} ${at(to)}: ${reason}\n`,
   );
   const rows = refused.rows > 0 ? [`Refused: ${refused.rows} rows of deltas, the last of them\n`] : [];
   const latest = refused.latest.map(({ place, reason, at: when }) => `  ${at(when)} ${place}: ${reason}\n`);

@@ -133,7 +133,8 @@ export interface SpoolStatus {
 
 export interface GapStatus {
   readonly stream: string;
-  readonly from: number;
+  /** `null`: since its stream began. */
+  readonly from: number | null;
   readonly to: number;
   readonly noticed: number;
   readonly reason: string;

@@ -21,7 +21,7 @@ const NodeShown = Type.Object({
 
 const GapShown = Type.Object({
   stream: text('The process that had accepted it.'),
-  from: time('The beginning.'),
+  from: since('The beginning; `null` when it is not known.'),
   to: time('The end.'),
   reason: text('How it was lost, for people.'),
 });

@@ -57,6 +57,8 @@ export interface NodeReport {
   readonly lastBeat: Date;
   /** Entries of the log that it has not applied, and versions of the accounts that it does not know. */
   readonly behind: number;
+  /** It runs, and has not applied an entry that is several seconds old. */
+  readonly isLagging: boolean;
   readonly accountsBehind: number;
   readonly spoolBytes: number;
   /** When what waits in its spool was counted first. */
@@ -82,8 +84,9 @@ export interface SnapshotReport {
 
 export interface GapReport {
   readonly stream: string;
+  /** `null`: since its stream began. */
   readonly from: Date | null;
-  readonly to: Date | null;
+  readonly to: Date;
   readonly noticedAt: Date;
   readonly reason: string;
 }
@@ -98,6 +101,9 @@ export interface RefusedReport {
 /** A node that has not beaten for this long is not running. */
 export const silentAfterMs = 10_000;
 
+/** An entry that a node applies later than this was not on its way. */
+const laggingAfterMs = 5000;
+
 const time = (column: string) => `to_timestamp(nullif(${column}, 0) / 1000.0)`;
 
 const self = `SELECT id, layout, oldest_layout AS "oldestLayout", created_at AS "createdAt",
@@ -111,6 +117,9 @@ const server = `SELECT split_part(current_setting('server_version'), ' ', 1) AS 
 const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
   CASE WHEN state = 'up' AND beat_at < clock_timestamp() - $1 * interval '1 ms' THEN 'silent' ELSE state END AS state,
   (SELECT greatest(position - applied, 0)::float8 FROM fm_head WHERE log = 'data') AS behind,
+  state = 'up' AND beat_at >= clock_timestamp() - $1 * interval '1 ms'
+    AND applied < (SELECT position FROM fm_head WHERE log = 'data') AND NOT EXISTS (SELECT 1 FROM fm_entry
+      WHERE position = applied + 1 AND at >= clock_timestamp() - $2 * interval '1 ms') AS "isLagging",
   (SELECT greatest(position - control, 0)::float8 FROM fm_head WHERE log = 'control') AS "accountsBehind",
   spool_bytes::float8 AS "spoolBytes", ${time('oldest_unshipped')} AS "unshippedSince", skew_ms AS "skewMs",
   (SELECT ${time('min(through)')} FROM fm_stream AS s WHERE s.directory = n.directory AND s.state = 'open') AS "shippedUntil"
@@ -130,7 +139,7 @@ const log = `SELECT count(*)::float8 AS entries, coalesce(sum(octet_length(body)
 
 const snapshots = `SELECT position::float8 AS position, state, at, bytes::float8 AS bytes FROM fm_snapshot ORDER BY at DESC`;
 
-const gaps = `SELECT stream, ${time('from_ms')} AS "from", ${time('to_ms')} AS "to", noticed_at AS "noticedAt", reason
+const gaps = `SELECT stream, ${time('from_ms')} AS "from", coalesce(${time('to_ms')}, noticed_at) AS "to", noticed_at AS "noticedAt", reason
   FROM fm_gap ORDER BY noticed_at DESC LIMIT 100`;
 
 const refusedRows = 'SELECT count(*)::float8 AS rows FROM fm_refused';
@@ -151,7 +160,7 @@ export function readEngine(connection: Connection): Promise<EngineReport> {
     const facts = await rows<ServerFacts>(server);
     const replication = await readReplication(run);
     const all = Promise.all([
-      rows<NodeReport>(nodes, silentAfterMs),
+      rows<NodeReport>(nodes, silentAfterMs, laggingAfterMs),
       rows<StreamReport>(streams),
       rows<{ done: number; forgotten: number }>(counts),
       rows<EngineReport['heads']>(heads),

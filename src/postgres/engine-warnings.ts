@@ -43,8 +43,10 @@ function ofStandbys(server: ServerFacts): string[] {
   );
 }
 
-function ofNode({ name, state, lastBeat, skewMs, shippedUntil }: NodeReport): string[] {
-  if (state === 'up') return ofClock(`node ${name}`, skewMs);
+function ofNode(node: NodeReport): string[] {
+  const { name, state, lastBeat, skewMs, shippedUntil, isLagging, behind } = node;
+  const lag = `Reports of node ${name} are not complete: it has not applied ${behind} entries of the log; see its log if the number does not fall`;
+  if (state === 'up') return [...ofClock(`node ${name}`, skewMs), ...when(isLagging, lag)];
   if (state !== 'silent' || shippedUntil === null) return [];
   return [
     `Node ${name} is silent since ${lastBeat.toISOString()}, and reports are complete until ${shippedUntil.toISOString()} only: start it again, or, when it is gone for good, flagmeter engine forget-node ${name}`,

@@ -57,6 +57,6 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
 function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
   const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));
   const self = lowerCase(clusterName);
-  const isOwn = names.has(self) && !connected.includes(self);
+  const isOwn = self !== '' && names.has(self) && !connected.includes(self);
   return Math.max(names.size - (isOwn ? 1 : 0), connected.length);
 }

@@ -10,7 +10,7 @@ type Token = { readonly kind: 'name' | 'number' | 'mark'; readonly text: string;
 
 /** As `syncrep_scanner.l` has it. Bytes above 0x7f are letters there. */
 const tokens =
-  /[ \t\n\r\f\v]*(?:"((?:[^"]|"")+)"|([A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*|\*)|(\d+)|([(),]))/uy;
+  /[ \t\n\r\f\v]*(?:"((?:[^"]|"")*)"|([A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*|\*)|(\d+)|([(),]))/uy;
 
 /** Parses `synchronous_standby_names` as PostgreSQL does. Returns undefined for what PostgreSQL would refuse. */
 export function parseSynchronousStandbys(value: string): SynchronousStandbys | undefined {

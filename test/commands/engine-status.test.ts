@@ -96,6 +96,12 @@ describe('engine status', () => {
     await query(
       `INSERT INTO fm_refused (stream, seq, place, reason, "row") VALUES ('s', 3, 'counts', 'no number', '[]')`,
     );
+    await query(
+      `INSERT INTO fm_gap (stream, from_seq, from_ms, reason, noticed_at)
+       VALUES ('s', 5, $1, 'no end', '2026-01-02'), ('s', 7, 0, 'no times', '2026-01-03')`,
+      [through],
+    );
+    await query(`INSERT INTO fm_entry (position, id, kind) VALUES (31, 1, 'delta'), (41, 1, 'delta')`);
     const { nodes, streams, gaps, refused, warnings } = await status();
     expect(nodes.map(({ name, state, behind, spoolBytes }) => [name, state, behind, spoolBytes])).toEqual([
       ['east', 'up', 40, 0],
@@ -105,16 +111,22 @@ describe('engine status', () => {
     ]);
     expect(nodes[1]).toMatchObject({ accountsBehind: 0, unshippedSince: new Date(through).toISOString() });
     expect(streams).toMatchObject({ done: 1, forgotten: 0, open: { length: 3 } });
-    expect(gaps).toMatchObject([{ stream: 's', reason: 'why', from: new Date(through).toISOString() }]);
+    expect(gaps).toContainEqual(
+      expect.objectContaining({ stream: 's', reason: 'why', from: new Date(through).toISOString() }),
+    );
     expect(refused).toMatchObject({ rows: 1, latest: [{ place: 'counts', reason: 'no number' }] });
     expect(warnings).toEqual([
       expect.stringContaining('PostgreSQL has no standby'),
       expect.stringContaining("clock of node east is 7.0 s behind the engine's"),
+      expect.stringContaining('Reports of node east are not complete: it has not applied 40 entries'),
       expect.stringContaining('flagmeter engine forget-node south'),
     ]);
     const { out } = await run('status');
     expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
-    expect(out).toContain('Lost: from 2026-01-01 00:00:00 UTC');
+    expect(out).toContain('Lost: from 2026-01-01 00:00:00 UTC to 2026-01-01 00:00:00 UTC: why');
+    expect(out).toContain('Lost: from 2026-01-01 00:00:00 UTC to 2026-01-02 00:00:00 UTC: no end');
+    expect(out).toContain('Lost: until 2026-01-03 00:00:00 UTC: no times');
+    expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, but not those of east$/m);
     expect(out).toContain('Refused: 1 rows');
   });
 

@@ -41,6 +41,7 @@ const accepted: [value: string, needed: number, names: string[], isSafe: boolean
   ['"a, b"', 1, ['a, b'], true],
   ['ANY 1 ("a) , (b")', 1, ['a) , (b'], true],
   ['"say ""hi""", b', 1, ['say "hi"', 'b'], false],
+  ['""', 1, [''], true],
   ['_a$1, ä', 1, ['_a$1', 'ä'], false],
   ['ANY 2 (self, a, b)', 2, ['self', 'a', 'b'], true],
   ['ANY 1 (SELF, a, b)', 1, ['self', 'a', 'b'], false],
@@ -63,17 +64,7 @@ const refused = [
     'a-b',
     '"a',
   ],
-  ...[
-    'ANY 1 (a) b',
-    'FIRST 1 (a',
-    '""',
-    'ANY 1 ((a))',
-    '2 3 (a)',
-    'ANY "1" (a)',
-    "'a'",
-    'ANY 1 (any)',
-    '"1" (a)',
-  ],
+  ...['ANY 1 (a) b', 'FIRST 1 (a', 'ANY 1 ((a))', '2 3 (a)', 'ANY "1" (a)', "'a'", 'ANY 1 (any)', '"1" (a)'],
 ];
 
 it.each(accepted)('synchronous_standby_names %j is read', (value, needed, names, isSafe) => {
@@ -119,8 +110,8 @@ describe('the replication of a PostgreSQL', () => {
 
   itWith('accepts and refuses the same names', async () => {
     for (const [value] of accepted) await set(value);
-    for (const value of refused)
-      await expect(set(value), value).rejects.toThrow(/invalid value|greater than zero/);
+    const outcomes = await Promise.allSettled(refused.map(set));
+    expect(refused.filter((_, at) => outcomes[at]?.status === 'fulfilled')).toEqual([]);
     await postgres.query('ALTER SYSTEM RESET synchronous_standby_names');
   });
 

@@ -17,8 +17,9 @@ export function Nodes({
         Reports have everything that any node accepted until {format.time(completeThrough)}.
       </p>
       {gaps.map(({ stream, from, to, reason }) => (
-        <p class="bad" key={stream + from}>
-          Counts from {format.span(from, to)} are lost: {reason}
+        <p class="bad" key={`${stream} ${from}`}>
+          Counts {from === null ? `until ${format.time(to)}` : `from ${format.span(from, to)}`} are lost:{' '}
+          {reason}
         </p>
       ))}
       {refusedRows > 0 && (
@@ -41,7 +42,7 @@ const columns: readonly Column<NodeRow>[] = [
     number: true,
     value: ({ spoolBytes }) => Math.ceil(spoolBytes / 1024),
   },
-  timeColumn('through', 'Complete until'),
+  timeColumn('through', 'Shipped until'),
 ];
 
 function timeColumn(key: 'lastBeat' | 'through', title: string): Column<NodeRow> {

@@ -18,7 +18,7 @@ import { Sealing, type SealReply, type SealRequest } from './sealing.ts';
 import type { EngineSession } from './session.ts';
 import type { ReplicaSettings } from './settings.ts';
 import { SettingsEntry } from './settings-entry.ts';
-import { SideWork } from './side-work.ts';
+import { SideWork, type Trimming } from './side-work.ts';
 import type { Spool } from './spool.ts';
 import { type Stopped, Stream } from './streams.ts';
 
@@ -66,6 +66,7 @@ export interface NodeTold {
   readonly oldestUnshipped: number | undefined;
   readonly shipped: number;
   readonly rebases: number;
+  readonly trimming: Trimming;
   /** The streams of this directory of which nothing more is shipped. */
   readonly stopped: readonly { readonly stream: string; readonly reason: Stopped }[];
 }
@@ -228,6 +229,7 @@ export class ReplicaNode {
       oldestUnshipped: oldest,
       shipped: this.#own.acknowledged,
       rebases: this.#following.rebases,
+      trimming: this.#sideWork.trimming,
       stopped: this.#streams.flatMap(({ stream, stopped }) =>
         stopped === undefined ? [] : [{ stream, reason: stopped }],
       ),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
+import { type LogLength, logLengthText } from '../postgres/log-length.ts';
 import type { Applied } from './entry.ts';
 import type { Replica } from './replica.ts';
 import type { EngineSession } from './session.ts';
@@ -146,14 +147,14 @@ async function putPart(session: EngineSession, snapshot: string, part: number, b
   });
 }
 
-/** Removes what no node needs any more, in small steps. Every node may do it. */
-export async function trimLog(session: EngineSession): Promise<void> {
+/** Removes what no node needs any more, in small steps. Every node may do it. @returns entries whose bodies were removed */
+export async function trimLog(session: EngineSession): Promise<number> {
   await session.query({ name: 'fm-trim-nodes', text: trimNodes, values: [nodesMs] });
   await repeat(session, 'fm-trim-refused', trimRefused, [refusedMs, stepRows]);
   const newest = await newestSnapshot(session);
-  if (newest === undefined) return;
+  if (newest === undefined) return 0;
   const { position } = newest.applied;
-  await repeat(session, 'fm-trim-bodies', trimBodies, [position, bodiesMs, stepRows]);
+  const trimmed = await repeat(session, 'fm-trim-bodies', trimBodies, [position, bodiesMs, stepRows]);
   await repeat(session, 'fm-trim-ids', trimIds, [position, idsMs, stepRows]);
   await repeat(session, 'fm-trim-parts', trimParts, [newest.snapshot, bodiesMs, stepRows]);
   await session.query({
@@ -161,6 +162,17 @@ export async function trimLog(session: EngineSession): Promise<void> {
     text: trimSnapshots,
     values: [newest.snapshot, bodiesMs],
   });
+  return trimmed;
+}
+
+/** Reads how long the log is. */
+export async function logLength(session: EngineSession): Promise<LogLength> {
+  const { rows } = await session.query<LogLength>({
+    name: 'fm-log-length',
+    text: logLengthText,
+    values: [],
+  });
+  return rows[0]!;
 }
 
 const trimNodes = `DELETE FROM fm_node AS node WHERE state IN ('done', 'forgotten') AND beat_at < now() - $1 * interval '1 ms'
@@ -185,9 +197,10 @@ async function repeat(
   name: string,
   text: string,
   values: (string | number)[],
-): Promise<void> {
-  for (;;) {
+): Promise<number> {
+  for (let touched = 0; ; ) {
     const { rowCount } = await session.query({ name, text, values });
-    if (rowCount === 0) return;
+    if (rowCount === 0) return touched;
+    touched += rowCount;
   }
 }

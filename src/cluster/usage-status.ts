@@ -12,7 +12,7 @@ export function statusOf(
   maxBytes: number,
   now: number,
 ): UsageEngineStatus {
-  const { link, view, completeThrough = 0, rebases = 0 } = told ?? {};
+  const { link, view, completeThrough = 0, rebases = 0, trimming } = told ?? {};
   const head = view?.head.position ?? 0;
   return {
     directory,
@@ -31,6 +31,11 @@ export function statusOf(
     gapCount: view?.gapCount ?? 0,
     refused: view?.refused ?? { rows: 0, latest: [] },
     rebases,
+    log: {
+      trimmed: trimming?.trimmed ?? 0,
+      bytes: trimming?.length?.bytes ?? 0,
+      oldest: trimming?.length?.since?.getTime(),
+    },
   };
 }
 

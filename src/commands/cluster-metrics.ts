@@ -34,9 +34,8 @@ function engineMetrics(core: Core): readonly ServiceMetric[] {
 
 function nodeMetrics(core: Core): readonly ServiceMetric[] {
   const { gauge } = figuresOf(core);
-  const { usageEngine, clock } = core;
-  const age = (since: number | undefined) =>
-    since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000;
+  const { usageEngine } = core;
+  const age = ageOf(core);
   return [
     {
       name: 'flagmeter_nodes',
@@ -53,11 +52,28 @@ function nodeMetrics(core: Core): readonly ServiceMetric[] {
       'Entries of the log that this node has not applied yet.',
       ({ nodes, directory }) => nodes.find((node) => node.directory === directory)?.lag ?? 0,
     ),
+    ...logMetrics(core),
     gauge('spool_bytes', 'What this node keeps for the engine.', ({ spool }) => spool.bytes),
     gauge(
       'spool_oldest_seconds',
       'How long the oldest of what is not in the engine has been waiting.',
       ({ spool }) => age(spool.oldestUnshipped),
+    ),
+  ];
+}
+
+function logMetrics(core: Core): readonly ServiceMetric[] {
+  const { gauge, counter } = figuresOf(core);
+  const age = ageOf(core);
+  return [
+    gauge('log_bytes', 'Size of the log when this node last trimmed it.', ({ log }) => log.bytes),
+    gauge('log_oldest_seconds', 'Age of the oldest entry that was left of the log then.', ({ log }) =>
+      age(log.oldest),
+    ),
+    counter(
+      'log_trimmed_entries_total',
+      'Entries of the log that this node has trimmed.',
+      ({ log }) => log.trimmed,
     ),
   ];
 }
@@ -78,6 +94,10 @@ function countMetrics(core: Core): readonly ServiceMetric[] {
       ({ rebases }) => rebases,
     ),
   ];
+}
+
+function ageOf({ clock }: Core) {
+  return (since: number | undefined) => (since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
 }
 
 function figuresOf({ usageEngine }: Core) {

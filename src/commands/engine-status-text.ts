@@ -1,6 +1,7 @@
 import { show } from '../cli/show.ts';
 import { makeTable, recordText, type Screen } from '../cli/table.ts';
 import type { EngineReport } from '../postgres/engine-report.ts';
+import type { LogLength } from '../postgres/log-length.ts';
 
 /** A number of bytes for people. */
 export function bytesText(bytes: number): string {
@@ -35,7 +36,8 @@ function engineText(report: EngineReport, host: string): string {
     ['Standbys', standbysText(server)],
     ['Made', at(engine.createdAt)],
     ['Accounts', `version ${heads.control}`],
-    ['Log', `position ${heads.data}; ${log.entries} entries of ${bytesText(log.bytes)}`],
+    ['Log', logText(log, heads.data)],
+    ['Trimmed', trimmedText(log, heads.data)],
     [
       'Snapshot',
       snapshot
@@ -60,6 +62,16 @@ function completeText({ streams, nodes }: EngineReport): string {
   const lagging = nodes.filter(({ isLagging }) => isLagging).map(({ name }) => name);
   const except = lagging.length > 0 ? `, but not those of ${lagging.join(', ')}` : '';
   return `reports, until ${at(shipped)}${except}`;
+}
+
+function logText({ entries, bytes, since }: LogLength, head: number): string {
+  const oldest = since === null ? '' : `, the oldest from ${at(since)}`;
+  return `position ${head}; ${entries} entries of ${bytesText(bytes)}${oldest}`;
+}
+
+/** How much of the log the nodes have trimmed. */
+function trimmedText({ entries, ids }: LogLength, head: number): string {
+  return `${ids} entries to their ids; ${head - entries - ids} removed`;
 }
 
 const headings = [

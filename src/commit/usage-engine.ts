@@ -91,6 +91,17 @@ export interface UsageEngineStatus {
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
   /** How often this process has emptied its replica and loaded a snapshot. */
   readonly rebases: number;
+  readonly log: LogStatus;
+}
+
+/** The log, as this process has last trimmed it. */
+export interface LogStatus {
+  /** Entries that this process has trimmed. */
+  readonly trimmed: number;
+  /** Size of the entries that were left. */
+  readonly bytes: number;
+  /** When the oldest of them was appended; `undefined` without entries. */
+  readonly oldest: number | undefined;
 }
 
 /** The way to the engine. */

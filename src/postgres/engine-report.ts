@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
 import { noEngine, unfit } from './engine-unfit.ts';
+import { type LogLength, logLengthText } from './log-length.ts';
 import { type Replication, readReplication } from './replication.ts';
 import { readMissingRights } from './rights.ts';
 import type { QueryResult } from './statement.ts';
@@ -17,7 +18,7 @@ export interface EngineReport {
   };
   /** Positions of the two logs: versions of the accounts, and entries of usage. */
   readonly heads: { readonly control: number; readonly data: number };
-  readonly log: { readonly entries: number; readonly bytes: number; readonly since: Date | null };
+  readonly log: LogLength;
   readonly snapshots: readonly SnapshotReport[];
   readonly gaps: readonly GapReport[];
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedReport[] };
@@ -134,9 +135,6 @@ const counts = `SELECT count(*) FILTER (WHERE state = 'done')::int AS done,
 const heads = `SELECT max(position) FILTER (WHERE log = 'control')::float8 AS control,
   max(position) FILTER (WHERE log = 'data')::float8 AS data FROM fm_head`;
 
-const log = `SELECT count(*)::float8 AS entries, coalesce(sum(octet_length(body)), 0)::float8 AS bytes, min(at) AS since
-  FROM fm_entry WHERE body IS NOT NULL`;
-
 const snapshots = `SELECT position::float8 AS position, state, at, bytes::float8 AS bytes FROM fm_snapshot ORDER BY at DESC`;
 
 const gaps = `SELECT stream, ${time('from_ms')} AS "from", coalesce(${time('to_ms')}, noticed_at) AS "to", noticed_at AS "noticedAt", reason
@@ -164,7 +162,7 @@ export function readEngine(connection: Connection): Promise<EngineReport> {
       rows<StreamReport>(streams),
       rows<{ done: number; forgotten: number }>(counts),
       rows<EngineReport['heads']>(heads),
-      rows<EngineReport['log']>(log),
+      rows<LogLength>(logLengthText),
       rows<SnapshotReport>(snapshots),
       rows<GapReport>(gaps),
       rows<{ rows: number }>(refusedRows),
@@ -180,7 +178,7 @@ type Found = [
   StreamReport[],
   { done: number; forgotten: number }[],
   EngineReport['heads'][],
-  EngineReport['log'][],
+  LogLength[],
   SnapshotReport[],
   GapReport[],
   { rows: number }[],
@@ -193,7 +191,7 @@ function reportOf(engine: EngineSelf, server: ServerFacts, found: Found): Engine
     ...{ engine, server, nodes, snapshots, gaps },
     streams: { done: counts?.done ?? 0, forgotten: counts?.forgotten ?? 0, open },
     heads: heads as EngineReport['heads'],
-    log: log as EngineReport['log'],
+    log: log as LogLength,
     refused: { rows: refused?.rows ?? 0, latest },
   };
 }

@@ -4,8 +4,14 @@ import { oldestServer } from './init-checks.ts';
 import { whyCommitsMayBeLost } from './replication.ts';
 
 /** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
-export function engineWarnings({ server, nodes }: EngineReport, skewMs: number): string[] {
-  return [...ofServer(server), ...ofClock('this machine', skewMs), ...nodes.flatMap(ofNode)];
+export function engineWarnings(report: EngineReport, skewMs: number): string[] {
+  const { server, nodes } = report;
+  return [
+    ...ofServer(server),
+    ...ofClock('this machine', skewMs),
+    ...nodes.flatMap(ofNode),
+    ...ofLog(report),
+  ];
 }
 
 function ofServer(server: ServerFacts): string[] {
@@ -51,6 +57,19 @@ function ofNode(node: NodeReport): string[] {
   return [
     `Node ${name} is silent since ${lastBeat.toISOString()}, and reports are complete until ${shippedUntil.toISOString()} only: start it again, or, when it is gone for good, flagmeter engine forget-node ${name}`,
   ];
+}
+
+/** Nodes trim an entry within 70 minutes once a snapshot covers it. */
+const trimmedWithinMs = 2 * 3_600_000;
+
+function ofLog({ server, log: { since, first }, snapshots }: EngineReport): string[] {
+  const newest = snapshots.find(({ state }) => state === 'whole');
+  if (since === null || first === null || newest === undefined || first > newest.position) return [];
+  const covered = Math.max(since.getTime(), newest.at.getTime());
+  return when(
+    server.now.getTime() - covered > trimmedWithinMs,
+    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, and a snapshot covers it; is a node up, and what does its log say?`,
+  );
 }
 
 function ofClock(whose: string, skewMs: number): string[] {

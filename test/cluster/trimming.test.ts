@@ -4,6 +4,7 @@ import type { EngineSession } from '../../src/cluster/session.ts';
 import { makeSnapshot, trimLog } from '../../src/cluster/shared-snapshots.ts';
 import { createLog } from '../../src/log.ts';
 import type { Connection } from '../../src/postgres/connection.ts';
+import { readEngine } from '../../src/postgres/engine-report.ts';
 import type { Statement } from '../../src/postgres/statement.ts';
 import { needing } from '../support/needing.ts';
 import { engine, expectCounts, logged, postgres, start } from './nodes.ts';
@@ -102,6 +103,28 @@ describe('of the log', () => {
     expect((await logOf()).ids[0]).toBe(covered);
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
+});
+
+test('running nodes trim the log, report it, and engine status shows what is left', async () => {
+  const one = await start(url);
+  const old = await countOne(one, 'f');
+  expect(await snapshotOf(one)).toBe(true);
+  const later = await countOne(one, 'g');
+  await age('61 min', `position <= ${old}`);
+  const before = await readEngine(session);
+  expect(before.log).toMatchObject({ first: 1, ids: 0 });
+  const two = await start(url);
+  const trimmed = () => [one, two].filter(({ told }) => told!.trimming.trimmed > 0);
+  await expect.poll(trimmed, { timeout: 30_000 }).toHaveLength(1); // Each has its first round soon after its start.
+  const [node] = trimmed();
+  expect(node!.told!.trimming).toMatchObject({ trimmed: old, length: { ids: old, first: old + 1 } });
+  expect(node!.lines.find(({ msg }) => msg === 'the log was trimmed')).toMatchObject({ trimmed: old });
+  const { log, heads } = await readEngine(session);
+  expect(log).toMatchObject({ first: old + 1, ids: old });
+  expect(log.since!.getTime()).toBeGreaterThan(before.log.since!.getTime());
+  expect(log.entries).toBe(heads.data - old);
+  expect(heads.data).toBeGreaterThanOrEqual(later);
+  await expectCounts(two, { f: 1, g: 1 });
 });
 
 describe('of snapshots', () => {

@@ -130,6 +130,32 @@ describe('engine status', () => {
     expect(out).toContain('Refused: 1 rows');
   });
 
+  it('shows how long the log is, and how much of it was trimmed', async () => {
+    await init();
+    await query(`UPDATE fm_head SET position = 40 WHERE log = 'data'`);
+    const entry = (position: number, body: string | null, at: string) =>
+      query(`INSERT INTO fm_entry (position, id, at, kind, body) VALUES ($1, 1, $2, 'delta', $3)`, [
+        ...[position, at, body],
+      ]);
+    await entry(38, null, '2026-01-01 00:00:00Z');
+    await entry(39, 'x'.repeat(1024), '2026-01-01 01:00:00Z');
+    await entry(40, 'x'.repeat(1024), '2026-01-01 02:00:00Z');
+    const { out } = await run('status');
+    expect(out).toMatch(
+      /^ {2}Log +position 40; 2 entries of 2\.0 KiB, the oldest from 2026-01-01 01:00:00 UTC$/m,
+    );
+    expect(out).toMatch(/^ {2}Trimmed +1 entries to their ids; 37 removed$/m);
+    const { log, warnings } = await status();
+    expect(log).toMatchObject({ entries: 2, bytes: 2048, first: 39, ids: 1 });
+    expect(warnings.join()).not.toContain('not trimmed');
+    await query(
+      `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('s', 39, 1, 'whole', '', '2026-01-01 01:30:00Z', 1)`,
+    );
+    expect((await status()).warnings.join()).toContain(
+      'The log is not trimmed: entry 39 of 2026-01-01T01:00:00',
+    );
+  });
+
   it('says what a role may not, and what is not prepared', async () => {
     await postgres.query('CREATE ROLE reader LOGIN').catch(() => {});
     await expect(status()).rejects.toThrow('run flagmeter engine init first');

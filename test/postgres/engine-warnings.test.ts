@@ -23,7 +23,10 @@ it.each<[Partial<ServerFacts>, string]>([
     },
   };
   const warnings = (server: ServerFacts) =>
-    engineWarnings({ server, nodes: [] } as unknown as EngineReport, 0);
+    engineWarnings(
+      { server, nodes: [], snapshots: [], log: { since: null, first: null } } as unknown as EngineReport,
+      0,
+    );
   expect(warnings(good)).toEqual([]);
   expect(warnings({ ...good, ...facts })).toEqual([expect.stringContaining(warning)]);
 });

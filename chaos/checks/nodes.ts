@@ -10,24 +10,12 @@ const readUpTo = new Map<string, number>();
 /** Every node is ready again, is small, and has logged nothing that points to a mistake of the program. */
 export async function checkNodes({ scene, journal }: Round): Promise<void> {
   for (const node of scene.nodes) {
-    if (!(await within(20_000, () => isReady(node))))
-      journal.violation(`${node.name} is not ready after healing`);
+    if (!(await within(20_000, async () => (await node.whyNot('managing')) === undefined)))
+      journal.violation(`${node.name} does not manage after healing: ${await node.whyNot('managing')}`);
     const mebibytes = Math.round(anonymousMemory(node) / 2 ** 20);
     if (mebibytes * 2 ** 20 > mostMemory) journal.violation(`${node.name} has ${mebibytes} MiB of memory`);
     for (const line of newLines(node.log).filter(isMistake))
       journal.violation(`${node.name} logged: ${line.slice(0, 500)}`);
-  }
-}
-
-async function isReady({ http }: ServiceNode): Promise<boolean> {
-  try {
-    const answer = await fetch(`http://${http}/readyz`, {
-      signal: AbortSignal.timeout(2_000),
-      keepalive: false,
-    });
-    return answer.status === 200;
-  } catch {
-    return false;
   }
 }
 

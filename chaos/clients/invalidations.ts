@@ -6,14 +6,16 @@ import { madeTwice } from './changes.ts';
 /** A client that invalidates its tokens and tries each on every node at once, and older ones now and then. */
 export async function invalidateTokens(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
-    const token = await round.tokens.fresh(round.somewhere(dice));
-    if (token !== undefined) await invalidate(round, dice, token);
+    await invalidate(round, () => round.somewhere(dice));
     await pause(dice.between(50, 300));
   }
 }
 
-async function invalidate(round: Round, dice: Dice, token: string): Promise<void> {
-  const answer = await round.ask(round.somewhere(dice), {
+/** Gets a token and invalidates it, if that is possible right now. @param server whom to ask, each time anew */
+export async function invalidate(round: Round, server: () => string): Promise<void> {
+  const token = await round.tokens.fresh(server());
+  if (token === undefined) return;
+  const answer = await round.ask(server(), {
     kind: 'invalidate',
     method: 'POST',
     path: '/api/account/invalidate-token',

@@ -1,16 +1,33 @@
 import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
+import type { Answer } from './ask.ts';
+import type { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
 
 /** A browser: each packet is sent once, whatever comes of it. */
 export async function sendPackets(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   while (!round.isOver) {
-    const { name: feature, variant, count, settle } = sender.next();
-    const f = { [feature]: { [variant]: [count, 1] }, ...all };
-    const { outcome } = await telemetry(round, round.somewhere(dice), { f, m: { packets: 1 } });
-    settle(outcome);
+    await sendPacket(round, round.somewhere(dice), sender);
     await pause(dice.between(5, 60));
   }
+}
+
+/** Sends packets to one server until an answer is the last that is wanted. */
+export async function sendPacketsUntil(
+  round: Round,
+  http: string,
+  isLast: (answer: Answer) => boolean,
+): Promise<void> {
+  const sender = round.sender('feature', `packets-${http}-${round.senders.length}`);
+  while (!isLast(await sendPacket(round, http, sender))) await pause(20);
+}
+
+async function sendPacket(round: Round, http: string, sender: Sender): Promise<Answer> {
+  const { name, variant, count, settle } = sender.next();
+  const f = { [name]: { [variant]: [count, 1] }, ...all };
+  const answer = await telemetry(round, http, { f, m: { packets: 1 } });
+  settle(answer.outcome);
+  return answer;
 }

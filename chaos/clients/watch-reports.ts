@@ -4,6 +4,7 @@ import { keyOf, sumsOf } from '../checks/sums.ts';
 import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
 import type { Tally } from './tallies.ts';
 
 /**
@@ -12,15 +13,18 @@ import type { Tally } from './tallies.ts';
  */
 export async function watchReports(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
-    const node = round.node(dice);
-    const path = reportPath(round, 'usage', Date.now());
-    const answer = await round.tokens.ask(node.http, { kind: 'report watched', path });
-    if (answer.status === 200) watch(round, node.name, JSON.parse(answer.body) as UsageReport & Completeness);
+    await watchReport(round, round.node(dice));
     await pause(dice.between(100, 600));
   }
 }
 
-function watch(round: Round, name: string, usage: UsageReport & Completeness): void {
+export async function watchReport(round: Round, { http, name }: ServiceNode): Promise<void> {
+  const path = reportPath(round, 'usage', Date.now());
+  const answer = await round.tokens.ask(http, { kind: 'report watched', path });
+  if (answer.status === 200) check(round, name, JSON.parse(answer.body) as UsageReport & Completeness);
+}
+
+function check(round: Round, name: string, usage: UsageReport & Completeness): void {
   // A report of a node without an engine does not say what it may lack: it is read while packets are under way.
   const through = Date.parse(usage.completeThrough ?? '1970-01-01');
   const sums = sumsOf({ usage, metrics: [] });

@@ -4,9 +4,11 @@ import type { ServiceNode } from '../scene/service-node.ts';
 import type { Fault } from './fault.ts';
 import { faultsOfClocks } from './of-clocks.ts';
 import { faultsOfDatabases } from './of-databases.ts';
+import { faultsOfDirectories } from './of-directories.ts';
 import { faultsOfDisks } from './of-disks.ts';
 import { faultsOfNetworks } from './of-networks.ts';
 import { faultsOfNodes } from './of-nodes.ts';
+import { faultsOfOperators } from './of-operators.ts';
 
 const { kill, restart, freeze } = faultsOfNodes;
 const { clockSkewed } = faultsOfClocks;
@@ -17,7 +19,7 @@ const ofOneNode = new Map<string, Fault>(Object.entries({ kill, restart, freeze,
 export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
   Object.entries({
     ...{ ...faultsOfNodes, ...faultsOfClocks, ...faultsOfDisks },
-    ...{ ...faultsOfNetworks, ...faultsOfDatabases },
+    ...{ ...faultsOfNetworks, ...faultsOfDatabases, ...faultsOfDirectories, ...faultsOfOperators },
   }),
 );
 
@@ -35,7 +37,10 @@ export interface Drawn {
 export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): Drawn[] {
   const all = scene.database === undefined ? ofOneNode : faults;
   const choices = [...all].filter(([name]) => only.length === 0 || only.includes(name));
-  const tickets = choices.flatMap((choice) => Array.from({ length: choice[1].weight ?? 1 }, () => choice));
+  const least = only.length === 0 ? 0 : 1;
+  const tickets = choices.flatMap((choice) =>
+    Array.from({ length: Math.max(least, choice[1].weight ?? 1) }, () => choice),
+  );
   const nodes = dice.shuffled(scene.nodes);
   const claimed = new Set<string>();
   const drawn: Drawn[] = [];

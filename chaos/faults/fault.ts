@@ -20,7 +20,7 @@ export interface Stage {
 export interface Fault {
   /** What it needs for itself: no two faults of a round share it. `node`: one of the nodes. */
   readonly claims: readonly ('node' | 'database' | 'links' | 'everything')[];
-  /** How often it is drawn beside the others; 1 without it. */
+  /** How often it is drawn beside the others; 1 without it. With 0 it is drawn only if `--only` names it: its rule does not hold yet. */
   readonly weight?: number;
   /** Lets it happen, and ends it as far as the scene does not. */
   run(stage: Stage): Promise<void>;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { Dice } from '../dice.ts';
 import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
-import type { Fault, Stage } from './fault.ts';
+import { databaseOf, type Fault, type Stage } from './fault.ts';
 
 /** A header of an answer tells whole seconds, and is made anew once a second. */
 const headerMs = 2_500;
@@ -13,8 +14,9 @@ const clockSkewed: Fault = {
   weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
+    // A node that goes by its own clock is wrong only while it is ahead.
+    node.clock.aheadMs = dice.between(mostMs / 2, mostMs);
     for (let times = dice.between(1, 4); times > 0; times--) {
-      node.clock.aheadMs = dice.between(-mostMs, mostMs);
       journal.note(`the clock of ${node.name} is ${node.clock.aheadMs} ms ahead`);
       if (dice.chance(0.3)) {
         await node.end('SIGKILL');
@@ -22,9 +24,62 @@ const clockSkewed: Fault = {
       }
       await pause(dice.between(500, 3_000));
       await checkTime(stage);
+      node.clock.aheadMs = dice.between(-mostMs, mostMs);
     }
   },
 };
+
+/** Its clock jumps by hours while it runs. It manages nothing until the clock is right, and goes on counting. */
+const clockJumps: Fault = {
+  claims: ['node'],
+  weight: 2,
+  async run(stage) {
+    const { node, dice, journal } = stage;
+    for (let times = dice.between(1, 3); times > 0; times--) {
+      node.clock.aheadMs = hours(dice);
+      journal.note(`the clock of ${node.name} jumps: it is ${node.clock.aheadMs} ms ahead`);
+      await managesNothing(stage, [node]);
+      await pause(dice.between(500, 3_000));
+      if (dice.chance(0.5)) continue;
+      node.clock.aheadMs = 0;
+      await pause(dice.between(0, 2_000));
+    }
+    node.clock.aheadMs = 0;
+  },
+};
+
+/** The clock of PostgreSQL jumps by hours. No node manages until it is right; all go on counting, each packet once. */
+const databaseClockJumps: Fault = {
+  claims: ['everything'],
+  weight: 0,
+  async run(stage) {
+    const { scene, dice, journal } = stage;
+    const database = databaseOf(stage);
+    const clock = database.clockOf(database.primary);
+    for (let times = dice.between(1, 2); times > 0; times--) {
+      clock.aheadMs = hours(dice);
+      journal.note(`the clock of the primary jumps: it is ${clock.aheadMs} ms ahead`);
+      await managesNothing(stage, scene.nodes);
+      await pause(dice.between(1_000, 4_000));
+    }
+    clock.aheadMs = 0;
+    journal.note('the clock of the primary is right again');
+    await pause(dice.between(1_000, 4_000));
+  },
+};
+
+/** Some hours, ahead or behind. */
+function hours(dice: Dice): number {
+  return dice.pick([-1, 1]) * dice.between(3_600_000, 6 * 3_600_000);
+}
+
+/** Nodes whose clock differs from PostgreSQL's stop managing soon, and stay so. */
+async function managesNothing({ round, journal }: Stage, nodes: readonly ServiceNode[]): Promise<void> {
+  const isRefused = async ({ http }: ServiceNode) => (await round.tokens.fresh(http)) === undefined;
+  for (const node of nodes)
+    if (!(await within(withinMs, () => isRefused(node))) || !(await isRefused(node)))
+      journal.violation(`${node.name} manages though its clock and PostgreSQL's differ`);
+}
 
 /** It must not join with a clock that is too far from the engine's. */
 const clockRefused: Fault = {
@@ -65,4 +120,4 @@ function lastLine({ log }: ServiceNode): string {
   return readFileSync(log, 'utf8').trimEnd().split('\n').at(-1) ?? '';
 }
 
-export const faultsOfClocks = { clockSkewed, clockRefused };
+export const faultsOfClocks = { clockSkewed, clockRefused, clockJumps, databaseClockJumps };

@@ -1,5 +1,7 @@
+import { invalidate, mustBeRefused } from '../clients/invalidations.ts';
 import { pause, within } from '../pause.ts';
-import { databaseOf, type Fault, hold } from './fault.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
 
 /** The primary is killed, the standby takes its place, and the old primary comes back as its standby. */
 const failover: Fault = {
@@ -84,6 +86,32 @@ const cancelledWaits: Fault = {
 };
 
 /**
+ * Sessions are ended whose commits wait for the standby, which then gets them: what a node has no answer to was made, and it must
+ * not make it again.
+ */
+const answersLost: Fault = {
+  claims: ['database'],
+  weight: 2,
+  async run(stage) {
+    const { scene, dice, journal } = stage;
+    const database = databaseOf(stage);
+    const { primary, standby } = database;
+    for (let times = dice.between(2, 5); times > 0; times--) {
+      await scene.network.cut(primary.host, standby.host);
+      let ended = 0;
+      const endSome = async () => {
+        ended += await database.signal('terminate', "wait_event = 'SyncRep'");
+        return ended > 1;
+      };
+      await within(1_500, endSome, 300);
+      await scene.network.join(primary.host, standby.host);
+      journal.note(`${ended} commits were made without an answer`);
+      await pause(dice.between(500, 2_000));
+    }
+  },
+};
+
+/**
  * The old primary lives on, cut off from its standby and with some nodes on its side, and the standby takes its place for the
  * others.
  */
@@ -106,13 +134,23 @@ const splitBrain: Fault = {
       );
     const doManage = await within(15_000, manage);
     journal.note(`the others ${doManage ? '' : 'do not '}follow the new primary`);
-    await pause(dice.between(1_000, 4_000));
+    const end = performance.now() + dice.between(1_000, 4_000);
+    do await invalidateFor(stage, others);
+    while (performance.now() < end);
     journal.note('the rest is joined, and the old primary follows');
     await old.kill();
     await scene.joinAll();
     await database.makeWell();
   },
 };
+
+/** A token is invalidated on one side: the other, which cannot hear of it, must not accept it. */
+async function invalidateFor({ round, dice }: Stage, nodes: readonly ServiceNode[]): Promise<void> {
+  const { length } = round.invalidated;
+  await invalidate(round, () => dice.pick(nodes).http);
+  const [made] = round.invalidated.slice(length);
+  if (made !== undefined) await mustBeRefused(round, made);
+}
 
 /** Both servers are gone for a while. */
 const engineDown: Fault = {
@@ -173,6 +211,7 @@ export const faultsOfDatabases = {
   primaryFrozen,
   standbyFrozen,
   cancelledWaits,
+  answersLost,
   splitBrain,
   engineDown,
   sessionsEnded,

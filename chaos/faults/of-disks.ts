@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { pause, within } from '../pause.ts';
 import { SmallDisk } from '../scene/small-disk.ts';
-import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
+import { databaseOf, type Fault, hold } from './fault.ts';
 
 /** The disk of a node is full for a while. It counts again by itself when there is room. */
 const diskFull: Fault = {
   claims: ['node'],
   weight: 2,
-  async run(stage) {
-    const { node, dice, journal } = stage;
+  async run({ node, dice, journal }) {
     await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
     const disk = await SmallDisk.putIn(join(node.data, '..'));
     try {
@@ -17,9 +16,11 @@ const diskFull: Fault = {
       disk.fill();
       journal.note(`the disk of ${node.name} is full`);
       await pause(dice.between(1_000, 7_000));
-      journal.note(`there is room on the disk of ${node.name}, which ${await answerOf(stage)} before`);
+      journal.note(
+        `there is room on the disk of ${node.name}; before: ${(await node.whyNot('counting')) ?? 'ready'}`,
+      );
       disk.free();
-      if (!(await within(20_000, async () => (await answerOf(stage)) === 'was ready')))
+      if (!(await within(20_000, async () => (await node.whyNot('counting')) === undefined)))
         journal.violation(`${node.name} does not count though its disk has room`);
       await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
     } finally {
@@ -61,18 +62,5 @@ const primaryDiskFull: Fault = {
     await database.makeWell();
   },
 };
-
-/** What the node says of itself, for the journal. */
-async function answerOf({ node }: Stage): Promise<string> {
-  try {
-    const { status } = await fetch(`http://${node.http}/readyz`, {
-      signal: AbortSignal.timeout(2_000),
-      keepalive: false,
-    });
-    return status === 200 ? 'was ready' : `answered ${status}`;
-  } catch {
-    return 'did not answer';
-  }
-}
 
 export const faultsOfDisks = { diskFull, primaryDiskFull };

@@ -1,5 +1,5 @@
-import { pause } from '../pause.ts';
-import { databaseOf, type Fault, hold } from './fault.ts';
+import { pause, within } from '../pause.ts';
+import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
 
 /** A node is cut off from the primary only, or from both servers. */
 const nodeCutOff: Fault = {
@@ -32,8 +32,8 @@ const serversCutOff: Fault = {
 };
 
 /**
- * A commit is late: it waits for the standby, and its node, which is cut off, gives up and asks again before it ends. What the node is
- * told then was true before the commit.
+ * A delta is late: its commit waits for the standby, and its node, which is cut off, gives up and asks again before it ends. What the
+ * node is told then was true before the commit.
  */
 const lateCommit: Fault = {
   claims: ['node', 'database'],
@@ -41,16 +41,46 @@ const lateCommit: Fault = {
   async run(stage) {
     const { scene, node, dice, journal } = stage;
     const { primary, standby } = databaseOf(stage);
-    journal.note(`commits of ${node.name} are late`);
-    await scene.network.cut(primary.host, standby.host);
-    await pause(dice.between(300, 1_500));
+    const first = await cutInCommit(stage);
     await scene.cutFromServer(node, primary.host);
     await pause(dice.between(5_500, 7_000));
     await scene.joinToServer(node, primary.host);
-    await pause(dice.between(500, 4_000));
+    const asksAgain = async () => (await waiting(stage, 'true')).some((pid) => !first.includes(pid));
+    const hasAsked = await within(8_000, asksAgain);
+    journal.note(`a commit of ${node.name} is late, and it has ${hasAsked ? '' : 'not '}asked again`);
+    await pause(dice.between(0, 500));
     await scene.network.join(primary.host, standby.host);
   },
 };
+
+/** Cuts the servers off from each other while a delta of the node is committed. @returns the sessions that wait, if there are any */
+async function cutInCommit(stage: Stage): Promise<number[]> {
+  const { network } = stage.scene;
+  const { primary, standby } = databaseOf(stage);
+  for (let tries = 0; ; tries++) {
+    await network.cut(primary.host, standby.host);
+    let found: number[] = [];
+    const isWaiting = async () => {
+      found = await waiting(stage, "query ILIKE 'commit%'");
+      return found.length > 0;
+    };
+    // It may be the node's heartbeat that waits: then no delta can be shipped.
+    if ((await within(1_500, isWaiting)) || tries === mostTries) return found;
+    await network.join(primary.host, standby.host);
+    await pause(100);
+  }
+}
+
+const mostTries = 10;
+
+/** The sessions by which the node ships, if they wait for the standby or a lock. */
+async function waiting(stage: Stage, which: string): Promise<number[]> {
+  const rows = await databaseOf(stage).query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE application_name = 'flagmeter ${stage.node.name} log'
+     AND (wait_event = 'SyncRep' OR wait_event_type = 'Lock') AND ${which}`,
+  );
+  return rows.map(({ pid }) => pid);
+}
 
 /** The way of the last node to the engine is slow, stands still, or breaks. */
 const badLink: Fault = {

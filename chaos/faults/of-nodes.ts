@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { sendPacketsUntil } from '../clients/packets.ts';
+import { watchReport } from '../clients/watch-reports.ts';
 import { pause } from '../pause.ts';
 import { databaseOf, type Fault, type Stage } from './fault.ts';
 
@@ -45,16 +46,35 @@ const freeze: Fault = {
 /** It finds no engine when it starts, and has to count nevertheless. */
 const startCutOff: Fault = {
   claims: ['node'],
-  async run(stage) {
-    const { node, dice, journal } = stage;
-    await node.end('SIGKILL');
-    await cutOff(stage);
-    journal.note(`${node.name} starts without the engine`);
-    await node.start();
-    await pause(dice.between(1_000, 4_000));
-    await joinAgain(stage);
-  },
+  run: (stage) => startWithoutEngine(stage, 'SIGKILL'),
 };
+
+/**
+ * The same after a stop in order: as far as the engine knows the node has left. Other nodes must not state that their reports are
+ * complete through a time at which it takes packets.
+ */
+const stopThenCutOff: Fault = {
+  claims: ['node'],
+  weight: 0,
+  run: (stage) => startWithoutEngine(stage, 'SIGTERM'),
+};
+
+async function startWithoutEngine(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  const { scene, round, node, dice, journal } = stage;
+  await node.end(how);
+  await cutOff(stage);
+  journal.note(`${node.name} starts without the engine after ${how}`);
+  await node.start();
+  const end = performance.now() + dice.between(1_000, 4_000);
+  const sent = sendPacketsUntil(round, node.http, () => performance.now() > end);
+  while (performance.now() < end) {
+    for (const other of scene.nodes) if (other !== node) await watchReport(round, other);
+    await pause(100);
+  }
+  await sent;
+  journal.note(`${node.name} is joined to the engine`);
+  await joinAgain(stage);
+}
 
 /** Its spool is small and the engine away, until the spool is full. */
 const fullSpool: Fault = {
@@ -73,52 +93,6 @@ const fullSpool: Fault = {
   },
 };
 
-/**
- * Its data directory is replaced by an old copy, as by a restore. What it took since must be in the engine first: with its disk
- * the rest would be lost.
- */
-const oldCopy: Fault = {
-  claims: ['everything'],
-  weight: 2,
-  async run(stage) {
-    const { scene, node, dice, journal } = stage;
-    const copy = join(node.data, '..', 'copy');
-    await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
-    node.copyData(copy);
-    await node.start();
-    await pause(dice.between(500, 3_000));
-    await scene.withdraw(node);
-    await pause(300);
-    if ((await node.end('SIGTERM')) === 0 && (await hasShippedAll(stage))) {
-      node.replaceData(copy);
-      journal.note(`${node.name} starts with an old copy of its directory`);
-    }
-    await node.start();
-    await scene.readmit(node);
-    await pause(dice.between(500, 2_000));
-  },
-};
-
-/** Another process starts with a copy of its directory, while it runs: it must be refused. */
-const twin: Fault = {
-  claims: ['everything'],
-  async run(stage) {
-    const { scene, node, dice, journal } = stage;
-    await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
-    node.copyData(scene.twin.data);
-    await node.start();
-    await pause(dice.between(0, 2_000));
-    journal.note(`a twin of ${node.name} starts`);
-    const isRefused = await scene.twin.start().then(
-      () => false,
-      () => true,
-    );
-    await pause(isRefused ? 0 : 2_000);
-    if (!isRefused && scene.twin.isRunning) journal.violation(`a twin of ${node.name} runs beside it`);
-    await scene.twin.end('SIGKILL');
-  },
-};
-
 async function cutOff(stage: Stage): Promise<void> {
   const { primary, standby } = databaseOf(stage);
   for (const { host } of [primary, standby]) await stage.scene.cutFromServer(stage.node, host);
@@ -129,13 +103,4 @@ async function joinAgain(stage: Stage): Promise<void> {
   for (const { host } of [primary, standby]) await stage.scene.joinToServer(stage.node, host);
 }
 
-/** Whether no stream of a node that was stopped in order has anything left to ship. */
-async function hasShippedAll(stage: Stage): Promise<boolean> {
-  const rows = await databaseOf(stage).query<{ left: number }>(
-    `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s USING (directory)
-     WHERE n.name = '${stage.node.name}' AND s.state = 'open'`,
-  );
-  return rows[0]?.left === 0;
-}
-
-export const faultsOfNodes = { kill, restart, freeze, startCutOff, fullSpool, oldCopy, twin };
+export const faultsOfNodes = { kill, restart, freeze, startCutOff, stopThenCutOff, fullSpool };

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { Postgres } from '../../test/support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../test/support/postgres-pair.ts';
 import type { Journal } from '../journal.ts';
 import { within } from '../pause.ts';
 import { addressOf, at, type Place } from './network.ts';
+import { SkewedClock } from './skewed-clock.ts';
 
 /** Nothing that a frozen or cut off peer holds is held for long. */
 const settings = {
@@ -17,21 +19,39 @@ const settings = {
 
 export const port = 5432;
 const database = 'flagmeter';
+/** The names of a database that is to replace it, and of the one that was replaced. */
+const [replacement, kept] = ['replacement', 'kept'] as const;
+
+interface DatabaseOptions {
+  /** Takes the offsets of the clocks. */
+  readonly folder: string;
+  readonly journal: Journal;
+}
 
 /** The primary and its synchronous standby, and what is done to them. */
 export class Database {
   readonly #pair: PostgresPair;
+  /** By host. */
+  readonly #clocks: ReadonlyMap<string, SkewedClock>;
   readonly #journal: Journal;
 
-  private constructor(pair: PostgresPair, journal: Journal) {
+  private constructor(pair: PostgresPair, clocks: ReadonlyMap<string, SkewedClock>, journal: Journal) {
     this.#pair = pair;
+    this.#clocks = clocks;
     this.#journal = journal;
   }
 
-  static async start(journal: Journal): Promise<Database> {
-    const server = (place: Place) => ({ host: addressOf(place), prefix: at(place), port, settings });
+  /** @param clockLibrary see `buildClock` */
+  static async start({ folder, journal }: DatabaseOptions, clockLibrary: string): Promise<Database> {
+    const clocks = new Map<string, SkewedClock>();
+    const server = (place: Place) => {
+      const host = addressOf(place);
+      const clock = new SkewedClock(clockLibrary, join(folder, `${place}.clock`));
+      clocks.set(host, clock);
+      return { host, prefix: [...at(place), ...clock.prefix], port, settings };
+    };
     const pair = await primaryAndStandby(server('postgres1'), server('postgres2'));
-    const made = new Database(pair, journal);
+    const made = new Database(pair, clocks, journal);
     await made.query(`CREATE DATABASE ${database}`, 'postgres');
     return made;
   }
@@ -42,6 +62,10 @@ export class Database {
 
   get standby(): Postgres {
     return this.#pair.standby;
+  }
+
+  clockOf({ host }: Postgres): SkewedClock {
+    return this.#clocks.get(host) as SkewedClock;
   }
 
   /** The engine's URL, by the addresses at which a node reaches the two servers. */
@@ -56,6 +80,50 @@ export class Database {
   /** Runs SQL at the primary as its superuser. @returns the rows */
   query<Row extends object>(text: string, name = database): Promise<Row[]> {
     return this.primary.query<Row>(text, [], this.primary.url(name));
+  }
+
+  /** Dumps it as it is. */
+  async dump(): Promise<void> {
+    await this.primary.run('pg_dump', [
+      '--format=custom',
+      '--file',
+      this.#dumpFile,
+      '--dbname',
+      this.primary.url(database),
+    ]);
+  }
+
+  /** Puts an empty database, or the last dump, in the place of the real one, which is kept. */
+  async replace(by: 'dump' | 'empty'): Promise<void> {
+    await this.query(`CREATE DATABASE ${replacement} TEMPLATE template0`, 'postgres');
+    const to = this.primary.url(replacement);
+    if (by === 'dump')
+      await this.primary.run('pg_restore', ['--exit-on-error', '--dbname', to, this.#dumpFile]);
+    await this.#rename(database, kept);
+    await this.#rename(replacement, database);
+    if (by === 'dump') await this.query(`DROP DATABASE ${kept}`, 'postgres');
+  }
+
+  /** Puts the real database back in the place of the one that replaced it. */
+  async putBack(): Promise<void> {
+    await this.#rename(database, replacement);
+    await this.#rename(kept, database);
+    await this.query(`DROP DATABASE ${replacement}`, 'postgres');
+  }
+
+  /** Ends its sessions and lets no new ones in meanwhile. */
+  async #rename(from: string, to: string): Promise<void> {
+    await this.query(`ALTER DATABASE ${from} ALLOW_CONNECTIONS false`, 'postgres');
+    await this.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${from}'`,
+      'postgres',
+    );
+    await this.query(`ALTER DATABASE ${from} RENAME TO ${to}`, 'postgres');
+    await this.query(`ALTER DATABASE ${to} ALLOW_CONNECTIONS true`, 'postgres');
+  }
+
+  get #dumpFile(): string {
+    return join(this.primary.folder, 'dump');
   }
 
   /** Makes the standby the primary, alone. What was the primary stays as it is. */
@@ -74,6 +142,7 @@ export class Database {
 
   /** Whatever was done to them: both run, and the standby confirms commits again. The network must be whole. */
   async makeWell(): Promise<void> {
+    for (const clock of this.#clocks.values()) clock.aheadMs = 0;
     for (const server of [this.primary, this.standby]) server.resume();
     if (!this.primary.isRunning) await this.primary.start();
     if (await this.#isStandbyWell()) return this.beSynchronous();

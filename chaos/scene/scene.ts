@@ -71,9 +71,9 @@ export class Scene {
 
   static async open(options: SceneOptions): Promise<Scene> {
     const network = await Network.lay();
-    const database = options.isAlone ? undefined : await Database.start(options.journal);
-    const links = database === undefined ? [] : await openLinks();
     const clockLibrary = await buildClock(options.folder);
+    const database = options.isAlone ? undefined : await Database.start(options, clockLibrary);
+    const links = database === undefined ? [] : await openLinks();
     const place = (name: Place) =>
       new ServiceNode(name, { ...options, clockLibrary, args: argsOf(name, database) });
     const nodes = (['node1', 'node2', 'node3'] as const).slice(0, options.isAlone ? 1 : 3).map(place);

@@ -92,6 +92,18 @@ export class ServiceNode {
     isReady = true;
   }
 
+  /** What it can do: `counting` packets, `managing` accounts. @returns why it cannot; `undefined` when it can */
+  async whyNot(ability: 'counting' | 'managing'): Promise<string | undefined> {
+    try {
+      const signal = AbortSignal.timeout(2_000);
+      const answer = await fetch(`http://${this.http}/readyz?for=${ability}`, { signal, keepalive: false });
+      const { reason } = (await answer.json()) as { reason: string };
+      return answer.status === 200 ? undefined : `${answer.status} ${reason}`;
+    } catch (error) {
+      return String(error);
+    }
+  }
+
   /** Ends it. @returns its exit code or the signal that ended it */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string> {
     const child = this.#child;

@@ -9,7 +9,7 @@ export async function buildClock(folder: string): Promise<string> {
   return library;
 }
 
-/** The time of day of one node, which may be another one than the machine's, and jump while the node runs. */
+/** The time of day of one node or server, which may be another one than the machine's, and jump while it runs. */
 export class SkewedClock {
   readonly #file: string;
   readonly #library: string;
@@ -24,6 +24,11 @@ export class SkewedClock {
   /** With which the node is started. */
   get env(): Record<string, string> {
     return { LD_PRELOAD: this.#library, CHAOS_CLOCK: this.#file };
+  }
+
+  /** The command that starts another program with it. */
+  get prefix(): string[] {
+    return ['env', ...Object.entries(this.env).map(([name, value]) => `${name}=${value}`)];
   }
 
   /** How far it is ahead of the machine's: below 0 it is behind. */

@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { sendPacketsUntil } from '../clients/packets.ts';
+import { pause, within } from '../pause.ts';
+import type { ServiceNode } from '../scene/service-node.ts';
+import { databaseOf, type Fault, type Stage } from './fault.ts';
+
+/**
+ * Its data directory is replaced by an old copy, as by a restore. What it took since must be in the engine first: with its disk
+ * the rest would be lost.
+ */
+const oldCopy: Fault = {
+  claims: ['everything'],
+  weight: 2,
+  async run(stage) {
+    const { scene, node, dice, journal } = stage;
+    const copy = join(node.data, '..', 'copy');
+    await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
+    node.copyData(copy);
+    await node.start();
+    await pause(dice.between(500, 3_000));
+    await scene.withdraw(node);
+    await pause(300);
+    if ((await node.end('SIGTERM')) === 0 && (await hasShippedAll(stage))) {
+      node.replaceData(copy);
+      journal.note(`${node.name} starts with an old copy of its directory`);
+    }
+    await node.start();
+    await scene.readmit(node);
+    await pause(dice.between(500, 2_000));
+  },
+};
+
+/** Another process starts with a copy of its directory, while it runs: it must be refused. */
+const twin: Fault = {
+  claims: ['everything'],
+  async run(stage) {
+    const { scene, node, dice, journal } = stage;
+    await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
+    node.copyData(scene.twin.data);
+    await node.start();
+    await pause(dice.between(0, 2_000));
+    journal.note(`a twin of ${node.name} starts`);
+    const isRefused = await scene.twin.start().then(
+      () => false,
+      () => true,
+    );
+    await pause(isRefused ? 0 : 2_000);
+    if (!isRefused && scene.twin.isRunning) journal.violation(`a twin of ${node.name} runs beside it`);
+    await scene.twin.end('SIGKILL');
+  },
+};
+
+/**
+ * A copy of its directory starts while it is frozen; then it is thawed. One of the two must stop taking packets and report why.
+ * Everything that either has acknowledged counts.
+ */
+const thawed: Fault = {
+  claims: ['everything'],
+  weight: 0,
+  async run(stage) {
+    const { scene, node, dice, journal } = stage;
+    const { twin } = scene;
+    await scene.withdraw(node);
+    await pause(dice.between(0, 1_000));
+    node.freeze();
+    node.copyData(twin.data);
+    journal.note(`a copy of ${node.name} starts while it is frozen`);
+    const isRefused = await twin.start().then(
+      () => false,
+      () => true,
+    );
+    const both = isRefused ? [node] : [node, twin];
+    const end = performance.now() + dice.between(500, 3_000);
+    if (!isRefused) await sendPacketsUntil(stage.round, twin.http, () => performance.now() > end);
+    node.thaw();
+    journal.note(`${node.name} is thawed; its copy was ${isRefused ? 'refused' : 'started'}`);
+    if (!isRefused) await oneIsRefused(stage, both);
+    await twin.end('SIGTERM');
+    await node.end('SIGTERM');
+    await node.start();
+    await scene.readmit(node);
+  },
+};
+
+/** Sends packets to all until one of them refuses them; it reports why. */
+async function oneIsRefused({ round, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
+  const end = performance.now() + refusedWithinMs;
+  let isOver = false;
+  const sent = all.map(({ http }) =>
+    sendPacketsUntil(round, http, ({ status }) => {
+      isOver ||= status === 503 || performance.now() > end;
+      return isOver;
+    }),
+  );
+  await Promise.all(sent);
+  const isRefused = async () => {
+    const reasons = await Promise.all(all.map((each) => each.whyNot('counting')));
+    const [reason] = reasons.filter((each) => each !== undefined);
+    if (reason !== undefined) journal.note(`one of two with one directory is refused: ${reason}`);
+    return reason?.startsWith('503 ') === true && reason.length > '503 '.length;
+  };
+  if (!(await within(refusedWithinMs, isRefused)))
+    journal.violation(
+      `${all.map(({ name }) => name).join(' and ')} both take packets with copies of one directory`,
+    );
+}
+
+/** The engine is asked every second. */
+const refusedWithinMs = 10_000;
+
+/** Whether no stream of a node that was stopped in order has anything left to ship. */
+async function hasShippedAll(stage: Stage): Promise<boolean> {
+  const rows = await databaseOf(stage).query<{ left: number }>(
+    `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s USING (directory)
+     WHERE n.name = '${stage.node.name}' AND s.state = 'open'`,
+  );
+  return rows[0]?.left === 0;
+}
+
+export const faultsOfDirectories = { oldCopy, twin, thawed };

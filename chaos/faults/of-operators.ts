@@ -1,0 +1,97 @@
+import { sendPacketsUntil } from '../clients/packets.ts';
+import { pause, within } from '../pause.ts';
+import { runCommand } from '../run-command.ts';
+import { databaseOf, type Fault, type Stage } from './fault.ts';
+
+const shippedWithinMs = 15_000;
+/** A node asks the engine every second. */
+const noticedWithinMs = 10_000;
+
+/** An operator forgets a node that is alive. With force it goes; what it acknowledges afterwards must count nevertheless. */
+const forgetLiving: Fault = {
+  claims: ['everything'],
+  weight: 0,
+  async run(stage) {
+    const { scene, node, dice, journal } = stage;
+    if (await isForgotten(stage))
+      journal.violation(`${node.name} is alive, and was forgotten without --force`);
+    await scene.withdraw(node);
+    await pause(300);
+    const now = Date.now();
+    // What is acknowledged before may be given up.
+    if (!(await within(shippedWithinMs, () => hasShipped(stage, now))))
+      journal.violation(`${node.name} does not ship`);
+    if (!(await isForgotten(stage, '--force'))) journal.violation(`${node.name} cannot be forgotten`);
+    journal.note(`${node.name} is forgotten while it is alive`);
+    await noticesIt(stage);
+    await node.end(dice.pick(['SIGTERM', 'SIGKILL']));
+    await node.start();
+    await scene.readmit(node);
+  },
+};
+
+async function isForgotten(stage: Stage, ...more: string[]): Promise<boolean> {
+  const { scene, node, journal } = stage;
+  const database = databaseOf(stage);
+  const url = database.url(database.hosts);
+  const args = ['engine', 'forget-node', node.name, '--engine', url, '--yes', ...more];
+  return runCommand(scene.options.binary, args).then(
+    () => true,
+    ({ message }: Error) => {
+      journal.note(message.trim());
+      return false;
+    },
+  );
+}
+
+/** It goes on taking packets until it notices; then it answers 503 and reports why. */
+async function noticesIt({ round, node, journal }: Stage): Promise<void> {
+  const end = performance.now() + noticedWithinMs;
+  await sendPacketsUntil(round, node.http, ({ status }) => status === 503 || performance.now() > end);
+  const reason = await node.whyNot('counting');
+  journal.note(`${node.name} reports: ${reason}`);
+  if (!reason?.startsWith('503 ')) journal.violation(`${node.name} was forgotten, and does not report it`);
+}
+
+/** Whether all that the node has acknowledged before a time is in the log. */
+async function hasShipped(stage: Stage, before: number): Promise<boolean> {
+  const rows = await databaseOf(stage).query<{ through: string }>(
+    `SELECT s.through FROM fm_node n JOIN fm_stream s USING (stream) WHERE n.name = '${stage.node.name}'`,
+  );
+  return rows.length > 0 && rows.every(({ through }) => Number(through) >= before);
+}
+
+/** An operator restores a dump of some seconds ago. Counts heal; of the accounts, what the dump does not have is lost. */
+const restoredDump: Fault = {
+  claims: ['everything'],
+  async run(stage) {
+    const { round, dice, journal } = stage;
+    const database = databaseOf(stage);
+    round.isLossy = true;
+    await database.dump();
+    await pause(dice.between(500, 4_000));
+    await database.replace('dump');
+    journal.note('the database is replaced by an old dump of it');
+    await pause(dice.between(1_000, 4_000));
+  },
+};
+
+/**
+ * An empty database stands in the place of the real one, as after a lost disk. Nodes go on counting and discard nothing: all is there
+ * once the real one is back.
+ */
+const emptyDatabase: Fault = {
+  claims: ['everything'],
+  async run(stage) {
+    const { dice, journal } = stage;
+    const database = databaseOf(stage);
+    await database.replace('empty');
+    journal.note('an empty database stands in the place of the real one');
+    await pause(dice.between(1_000, 5_000));
+    await database.putBack();
+    journal.note('the real database is back');
+    await pause(dice.between(0, 2_000));
+  },
+};
+
+export const faultsOfOperators = { forgetLiving, restoredDump, emptyDatabase };

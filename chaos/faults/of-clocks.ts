@@ -51,7 +51,7 @@ const clockJumps: Fault = {
 /** The clock of PostgreSQL jumps by hours. No node manages until it is right; all go on counting, each packet once. */
 const databaseClockJumps: Fault = {
   claims: ['everything'],
-  weight: 0,
+  weight: 2,
   async run(stage) {
     const { scene, dice, journal } = stage;
     const database = databaseOf(stage);

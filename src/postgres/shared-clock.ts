@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { whySkewed } from './clock-skew.ts';
+import { maxSkewMs, whySkewed } from './clock-skew.ts';
 import type { Run } from './statement.ts';
 
 /** When PostgreSQL read its clock for a statement; its rows have the column `at`, Unix ms. */
@@ -7,8 +7,9 @@ export const engineNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint
 
 /**
  * PostgreSQL's time as this process knows it: the one clock by which nodes decide what they share, such as what has expired. It
- * goes on with the monotonic clock between two answers, so a jump of the machine's own clock does not move it. It is never ahead
- * of PostgreSQL's, so a node can state by it until when it has shipped.
+ * goes on with the monotonic clock between two answers, so a jump of the machine's own clock does not move it. A jump of PostgreSQL's
+ * clock moves it only if the machine's clock agrees with the result. Otherwise it is never ahead of PostgreSQL's, so a node can state
+ * by it until when it has shipped.
  */
 export class SharedClock implements Clock {
   readonly #machine: Clock;
@@ -40,7 +41,10 @@ export class SharedClock implements Clock {
     const machine = this.#machine.now() - answered;
     this.skewMs = Math.max(0, machine - most) + Math.min(0, machine - least);
     // What was known is the better bound, unless it cannot be right: another server may have another clock.
-    this.#ahead = Math.min(most, Math.max(least, this.#ahead ?? least));
+    const known = this.#ahead ?? least;
+    const heard = Math.min(most, Math.max(least, known));
+    const hasJumped = Math.abs(heard - known) > maxSkewMs && Math.abs(this.skewMs) > maxSkewMs;
+    if (!hasJumped) this.#ahead = heard;
   }
 
   /** Asks PostgreSQL. @throws {Error} as `check` */
